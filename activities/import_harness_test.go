@@ -25,7 +25,8 @@ type shelf struct {
 	objects map[string]shelved
 	size    int // of a page
 	opened  []string
-	failing error // of List
+	asked   []source.Request // of Connect
+	failing error            // of List
 }
 
 // shelved is an object of a shelf.
@@ -96,7 +97,10 @@ func (s *shelf) Open(_ context.Context, o source.Object, known string) (io.ReadC
 
 // Check and Connect implement source.Connector.
 func (s *shelf) Check(source.Spec) error { return nil }
-func (s *shelf) Connect(context.Context, source.Request) (source.Source, error) {
+func (s *shelf) Connect(_ context.Context, r source.Request) (source.Source, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, r)
 	return s, nil
 }
 
@@ -168,7 +172,7 @@ func newImportFixture(t *testing.T) *importFixture {
 // start starts an import of the shelf, after the one before has ended.
 func (f *importFixture) start(change ...func(*store.ImportRequest)) store.Import {
 	f.Helper()
-	r := store.ImportRequest{Source: source.Spec{Type: source.TypeS3, URI: "shelf"}}
+	r := store.ImportRequest{Source: source.Spec{Type: source.TypeS3, URI: "shelf", Options: source.Options{Anonymous: true}}}
 	for _, c := range change {
 		c(&r)
 	}

@@ -22,11 +22,16 @@ const (
 	sourceLife  = 10 * time.Minute // after which a source is opened anew, with the credentials of then
 )
 
-// Credentials looks up secrets by their names.
+// Credentials decides which credentials imports may use. Safe for concurrent use.
 type Credentials interface {
-	// Value returns the value of a secret. A name that is not configured, or whose
-	// value is not there, is a *knowledge.Error.
-	Value(name string) ([]byte, error)
+	// Usable reports whether a project may use a secret now.
+	Usable(ctx context.Context, name string, n knowledge.SecretNeed) (bool, error)
+	// Value returns the value of a secret, and whether a user stored it. A secret that the
+	// project may not use, or whose value is not there, is a *knowledge.Error.
+	Value(ctx context.Context, name string, n knowledge.SecretNeed) (value []byte, stored bool, err error)
+	// AmbientIdentity reports whether imports of a workspace may use the server's own cloud
+	// identity now.
+	AmbientIdentity(workspace string) bool
 }
 
 // ImportSources opens the sources of imports, and keeps them open between steps. Safe
@@ -61,8 +66,12 @@ func (o *openSource) close() {
 	}
 }
 
-// Open returns the source of an import. The caller calls release.
+// Open returns the source of an import. The caller calls release. It checks each time that
+// the import may use its credentials, because the configuration and the secrets change.
 func (s *ImportSources) Open(ctx context.Context, i store.Import) (src source.Source, release func(), err error) {
+	if err := s.allow(ctx, i); err != nil {
+		return nil, nil, err
+	}
 	if o := s.take(i.RunID); o != nil {
 		return o.Source, func() { s.put(o) }, nil
 	}
@@ -79,6 +88,27 @@ func (s *ImportSources) Open(ctx context.Context, i store.Import) (src source.So
 		s.open[i.RunID] = o
 	}
 	return o.Source, func() { s.put(o) }, nil
+}
+
+// allow refuses an import that may not use its credentials any more.
+func (s *ImportSources) allow(ctx context.Context, i store.Import) error {
+	spec := i.Request.Source
+	if spec.NeedsIdentity() && !s.Credentials.AmbientIdentity(i.Workspace) {
+		return source.NoIdentity(i.Workspace)
+	}
+	if spec.Secret == "" {
+		return nil
+	}
+	usable, err := s.Credentials.Usable(ctx, spec.Secret, secretNeed(i))
+	if err == nil && !usable {
+		err = knowledge.MissingSecret(spec.Secret, secretNeed(i))
+	}
+	return err
+}
+
+// secretNeed returns what an import needs a secret for.
+func secretNeed(i store.Import) knowledge.SecretNeed {
+	return knowledge.SecretNeed{Workspace: i.Workspace, Project: i.Project, Use: knowledge.SecretInImport, Host: i.Request.Source.CredentialHost()}
 }
 
 // take returns a source that is open and not too old, or nil.
@@ -128,12 +158,12 @@ func (s *ImportSources) put(o *openSource) {
 // connect opens the source of an import.
 func (s *ImportSources) connect(ctx context.Context, i store.Import) (*openSource, error) {
 	r := source.Request{Spec: i.Request.Source, State: blobState{s.Blobs, i.ImportRef}}
+	r.Identity = r.NeedsIdentity() // and is allowed to use it
+	var err error
 	if r.Secret != "" {
-		value, err := s.Credentials.Value(r.Secret)
-		if err != nil {
+		if r.Credentials, r.Untrusted, err = s.Credentials.Value(ctx, r.Secret, secretNeed(i)); err != nil {
 			return nil, err
 		}
-		r.Credentials = value
 	}
 	previous, err := s.Previous(ctx, i)
 	if err != nil {

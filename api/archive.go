@@ -53,7 +53,7 @@ func (f *form) takeArchive(ctx context.Context, name string, content io.Reader) 
 
 // importRequest returns the request of the archive that came with the form, nil if none
 // did. It refuses fields that say nothing of what has come.
-func (f *form) importRequest() (*store.ImportRequest, error) {
+func (f *form) importRequest(ctx context.Context) (*store.ImportRequest, error) {
 	a := f.attributes
 	parser := a.Override.Parser
 	a.Override.Parser = ""
@@ -79,7 +79,7 @@ func (f *form) importRequest() (*store.ImportRequest, error) {
 		Tags: a.Tags, Metadata: a.Metadata, Access: a.Access, Parser: parser,
 	}
 	f.choice.choose(&r)
-	return &r, f.imports.Check(r)
+	return &r, f.imports.Check(ctx, f.project, r)
 }
 
 // startImport starts the import of the archive that came with the form, if one did.

@@ -104,16 +104,19 @@ func setDefault[T comparable](field *T, value T) {
 // Deps is what a Server works with. All but Metrics, MetricsPage, Ready and
 // Clock are required.
 type Deps struct {
-	Store       Store
-	Followed    FollowedRuns
-	Blobs       Blobs
-	Access      Access
-	Retriever   Retriever
-	Pages       PageDrawer
-	Attributes  Attributes
-	Dispatch    Dispatcher
-	Imports     ImportSources
-	Secrets     intake.Secrets // seals what requests must not leave readable
+	Store      Store
+	Followed   FollowedRuns
+	Blobs      Blobs
+	Access     Access
+	Retriever  Retriever
+	Pages      PageDrawer
+	Attributes Attributes
+	Dispatch   Dispatcher
+	Imports    importing.Sources
+	Secrets    intake.Secrets // seals what requests must not leave readable
+
+	NamedSecrets NamedSecrets
+
 	Answers     question.Workflows
 	Relay       Relay
 	Models      openai.Models
@@ -193,11 +196,13 @@ type Dispatcher interface {
 	ControlResearch(ctx context.Context, r store.Run, c workflows.ResearchControl) (known bool, err error)
 }
 
-// ImportSources knows the sources that imports may have, and the secrets that they may
-// name.
-type ImportSources interface {
-	importing.Sources
+// NamedSecrets decides who may use the secrets that requests name.
+type NamedSecrets interface {
 	importing.Secrets
+	// Configured lists the secrets of the configuration that a principal may name.
+	Configured(p knowledge.Principal) []knowledge.Secret
+	// Seal encrypts the value of a secret that is stored.
+	Seal(s knowledge.Secret, value string) (string, error)
 }
 
 // Retriever finds passages.

@@ -25,9 +25,10 @@ var bodyExamples = map[string]string{
 	"rag-search":       `{"query": "How many days of holiday are there?"}`,
 	"save-project":     `{"name": "Service manuals"}`,
 	"create-key":       `{"name": "reader", "scopes": ["read"]}`,
-	"start-import":     `{"source": {"type": "s3", "uri": "s3://company-docs/handbook/"}}`,
+	"start-import":     `{"source": {"type": "s3", "uri": "s3://company-docs/handbook/", "options": {"anonymous": true}}}`,
 	"put-preferences":  `{"rag": {}}`,
 
+	"put-secret":         `{"value": "sk-example", "uses": ["header"], "hosts": ["api.example.com"]}`,
 	"create-workspace":   `{"id": "acme", "name": "Acme"}`,
 	"patch-document":     `{"tags": ["handbook"]}`,
 	"patch-project":      `{"ai": {"retrieval": {"numberOfChunks": 8}}}`,

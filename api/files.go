@@ -126,7 +126,7 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 	err := f.read(ctx, parts)
 	var request *store.ImportRequest
 	if err == nil {
-		request, err = f.importRequest()
+		request, err = f.importRequest(ctx)
 	}
 	var taken []intake.Taken
 	if err == nil && (f.archive == nil || f.files > 1) {

@@ -26,6 +26,7 @@ import (
 	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/credential"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -221,8 +222,6 @@ func (w *work) Check(s objects.Spec) error {
 	return nil
 }
 
-func (w *work) HasSecret(name string) bool { return name == "bucket" }
-
 func (w *work) OperatorURL(id string) string { return "http://operator.test/" + id }
 
 func (w *work) OperatorPage() string { return "http://operator.test" }
@@ -309,6 +308,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)), Secrets: box,
 		Addresses: safedial.New(safedial.Config{}), Models: modelsOf(e.models),
 	}
+	deps.NamedSecrets = credential.New(credential.Config{Secrets: configuredSecrets}, e.store, box)
 	deps.Attributes = &activities.Attributes{Store: e.store, Index: e.work}
 	for _, c := range change {
 		c(&cfg, &deps)

@@ -39,7 +39,7 @@ type ImportSource struct {
 	Type    string        `json:"type" enum:"s3,gcs,azure,zip,url_list,crawl"`
 	URI     string        `json:"uri" minLength:"1" maxLength:"2048" doc:"s3://bucket/prefix, gs://bucket/prefix, azblob://container/prefix, or an address of an archive, a list or a site"`
 	Options SourceOptions `json:"options,omitzero" doc:"Each type accepts those that concern it"`
-	Secret  string        `json:"secret,omitempty" maxLength:"63" doc:"The name of a secret of the configuration that holds the credentials. Default: those that the server's environment has for the provider"`
+	Secret  string        `json:"secret,omitempty" maxLength:"63" doc:"The name of a secret with the use import that holds the credentials (PUT …/secrets). Default: none, which a bucket needs unless it is anonymous, or the operator lets the workspace use the identity of the server"`
 }
 
 // SourceOptions are the settings of a source.

@@ -67,16 +67,16 @@ func TestRefusedImports(t *testing.T) {
 		location string
 	}{
 		`{}`: {422, knowledge.CodeInvalid, "body"},
-		`{"source":{"type":"ftp","uri":"ftp://x"}}`:                                        {422, knowledge.CodeInvalid, "body.source.type"},
-		`{"source":{"type":"s3","uri":"s3://wrong"}}`:                                      {422, knowledge.CodeInvalid, "body.source.uri"},
-		`{"source":{"type":"zip","uri":"file:///etc/passwd"}}`:                             {422, knowledge.CodeInvalid, "body.source.uri"},
-		`{"source":{"type":"s3","uri":"s3://b","secret":"AKIA"}}`:                          {422, knowledge.CodeInvalid, "body.source.secret"},
-		`{"source":{"type":"s3","uri":"s3://b","options":{"key":"AKIA"}}}`:                 {422, knowledge.CodeInvalid, "body.source.options.key"},
-		`{"source":{"type":"s3","uri":"s3://b"},"include":["["]}`:                          {422, knowledge.CodeInvalid, "body.include[0]"},
-		`{"source":{"type":"s3","uri":"s3://b"},"rules":[{"match":"{"}]}`:                  {422, knowledge.CodeInvalid, "body.rules[0].match"},
-		`{"source":{"type":"s3","uri":"s3://b"},"tags":[""]}`:                              {422, knowledge.CodeInvalid, "body.tags[0]"},
-		`{"source":{"type":"s3","uri":"s3://b"},"project_id":"none"}`:                      {404, knowledge.CodeNotFound, ""},
-		`{"source":{"type":"s3","uri":"s3://b"},"access":{"users":["` + "\\u0001" + `"]}}`: {422, knowledge.CodeInvalid, "body.access.users[0]"},
+		`{"source":{"type":"ftp","uri":"ftp://x"}}`:                                                                     {422, knowledge.CodeInvalid, "body.source.type"},
+		`{"source":{"type":"s3","uri":"s3://wrong","options":{"anonymous":true}}}`:                                      {422, knowledge.CodeInvalid, "body.source.uri"},
+		`{"source":{"type":"zip","uri":"file:///etc/passwd"}}`:                                                          {422, knowledge.CodeInvalid, "body.source.uri"},
+		`{"source":{"type":"s3","uri":"s3://b","secret":"AKIA"}}`:                                                       {422, knowledge.CodeInvalid, "body.source.secret"},
+		`{"source":{"type":"s3","uri":"s3://b","options":{"key":"AKIA","anonymous":true}}}`:                             {422, knowledge.CodeInvalid, "body.source.options.key"},
+		`{"source":{"type":"s3","uri":"s3://b","options":{"anonymous":true}},"include":["["]}`:                          {422, knowledge.CodeInvalid, "body.include[0]"},
+		`{"source":{"type":"s3","uri":"s3://b","options":{"anonymous":true}},"rules":[{"match":"{"}]}`:                  {422, knowledge.CodeInvalid, "body.rules[0].match"},
+		`{"source":{"type":"s3","uri":"s3://b","options":{"anonymous":true}},"tags":[""]}`:                              {422, knowledge.CodeInvalid, "body.tags[0]"},
+		`{"source":{"type":"s3","uri":"s3://b","options":{"anonymous":true}},"project_id":"none"}`:                      {404, knowledge.CodeNotFound, ""},
+		`{"source":{"type":"s3","uri":"s3://b","options":{"anonymous":true}},"access":{"users":["` + "\\u0001" + `"]}}`: {422, knowledge.CodeInvalid, "body.access.users[0]"},
 	} {
 		answer := e.do("POST", importsPath, e.editor, body)
 		answer.refused(want.status, want.code)
@@ -87,7 +87,7 @@ func TestRefusedImports(t *testing.T) {
 	if len(e.work.imports) != 0 {
 		t.Errorf("started %v", e.work.imports)
 	}
-	i := e.do("POST", importsPath, e.editor, `{"source":{"type":"s3","uri":"s3://b"}}`).want(202)["id"].(string)
+	i := e.do("POST", importsPath, e.editor, `{"source":{"type":"s3","uri":"s3://b","options":{"anonymous":true}}}`).want(202)["id"].(string)
 	for _, path := range []string{importsPath, importsPath + "/" + i, importsPath + "/" + i + "/failures"} {
 		e.do("GET", path, e.reader, nil).refused(403, knowledge.CodeForbidden)
 		e.do("GET", path, e.stranger, nil).refused(404, knowledge.CodeNotFound)
@@ -101,7 +101,7 @@ func TestRefusedImports(t *testing.T) {
 func TestActionsOfAnImport(t *testing.T) {
 	t.Parallel()
 	e := open(t)
-	id := e.do("POST", importsPath, e.editor, `{"source":{"type":"s3","uri":"s3://b"}}`).want(202)["id"].(string)
+	id := e.do("POST", importsPath, e.editor, `{"source":{"type":"s3","uri":"s3://b","options":{"anonymous":true}}}`).want(202)["id"].(string)
 	path := importsPath + "/" + id
 	e.do("POST", path+"/pause", e.editor, nil).want(202)
 	e.do("POST", path+"/resume", e.editor, nil).want(202)
@@ -151,7 +151,7 @@ func (e *edge) failImport(id string, keys ...string) {
 func TestFailuresOfAnImport(t *testing.T) {
 	t.Parallel()
 	e := open(t)
-	id := e.do("POST", importsPath, e.editor, `{"source":{"type":"s3","uri":"s3://b"}}`).want(202)["id"].(string)
+	id := e.do("POST", importsPath, e.editor, `{"source":{"type":"s3","uri":"s3://b","options":{"anonymous":true}}}`).want(202)["id"].(string)
 	var keys []string
 	for n := range 30 {
 		keys = append(keys, fmt.Sprintf("%02d.pdf", n))
@@ -196,7 +196,7 @@ func TestFailuresOfAnImport(t *testing.T) {
 func TestEventsOfAnImport(t *testing.T) {
 	t.Parallel()
 	e := open(t)
-	id := e.do("POST", importsPath, e.editor, `{"source":{"type":"s3","uri":"s3://b"}}`).want(202)["id"].(string)
+	id := e.do("POST", importsPath, e.editor, `{"source":{"type":"s3","uri":"s3://b","options":{"anonymous":true}}}`).want(202)["id"].(string)
 	update, err := stream.NewEntry(stream.TopicImport, stream.Event{Data: stream.Data(activities.ImportProgress{
 		Status: knowledge.ImportRunning, ImportCounts: knowledge.ImportCounts{Discovered: 5, Published: 2},
 	})})

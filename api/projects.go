@@ -118,7 +118,7 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 	if len(b.CallbackSecret) == 0 {
 		b.CallbackSecret = changeOf[string]("null")
 	}
-	made, err := s.apply(b.ProjectChange, &project, false)
+	made, err := s.apply(ctx, b.ProjectChange, &project, false)
 	if err == nil {
 		err = s.checkAgents(ctx, p, nil, project)
 	}
@@ -206,7 +206,7 @@ func (s *Server) updateProject(ctx context.Context, p knowledge.Principal, id st
 		}
 		project.UpdatedAt = s.now()
 		before := project.Config.Tools.Custom
-		if made, err = s.apply(change, project, renew); err != nil {
+		if made, err = s.apply(ctx, change, project, renew); err != nil {
 			return err
 		}
 		return s.checkAgents(ctx, p, before, *project)
@@ -215,7 +215,7 @@ func (s *Server) updateProject(ctx context.Context, p knowledge.Principal, id st
 }
 
 // apply lays what is given over the project's configuration and its webhooks.
-func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) (made map[string]string, err error) {
+func (s *Server) apply(ctx context.Context, c ProjectChange, project *knowledge.Project, renew bool) (made map[string]string, err error) {
 	if made, err = s.setWebhooks(project, c.Webhooks, renew); err != nil {
 		return nil, err
 	}
@@ -241,9 +241,11 @@ func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) 
 	wrong := append(changed.AI.Fields("body.ai"), changed.Tools.MissingFields("body.tools", before.Tools, s.cfg.Tools)...)
 	wrong = append(wrong, tool.ApprovalFields("body.tools.approval", before.Tools, changed.Tools)...)
 	wrong = append(wrong, websearch.SettingFields("body.tools.web_search", before.Tools.WebSearch, changed.Tools.WebSearch, s.cfg.WebProvider)...)
-	if !reflect.DeepEqual(changed.Tools.Custom, before.Tools.Custom) {
-		wrong = append(wrong, tool.CustomFields("body.tools.custom", changed.Tools.Custom, s.deps.Imports.HasSecret, s.deps.Addresses.CheckURL)...)
+	custom, err := s.customFields(ctx, before, *project)
+	if err != nil {
+		return nil, err
 	}
+	wrong = append(wrong, custom...)
 	wrong = append(wrong, websearch.SourceFields("body.ai.retrieval.web", before.AI.Retrieval.Web, changed.AI.Retrieval.Web, s.cfg.WebProvider)...)
 	if changed.AI.Retrieval.Reranker != before.AI.Retrieval.Reranker {
 		wrong = append(wrong, changed.AI.Retrieval.RerankerFields("body.ai.retrieval.reranker", s.cfg.Reranker)...)
@@ -252,6 +254,29 @@ func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) 
 		wrong = s.embeddingsFields(changed.AI.Embeddings)
 	}
 	return made, knowledge.InvalidFields(wrong)
+}
+
+// customFields returns what is wrong with the custom tools of a project, unless they are as
+// before.
+func (s *Server) customFields(ctx context.Context, before knowledge.ProjectConfig, project knowledge.Project) ([]knowledge.Field, error) {
+	custom := project.Config.Tools.Custom
+	if reflect.DeepEqual(custom, before.Tools.Custom) {
+		return nil, nil
+	}
+	var failed error
+	wrongSecret := func(name, host string) string {
+		need := knowledge.SecretNeed{Workspace: project.Workspace, Project: project.ID, Use: knowledge.SecretInHeader, Host: host}
+		usable, err := s.deps.NamedSecrets.Usable(ctx, name, need)
+		if err != nil {
+			failed = err
+		}
+		if usable {
+			return ""
+		}
+		return knowledge.NoSecret(need)
+	}
+	wrong := tool.CustomFields("body.tools.custom", custom, wrongSecret, s.deps.Addresses.CheckURL)
+	return wrong, failed
 }
 
 // madeCallback is where the secrets that a change made have that of callbacks.

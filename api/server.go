@@ -64,7 +64,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: s.late, Secrets: deps.Secrets, Log: deps.Log, Now: s.now,
 	})
 	s.imports = importing.New(importing.Deps{
-		Store: deps.Store, Blobs: deps.Blobs, Workflows: deps.Dispatch, Sources: deps.Imports, Secrets: deps.Imports, Log: deps.Log, Now: s.now,
+		Store: deps.Store, Blobs: deps.Blobs, Workflows: deps.Dispatch, Sources: deps.Imports, Secrets: deps.NamedSecrets, Log: deps.Log, Now: s.now,
 	})
 	s.health = NewHealth(deps.Ready, deps.Details, deps.MetricsPage, deps.Log)
 	s.stop = sync.OnceFunc(func() { s.health.Stop(); close(s.stopping) })
@@ -80,6 +80,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 func (s *Server) register() {
 	s.registerWorkspaces()
 	s.registerKeys()
+	s.registerSecrets()
 	s.registerProjects()
 	s.registerWebhookDeliveries()
 	s.registerDocuments()
@@ -122,8 +123,8 @@ func (d Deps) check() error {
 	switch {
 	case d.Store == nil, d.Followed == nil, d.Blobs == nil, d.Access == nil:
 		return errors.New("api: Store, Followed, Blobs and Access are required")
-	case d.Imports == nil:
-		return errors.New("api: Imports is required")
+	case d.Imports == nil, d.NamedSecrets == nil:
+		return errors.New("api: Imports and NamedSecrets are required")
 	case d.Retriever == nil, d.Pages == nil, d.Attributes == nil, d.Dispatch == nil, d.Answers == nil, d.Relay == nil:
 		return errors.New("api: Retriever, Pages, Attributes, Dispatch, Answers and Relay are required")
 	case d.Links == nil, d.Log == nil, d.Addresses == nil:

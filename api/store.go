@@ -67,6 +67,12 @@ type Tenants interface {
 	RevokeKey(ctx context.Context, p knowledge.Principal, id string) error
 	// RevokeKeyTree does so with a key and all keys that it and they have made.
 	RevokeKeyTree(ctx context.Context, p knowledge.Principal, id string) error
+	// PutSecret stores a secret in the place of an earlier one of the same name and owner.
+	PutSecret(ctx context.Context, p knowledge.Principal, secret store.Secret) (stored knowledge.Secret, created bool, err error)
+	// Secrets lists the stored secrets that the principal may name, by name and project.
+	Secrets(ctx context.Context, p knowledge.Principal) ([]knowledge.Secret, error)
+	// RemoveSecret deletes the stored secret of a project, "" = that of the workspace.
+	RemoveSecret(ctx context.Context, p knowledge.Principal, project, name string) error
 	// Preferences returns the principal's preferences as JSON, "{}" if it has none.
 	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
 	// SetPreferences replaces the principal's preferences.

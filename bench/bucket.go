@@ -138,5 +138,5 @@ func (b *bucket) source(prefix string) client.ImportSource {
 // bucketEnv lets a server reach a bucket on this machine, with credentials that sign
 // its requests.
 func bucketEnv() []string {
-	return []string{"CAIRN_EGRESS__ALLOW=127.0.0.0/8", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench"}
+	return []string{"CAIRN_EGRESS__ALLOW=127.0.0.0/8", "CAIRN_IMPORT__AMBIENT_IDENTITY=default", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench"}
 }

@@ -21,7 +21,7 @@ type importCmd struct {
 	Source         source   `arg:"" name:"source" help:"s3://, gs:// or azblob:// with a bucket and a prefix, a .zip on this machine, or an http(s) address."`
 	Project        string   `short:"p" default:"default" help:"The project of the documents."`
 	Type           string   `enum:",zip,url_list,crawl" default:"" help:"What is at an http(s) address: zip, url_list or crawl. Default: zip if it ends in .zip."`
-	Secret         string   `placeholder:"NAME" help:"The secret of the server's configuration that holds the credentials. Default: those of the server's environment."`
+	Secret         string   `placeholder:"NAME" help:"The secret with the credentials (cairn secrets set). Default: none, which a bucket needs unless it is anonymous or the operator lets the workspace use the identity of the server."`
 	Include        []string `sep:"none" placeholder:"PATTERN" help:"Import only the objects that match, such as reports/**/*.pdf; may be repeated."`
 	Exclude        []string `sep:"none" placeholder:"PATTERN" help:"Leave out the objects that match; may be repeated."`
 	Tag            []string `sep:"none" help:"A tag for all documents; may be repeated."`

@@ -28,6 +28,7 @@ func TestAnEmptyListSaysSo(t *testing.T) {
 		{[]string{"imports", "list", "--project", "p-1"}, "no imports into project p-1; cairn import starts one\n"},
 		{[]string{"imports", "failures", run}, "no object of this import failed\n"},
 		{[]string{"keys", "list"}, "no keys; cairn keys create makes one\n"},
+		{[]string{"secrets", "list"}, "no secrets; cairn secrets set stores one\n"},
 		{[]string{"projects", "list"}, "no projects; cairn projects create makes one\n"},
 	} {
 		t.Run(fmt.Sprint(test.args), func(t *testing.T) {

@@ -37,6 +37,7 @@ type commands struct {
 	Projects   projectsCmd     `cmd:"" group:"administration" help:"List, create, show, configure and remove projects."`
 	Rebuild    rebuildIndexCmd `cmd:"" name:"rebuild-index" group:"administration" help:"Fill an empty index from the database and the stored vectors."`
 	Keys       keysCmd         `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
+	Secrets    secretsCmd      `cmd:"" group:"administration" help:"Store, list and remove the secrets that tools and imports name."`
 	Health     healthCmd       `cmd:"" group:"administration" help:"Report whether a server or a worker is ready."`
 	Doctor     doctorCmd       `cmd:"" group:"administration" help:"Find what is wrong with an instance, and what to do."`
 	Config     configCmd       `cmd:"" group:"administration" help:"Print the effective configuration with masked secrets."`

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/cairn-rag/cairn/activities"
 	blobs "github.com/cairn-rag/cairn/internal/blob/connect"
-	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	importsource "github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/source/connect"
@@ -19,7 +17,7 @@ func (p *platform) importing(ingestion *activities.Ingestion) *activities.Import
 		LargeAtATime: max(p.cfg.Limits.Parsers-1, 1), // a parser stays free for uploads
 		Foreground:   &p.foreground,
 		Sources: &activities.ImportSources{
-			Connector: p.sources(), Credentials: secretValues{p.cfg}, Blobs: p.blobs, Previous: p.store.PreviousImport, TempDir: p.temporary(),
+			Connector: p.sources(), Credentials: p.credentials(), Blobs: p.blobs, Previous: p.store.PreviousImport, TempDir: p.temporary(),
 			Download: activities.ArchiveDownload{Dialer: ingestion.Dialer, Blobs: p.blobs, Bytes: int64(p.cfg.Limits.RequestBytes)}.Fetch,
 		},
 	}
@@ -48,32 +46,4 @@ func (s sources) Connect(ctx context.Context, r importsource.Request) (importsou
 		return nil, err
 	}
 	return s.Connector.Connect(ctx, r)
-}
-
-// importSources is what the API knows of sources and secrets.
-type importSources struct {
-	sources
-	config.Config
-}
-
-// secretValues looks up the secrets that imports name.
-type secretValues struct{ config.Config }
-
-// Value implements activities.Credentials.
-func (s secretValues) Value(name string) ([]byte, error) { return s.ValueFor(name, "") }
-
-// ValueFor implements custom.Secrets.
-func (s secretValues) ValueFor(name, host string) ([]byte, error) {
-	value, err := s.SecretFor(name, host)
-	switch {
-	case errors.Is(err, config.ErrOtherHost) && host == "":
-		return nil, knowledge.Errorf(knowledge.CodeInvalid, "the secret %q is bound to hosts, so no import can use it: an operator changes secret_hosts.%s", name, name)
-	case errors.Is(err, config.ErrOtherHost):
-		return nil, knowledge.Errorf(knowledge.CodeInvalid, "the secret %q is not for the host %s: an operator adds it to secret_hosts.%s", name, host, name)
-	case errors.Is(err, config.ErrNoSecret):
-		return nil, knowledge.Errorf(knowledge.CodeInvalid, "there is no secret %q: an operator adds secrets.%s to the configuration", name, name)
-	case err != nil:
-		return nil, (&knowledge.Error{Code: knowledge.CodeUnavailable, Retryable: true, Message: knowledge.Messagef("the secret %q cannot be read: an operator checks secrets.%s", name, name)}).WithCause(err)
-	}
-	return value, nil
 }

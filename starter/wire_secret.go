@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cairn-rag/cairn/internal/credential"
 	"github.com/cairn-rag/cairn/internal/secret"
 )
 
@@ -52,4 +53,11 @@ func (p *platform) startSecrets(context.Context) (err error) {
 		return fmt.Errorf("%s: %w; put back the key of the first start", from, err)
 	}
 	return nil
+}
+
+// credentials returns the named secrets of the configuration and of the database.
+func (p *platform) credentials() *credential.Book {
+	return credential.New(credential.Config{
+		Secrets: p.cfg.NamedSecrets(), Value: p.cfg.Secret, AmbientIdentity: p.cfg.Import.AmbientIdentity,
+	}, p.store, p.secrets)
 }

@@ -28,7 +28,7 @@ func (p *platform) tools() tool.Set {
 
 // toolSources returns the tools that projects define.
 func (p *platform) toolSources() []tool.Source {
-	return []tool.Source{custom.New(p.dialer.Client(custom.Limit), secretValues{p.cfg}).Of}
+	return []tool.Source{custom.New(p.dialer.Client(custom.Limit), p.credentials()).Of}
 }
 
 // agents makes the runs of projects that other projects ask.

@@ -122,7 +122,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 	type Automation struct {
 		URL     string            `json:"url" required:"false" maxLength:"2000" doc:"{name} in its path or query is replaced by an argument"`
 		Method  string            `json:"method,omitempty" enum:"GET,HEAD,POST,PUT,PATCH,DELETE" doc:"Default: POST. Only GET and HEAD are repeated; the others are sent once, with an Idempotency-Key"`
-		Headers map[string]string `json:"headers,omitempty" doc:"secrets.NAME, or ${secrets.NAME} in a value, is replaced by a secret of the instance"`
+		Headers map[string]string `json:"headers,omitempty" doc:"secrets.NAME, or ${secrets.NAME} in a value, is replaced by a secret with the use header and the host of url (PUT …/secrets)"`
 		Body    map[string]any    `json:"body,omitempty" doc:"Fields of the JSON body beside the arguments"`
 	}
 	type WebSearchConfig struct {

@@ -23,7 +23,7 @@ const module = "github.com/cairn-rag/cairn/"
 var own = map[string][]string{
 	// The vocabulary, and what knows nothing of Cairn.
 	"internal/knowledge":      {},
-	"internal/config":         {},
+	"internal/config":         {"internal/knowledge"},
 	"internal/enrich":         {"internal/knowledge"},
 	"internal/model/protocol": {},
 	"internal/secret":         {},
@@ -43,6 +43,7 @@ var own = map[string][]string{
 	"internal/chunk":             {"internal/knowledge"},
 	"internal/citation":          {"internal/knowledge"},
 	"internal/confine":           {},
+	"internal/credential":        {"internal/knowledge", "internal/store"},
 	"internal/extract":           {"internal/confine", "internal/knowledge", "internal/extract/"},
 	"internal/extract/audio":     {"internal/knowledge", "internal/extract/format"},
 	"internal/extract/charset":   {"internal/knowledge"},
@@ -161,7 +162,7 @@ var own = map[string][]string{
 
 	// The command wires.
 	"starter": {
-		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/config", "internal/confine", "internal/dispatch", "internal/embedded",
+		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/extract/charset", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/question", "internal/retrieve", "internal/runfile",
 		"internal/safedial", "internal/scrape", "internal/sandbox", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "samples", "starter/terminal", "worker", "workflows",
 	},
@@ -298,7 +299,7 @@ func TestPrincipalsAreMadeByAccess(t *testing.T) {
 // repairs, where nobody asks.
 func systemReads() []string {
 	return []string{
-		"Setting", "WorkspaceExists", "KeyByHash", "EndedKeys", "HasInstanceKey", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
+		"Setting", "WorkspaceExists", "KeyByHash", "EndedKeys", "SecretOf", "HasInstanceKey", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
 		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningBefore", "RunningRuns", "PendingCounts", "StaleInIndex", "LeaseStale", "InIndex", "TakeTokens", "TakeLostUploads", "DailyTurn", "Ping", "RoomForSystem",
 		"ImportForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",

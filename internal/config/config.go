@@ -31,15 +31,8 @@ type Config struct {
 	HealthListen string `koanf:"health_listen"`
 	// How many seconds a stop waits for what is under way. Defaults to 10.
 	ShutdownSeconds int `koanf:"shutdown_seconds"`
-	// Secrets that requests name, such as the credentials of a bucket: a key for each
-	// name, in lower case. Each is env:VARIABLE, or file:/path of a file that is read
-	// when the secret is used. Defaults to none.
-	Secrets map[string]string `koanf:"secrets"`
-	// The hosts to which a tool may send a secret: a key for each secret that is bound,
-	// with a list of names such as api.example.com, or *.example.com for all names below
-	// it. Imports cannot use a bound secret. Defaults to none: a secret without hosts is
-	// sent to any public address that a project names.
-	SecretHosts map[string][]string `koanf:"secret_hosts"`
+	// The secrets that projects name, by their names. Defaults to none.
+	Secrets map[string]Secret `koanf:"secrets"`
 
 	Temporal  Temporal  `koanf:"temporal"`
 	Database  Database  `koanf:"database"`
@@ -55,8 +48,10 @@ type Config struct {
 	Limits    Limits    `koanf:"limits"`
 	Log       Log       `koanf:"log"`
 	Operator  Operator  `koanf:"operator"`
+	Import    Import    `koanf:"import"`
 
-	// Warnings are sentences for the operator about what Load ignored.
+	// Warnings are sentences for the operator about what Load ignored, and about what
+	// cannot be used.
 	Warnings []string `koanf:"-"`
 
 	// SecretVariables are the values of the variables that Secrets name.

@@ -41,10 +41,6 @@ func Explain(key string, options Options) (Explanation, error) {
 	switch {
 	case f.secret && !v.IsZero():
 		e.Value = mask
-	case v.Kind() == reflect.Map && key != f.key:
-		if found := v.MapIndex(reflect.ValueOf(strings.TrimPrefix(key, f.key+"."))); found.IsValid() {
-			e.Value = fmt.Sprint(found.Interface())
-		}
 	default:
 		text, err := yaml.Marshal(shown(v))
 		if err != nil {
@@ -55,8 +51,17 @@ func Explain(key string, options Options) (Explanation, error) {
 	return e, nil
 }
 
-// valueOf returns the value of a field; that of a section in a list by the number in key.
+// valueOf returns the value of a field; that of a section by the number or the name in key.
 func valueOf(c reflect.Value, f field, key string) (reflect.Value, bool) {
+	if holder, inside, named := strings.Cut(f.key, "."+anyName+"."); named {
+		all, _ := fieldOf(holder)
+		name := strings.TrimSuffix(strings.TrimPrefix(fullKey(key), holder+"."), "."+inside)
+		section := c.FieldByIndex(all.index).MapIndex(reflect.ValueOf(name))
+		if !section.IsValid() {
+			return section, false
+		}
+		return section.FieldByIndex(f.index), true
+	}
 	list, inside, inList := strings.Cut(f.key, "."+anyNumber+".")
 	if !inList {
 		return c.FieldByIndex(f.index), true
@@ -70,17 +75,17 @@ func valueOf(c reflect.Value, f field, key string) (reflect.Value, bool) {
 	return sections.Index(number).FieldByIndex(f.index), true
 }
 
-// fieldOf returns the field of a key, or of the map that holds it.
+// fieldOf returns the field of a key.
 func fieldOf(key string) (field, bool) {
 	for _, f := range fields() {
-		if isSections(f.kind) {
+		if isSections(f.kind) || isNamed(f.kind) {
 			for _, inside := range f.sections() {
-				if inside.key == withoutNumbers(key) {
+				if inside.key == general(fullKey(key)) {
 					return inside, true
 				}
 			}
 		}
-		if f.key == key || f.kind.Kind() == reflect.Map && strings.HasPrefix(key, f.key+".") {
+		if f.key == key {
 			return f, true
 		}
 	}
@@ -90,11 +95,13 @@ func fieldOf(key string) (field, bool) {
 // origin returns where the value of a key comes from.
 func origin(key string, options Options) (string, error) {
 	env := environment(options.Environ)
-	if _, ok := options.Overrides[key]; ok {
-		return "command line", nil
-	}
-	if _, ok := env[variableOf(key)]; ok {
-		return "environment variable " + variableOf(key), nil
+	for _, key := range []string{key, fullKey(key), shortKey(key)} {
+		if _, ok := options.Overrides[key]; ok {
+			return "command line", nil
+		}
+		if _, ok := env[variableOf(key)]; ok {
+			return "environment variable " + variableOf(key), nil
+		}
 	}
 	path := options.File
 	if path == "" {

@@ -16,7 +16,7 @@ func TestExplain(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	options := config.Options{File: file, Environ: []string{"CAIRN_LISTEN=127.0.0.1:2", "CAIRN_SECRETS__BUCKET=env:KEY", "KEY=hidden"}}
+	options := config.Options{File: file, Environ: []string{"CAIRN_LISTEN=127.0.0.1:2", "CAIRN_SECRETS__BUCKET=env:KEY", "CAIRN_SECRETS__BUCKET__HOSTS=x.net", "KEY=hidden"}}
 	for _, test := range []struct{ key, value, from string }{
 		{"listen", "127.0.0.1:2", "environment variable CAIRN_LISTEN"},
 		{"limits.parsers", "3", "configuration file " + file},
@@ -24,13 +24,16 @@ func TestExplain(t *testing.T) {
 		{"egress.allow", "- 10.0.0.0/8", "configuration file " + file},
 		{"auth.jwt.secret", "'********'", "configuration file " + file},
 		{"secrets.bucket", "env:KEY", "environment variable CAIRN_SECRETS__BUCKET"},
+		{"secrets.bucket.value", "env:KEY", "environment variable CAIRN_SECRETS__BUCKET"},
+		{"secrets.bucket.hosts", "- x.net", "environment variable CAIRN_SECRETS__BUCKET__HOSTS"},
+		{"secrets.bucket.uses", "[]", "default"},
 	} {
 		e, err := config.Explain(test.key, options)
 		if err != nil || strings.Trim(e.Value, "'") != strings.Trim(test.value, "'") || e.From != test.from || !strings.Contains(e.Meaning, "Defaults to ") || e.Key != test.key {
 			t.Errorf("%s: %+v, %v", test.key, e, err)
 		}
 	}
-	for _, key := range []string{"limits.file_byte", "limits", ""} {
+	for _, key := range []string{"limits.file_byte", "limits", "", "secrets.other", "secrets.bucket.owner"} {
 		if e, err := config.Explain(key, options); err == nil {
 			t.Errorf("%q is explained as %+v", key, e)
 		}

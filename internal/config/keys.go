@@ -49,17 +49,32 @@ func isSections(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && t.Elem().PkgPath() == reflect.TypeFor[Config]().PkgPath()
 }
 
-// anyNumber stands in a key for the number of a section in a list.
-const anyNumber = "<n>"
+// isNamed reports whether a type is of sections by their names.
+func isNamed(t reflect.Type) bool { return t.Kind() == reflect.Map }
 
-// sections returns the keys of a section in a list. Their index is that in the section.
+// What stands in a key for the number of a section in a list, or for its name in a map.
+const (
+	anyNumber = "<n>"
+	anyName   = "<name>"
+)
+
+// sections returns the keys of a section in a list or a map. Their index is that in the
+// section.
 func (f field) sections() []field {
+	if isNamed(f.kind) {
+		return fieldsOf(f.kind.Elem(), f.key+"."+anyName, nil)
+	}
 	return fieldsOf(f.kind.Elem(), f.key+"."+anyNumber, nil)
 }
 
-// withoutNumbers returns a key with anyNumber in the place of each number.
-func withoutNumbers(key string) string {
+// general returns a key with anyNumber in the place of each number, and with anyName in
+// that of the name of a secret.
+func general(key string) string {
 	parts := strings.Split(key, ".")
+	if strings.HasPrefix(key, secretKeys) {
+		parts[1] = anyName
+		return strings.Join(parts, ".")
+	}
 	for i, part := range parts {
 		if n, err := strconv.ParseUint(part, 10, 8); err == nil && strconv.FormatUint(n, 10) == part {
 			parts[i] = anyNumber
@@ -73,7 +88,7 @@ func knownKeys() map[string]reflect.Type {
 	known := map[string]reflect.Type{}
 	for _, f := range fields() {
 		known[f.key] = f.kind
-		if isSections(f.kind) {
+		if isSections(f.kind) || isNamed(f.kind) {
 			for _, inside := range f.sections() {
 				known[inside.key] = inside.kind
 			}
@@ -82,23 +97,18 @@ func knownKeys() map[string]reflect.Type {
 	return known
 }
 
-// kindOf returns the type of a key. The keys of a map are not known before.
+// kindOf returns the type of a key.
 func kindOf(key string) (reflect.Type, bool) {
-	known := knownKeys()
-	if kind, ok := known[withoutNumbers(key)]; ok && kind.Kind() != reflect.Map {
-		return kind, true
-	}
-	if i := strings.LastIndex(key, "."); i >= 0 {
-		if kind, ok := known[key[:i]]; ok && kind.Kind() == reflect.Map {
-			return kind.Elem(), true
-		}
-	}
-	return nil, false
+	kind, ok := knownKeys()[general(fullKey(key))]
+	return kind, ok && !isNamed(kind)
 }
 
-// unknownKey returns an error that names the nearest known key, or the keys of the
-// section that key names.
+// unknownKey returns an error that names the nearest known key, the keys of the section
+// that key names, or where it has moved to.
 func unknownKey(key string) error {
+	if now, moved := movedKey(key); moved {
+		return fmt.Errorf("%s has moved: write its hosts as %s (in the environment %s)", key, now, variableOf(now))
+	}
 	known := slices.Sorted(maps.Keys(knownKeys()))
 	var inside []string
 	for _, k := range known {
@@ -109,7 +119,7 @@ func unknownKey(key string) error {
 	if len(inside) > 0 {
 		return fmt.Errorf("%q is a section; its keys are %s", key, strings.Join(inside, ", "))
 	}
-	nearest := slices.MinFunc(known, func(a, b string) int { return distance(key, a) - distance(key, b) })
+	nearest := slices.MinFunc(known, func(a, b string) int { return distance(general(key), a) - distance(general(key), b) })
 	return fmt.Errorf("unknown key %q; the nearest is %q (in the environment %s)", key, nearest, variableOf(nearest))
 }
 

@@ -42,7 +42,7 @@ type Options struct {
 
 // Load reads, completes and checks a configuration. Its errors are for the
 // person who wrote it and name the key. Config.Warnings names the variables that
-// begin with CAIRN_ and set nothing.
+// begin with CAIRN_ and set nothing, and the secrets that nobody can use.
 func Load(options Options) (Config, error) {
 	env := environment(options.Environ)
 	values := koanf.New(".")
@@ -69,6 +69,7 @@ func Load(options Options) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
+	c.Warnings = append(c.Warnings, c.closedSecrets()...)
 	return c, c.validate()
 }
 
@@ -215,6 +216,7 @@ func joinSections(k *koanf.Koanf) error {
 }
 
 func setKey(k *koanf.Koanf, key string, value any) error {
+	key = fullKey(key)
 	kind, ok := kindOf(key)
 	if !ok {
 		return unknownKey(key)

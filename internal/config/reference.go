@@ -6,14 +6,16 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"reflect"
 	"strings"
 )
 
-// source is where the comments are that the reference is made of.
-//
-//go:embed config.go
-var source string
+// The files with the comments that the reference is made of.
+var (
+	//go:embed config.go
+	source string
+	//go:embed secret.go
+	secretSource string
+)
 
 const referenceHead = `# Configuration
 
@@ -54,7 +56,7 @@ func Reference() string {
 	section := "-"
 	var all []field
 	for _, f := range fields() {
-		if all = append(all, f); isSections(f.kind) {
+		if all = append(all, f); isSections(f.kind) || isNamed(f.kind) {
 			all = append(all[:len(all)-1], f.sections()...)
 		}
 	}
@@ -67,11 +69,7 @@ func Reference() string {
 			}
 			fmt.Fprintf(&out, "\n## %s\n\n| key | variable | meaning |\n|---|---|---|\n", title)
 		}
-		key, variable := f.key, variableOf(f.key)
-		if f.kind.Kind() == reflect.Map {
-			key, variable = key+".<name>", variable+levelSeparator+"<NAME>"
-		}
-		fmt.Fprintf(&out, "| `%s` | `%s` | %s |\n", key, variable, comments[f.section+"."+f.name])
+		fmt.Fprintf(&out, "| `%s` | `%s` | %s |\n", f.key, variableOf(f.key), comments[f.section+"."+f.name])
 	}
 	return out.String()
 }
@@ -86,10 +84,18 @@ func sectionOf(key string) string {
 // fieldComments returns the comment of each field on one line, by "Struct.Field".
 func fieldComments() map[string]string {
 	comments := map[string]string{}
-	file, err := parser.ParseFile(token.NewFileSet(), "config.go", source, parser.ParseComments)
-	if err != nil {
-		return comments // the compiler has read the same file
+	for name, text := range map[string]string{"config.go": source, "secret.go": secretSource} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
+		if err != nil {
+			continue // the compiler has read the same file
+		}
+		addComments(comments, file)
 	}
+	return comments
+}
+
+// addComments adds the comments of the structs in a file.
+func addComments(comments map[string]string, file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		t, ok := n.(*ast.TypeSpec)
 		if !ok {
@@ -104,5 +110,4 @@ func fieldComments() map[string]string {
 		}
 		return false
 	})
-	return comments
 }

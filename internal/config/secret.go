@@ -6,13 +6,42 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// ErrNoSecret means that no secret has a name.
-var ErrNoSecret = errors.New("no such secret")
+// Secret is a named secret, which projects use by its name. It is closed until its
+// workspace, its uses and its hosts are given.
+type Secret struct {
+	// The place of a secret that projects name, such as the credentials of a bucket:
+	// env:VARIABLE, or file:/path of a file that is read when the secret is used. The
+	// name is in lower case. secrets.<name> alone is the same key. Defaults to none.
+	Value string `koanf:"value"`
+	// The id of the workspace that owns the secret. To the others it does not exist.
+	// Defaults to none: nobody can use the secret.
+	Workspace string `koanf:"workspace"`
+	// The id of the only project that can use the secret. Defaults to none: each project
+	// of the workspace can.
+	Project string `koanf:"project"`
+	// The purposes of the secret: header (in the requests of custom tools), import,
+	// webhook, model. Defaults to none: nobody can use the secret.
+	Uses []string `koanf:"uses"`
+	// The hosts that the secret is sent to, such as api.example.com, or *.example.com for
+	// all names below it; of an import the host of its endpoint, else that of the provider
+	// (docs/sources.md). Defaults to none: the secret is sent nowhere.
+	Hosts []string `koanf:"hosts"`
+}
+
+// Import is the part of the configuration that concerns imports.
+type Import struct {
+	// The ids of the workspaces whose imports of buckets use the cloud identity of this
+	// server if they name no secret: environment, files, the identity of the machine.
+	// Whoever may import there reads every bucket that this identity can. Defaults to none:
+	// an import names a secret, or is anonymous.
+	AmbientIdentity []string `koanf:"ambient_identity"`
+}
 
 // The two places of a secret.
 const (
@@ -20,97 +49,141 @@ const (
 	secretInFile        = "file:"
 )
 
-var secretName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
+// The keys of a secret: secrets.NAME is short for secrets.NAME.value.
+const (
+	secretKeys  = "secrets."
+	secretValue = ".value"
+)
 
-// HasSecret reports whether there is a secret of a name.
-func (c Config) HasSecret(name string) bool {
-	_, ok := c.Secrets[name]
-	return ok
-}
+// ErrNoSecret means that no secret has a name.
+var ErrNoSecret = errors.New("no such secret")
 
 // Secret returns the value of a secret. A name that is not configured is ErrNoSecret.
 func (c Config) Secret(name string) ([]byte, error) {
-	place, ok := c.Secrets[name]
+	secret, ok := c.Secrets[name]
 	if !ok {
 		return nil, fmt.Errorf("secrets.%s: %w", name, ErrNoSecret)
 	}
-	if variable, ok := strings.CutPrefix(place, secretInEnvironment); ok {
+	if variable, ok := strings.CutPrefix(secret.Value, secretInEnvironment); ok {
 		return []byte(c.SecretVariables[variable]), nil
 	}
-	value, err := os.ReadFile(strings.TrimPrefix(place, secretInFile))
+	value, err := os.ReadFile(strings.TrimPrefix(secret.Value, secretInFile))
 	if err != nil {
 		return nil, fmt.Errorf("read secrets.%s: %w", name, err)
 	}
 	return value, nil
 }
 
+// NamedSecrets returns the secrets without their values, by their names.
+func (c Config) NamedSecrets() []knowledge.Secret {
+	list := []knowledge.Secret{}
+	for _, name := range slices.Sorted(maps.Keys(c.Secrets)) {
+		s := c.Secrets[name]
+		list = append(list, knowledge.Secret{Name: name, Workspace: s.Workspace, Project: s.Project, Uses: s.uses(), Hosts: s.Hosts})
+	}
+	return list
+}
+
+func (s Secret) uses() []knowledge.SecretUse {
+	list := []knowledge.SecretUse{}
+	for _, use := range s.Uses {
+		list = append(list, knowledge.SecretUse(use))
+	}
+	return list
+}
+
 // withSecrets keeps the variables that secrets name.
 func (c Config) withSecrets(env map[string]string) Config {
 	c.SecretVariables = map[string]string{}
-	for _, place := range c.Secrets {
-		if variable, ok := strings.CutPrefix(place, secretInEnvironment); ok {
+	for _, s := range c.Secrets {
+		if variable, ok := strings.CutPrefix(s.Value, secretInEnvironment); ok {
 			c.SecretVariables[variable] = env[variable]
 		}
 	}
 	return c
 }
 
-// ErrOtherHost means that a secret is bound to other hosts.
-var ErrOtherHost = errors.New("the secret is bound to other hosts")
-
-// SecretFor returns the value of a secret that is sent to a host, "" = to one that is not
-// known. A secret that is bound to other hosts is ErrOtherHost.
-func (c Config) SecretFor(name, host string) ([]byte, error) {
-	hosts, bound := c.SecretHosts[name]
-	if bound && !slices.ContainsFunc(hosts, func(pattern string) bool { return matchesHost(pattern, host) }) {
-		return nil, fmt.Errorf("secrets.%s: %w", name, ErrOtherHost)
-	}
-	return c.Secret(name)
-}
-
-// matchesHost reports whether a host is that of a pattern, or below it.
-func matchesHost(pattern, host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if below, ok := strings.CutPrefix(pattern, "*"); ok {
-		return len(host) > len(below) && strings.HasSuffix(host, below)
-	}
-	return host != "" && host == pattern
-}
-
-// hostPattern matches what a secret can be bound to: a name, or an IP address.
-var hostPattern = regexp.MustCompile(`^((\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|[0-9a-f:.]+)$`)
-
-func (c Config) validateSecretHosts() error {
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(c.SecretHosts)) {
-		if !c.HasSecret(name) {
-			errs = append(errs, fmt.Errorf("secret_hosts.%s: there is no secrets.%s", name, name))
-		}
-		if len(c.SecretHosts[name]) == 0 {
-			errs = append(errs, fmt.Errorf("secret_hosts.%s: at least one host is needed", name))
-		}
-		for _, host := range c.SecretHosts[name] {
-			if !hostPattern.MatchString(host) {
-				errs = append(errs, fmt.Errorf("secret_hosts.%s: %q is not a host such as api.example.com or *.example.com, in lower case and without a port", name, host))
+// closedSecrets returns a warning for each secret that nobody can use, with the line that
+// opens it.
+func (c Config) closedSecrets() []string {
+	var warnings []string
+	for _, name := range slices.Sorted(maps.Keys(c.Secrets)) {
+		s := c.Secrets[name]
+		var missing []string
+		for _, part := range []struct {
+			name  string
+			given bool
+		}{{"workspace", s.Workspace != ""}, {"uses", len(s.Uses) > 0}, {"hosts", len(s.Hosts) > 0}} {
+			if !part.given {
+				missing = append(missing, part.name)
 			}
 		}
+		if len(missing) > 0 {
+			warnings = append(warnings, fmt.Sprintf("secrets.%s cannot be used by any project, because it does not name its %s: write %s", name, strings.Join(missing, ", "), s.line(name)))
+		}
 	}
-	return errors.Join(errs...)
+	return warnings
+}
+
+// line returns the secret as it stands in a file, with examples of what it lacks.
+func (s Secret) line(name string) string {
+	project := ""
+	if s.Project != "" {
+		project = ", project: " + s.Project
+	}
+	return fmt.Sprintf("secrets: {%s: {value: '%s', workspace: %s%s, uses: [%s], hosts: [%s]}}", name, s.Value, or(s.Workspace, "WORKSPACE"), project,
+		or(strings.Join(s.Uses, ", "), "header"), or(strings.Join(quoted(s.Hosts), ", "), "api.example.com"))
+}
+
+// quoted returns texts as YAML that begins with any character.
+func quoted(texts []string) []string {
+	list := []string{}
+	for _, text := range texts {
+		list = append(list, "'"+text+"'")
+	}
+	return list
+}
+
+// movedKey returns where a key of an earlier version has moved to.
+func movedKey(key string) (string, bool) {
+	name, ok := strings.CutPrefix(key, "secret_hosts.")
+	return secretKeys + name + ".hosts", ok
+}
+
+// fullKey returns the key that a short one stands for.
+func fullKey(key string) string {
+	if name, ok := strings.CutPrefix(key, secretKeys); ok && name != "" && !strings.Contains(name, ".") {
+		return key + secretValue
+	}
+	return key
+}
+
+// shortKey returns the short form of a key.
+func shortKey(key string) string {
+	if strings.HasPrefix(key, secretKeys) {
+		return strings.TrimSuffix(key, secretValue)
+	}
+	return key
 }
 
 func (c Config) validateNamedSecrets() error {
-	errs := []error{c.validateSecretHosts()}
+	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(c.Secrets)) {
-		place := c.Secrets[name]
-		variable, inEnvironment := strings.CutPrefix(place, secretInEnvironment)
-		path, inFile := strings.CutPrefix(place, secretInFile)
+		s := c.Secrets[name]
+		variable, inEnvironment := strings.CutPrefix(s.Value, secretInEnvironment)
+		path, inFile := strings.CutPrefix(s.Value, secretInFile)
 		switch {
-		case !secretName.MatchString(name):
+		case !knowledge.IsSecretName(name):
 			errs = append(errs, fmt.Errorf("secrets.%s: a name has lower case letters, digits, - and _, at most 63 of them", name))
 		case inEnvironment && c.SecretVariables[variable] == "":
 			errs = append(errs, fmt.Errorf("secrets.%s names the environment variable %s, which is not set", name, variable))
 		case inFile && !filepath.IsAbs(path), !inEnvironment && !inFile:
-			errs = append(errs, fmt.Errorf("secrets.%s: write env:VARIABLE or file:/absolute/path, not the secret itself", name))
+			errs = append(errs, fmt.Errorf("secrets.%s.value: write env:VARIABLE or file:/absolute/path, not the secret itself", name))
+		case s.Project != "" && s.Workspace == "":
+			errs = append(errs, fmt.Errorf("secrets.%s.project: secrets.%s.workspace is needed too", name, name))
+		}
+		for _, wrong := range knowledge.SecretFields(secretKeys+name, s.uses(), s.Hosts) {
+			errs = append(errs, fmt.Errorf("%s %s", wrong.Location, wrong.Message))
 		}
 	}
 	return errors.Join(errs...)

@@ -57,6 +57,12 @@ func shown(v reflect.Value) any {
 			list = append(list, shownSection(v.Index(i)))
 		}
 		return list
+	case isNamed(v.Type()):
+		named := map[string]yaml.Node{}
+		for _, name := range v.MapKeys() {
+			named[name.String()] = shownSection(v.MapIndex(name))
+		}
+		return named
 	case v.Kind() == reflect.Slice:
 		list := []string{}
 		for i := range v.Len() {
@@ -71,7 +77,7 @@ func shown(v reflect.Value) any {
 	}
 }
 
-// shownSection is a section of a list. Its keys hold no secrets.
+// shownSection is a section of a list or a map. Its keys hold no secrets.
 func shownSection(v reflect.Value) yaml.Node {
 	section := yaml.Node{Kind: yaml.MappingNode}
 	for _, f := range fieldsOf(v.Type(), "", nil) {

@@ -74,10 +74,14 @@ type Sources interface {
 	Check(source.Spec) error
 }
 
-// Secrets knows which secrets there are.
+// Secrets knows which secrets imports may use.
 type Secrets interface {
-	// HasSecret reports whether there is a secret of a name.
-	HasSecret(name string) bool
+	// Usable reports whether a project may use a secret. One that it may not use is as one
+	// that does not exist.
+	Usable(ctx context.Context, name string, n knowledge.SecretNeed) (bool, error)
+	// AmbientIdentity reports whether imports of a workspace may use the server's own cloud
+	// identity.
+	AmbientIdentity(workspace string) bool
 }
 
 // Starter starts imports. It is safe for concurrent use.
@@ -91,7 +95,7 @@ func New(deps Deps) *Starter { return &Starter{deps: deps} }
 // Start checks a request, puts the import on record and starts its run, whose id is that
 // of the import. A run that cannot be started now is started later: that is no error.
 func (s *Starter) Start(ctx context.Context, p knowledge.Principal, project knowledge.Project, id string, r store.ImportRequest) (store.Import, error) {
-	if err := s.Check(r); err != nil {
+	if err := s.Check(ctx, project, r); err != nil {
 		return store.Import{}, err
 	}
 	r.Limits, r.Enrichment = project.Config.Limits, knowledge.Override{}.EnrichmentIn(project.Config)
@@ -109,11 +113,14 @@ func (s *Starter) Start(ctx context.Context, p knowledge.Principal, project know
 	return i, nil
 }
 
-// Check returns what is wrong with a request. Start does it too.
-func (s *Starter) Check(r store.ImportRequest) error {
+// Check returns what is wrong with a request of a project. Start does it too.
+func (s *Starter) Check(ctx context.Context, project knowledge.Project, r store.ImportRequest) error {
 	wrong := selection.Fields(r)
-	if secret := r.Source.Secret; secret != "" && !s.deps.Secrets.HasSecret(secret) {
-		wrong = append(wrong, knowledge.Field{Location: "body.source.secret", Message: knowledge.Messagef("is not the name of a secret: an operator adds secrets.%s to the configuration", secret)})
+	if err := s.checkCredentials(ctx, project.Workspace, project.ID, r.Source); err != nil {
+		if !knowledge.IsCode(err, knowledge.CodeInvalid) {
+			return err
+		}
+		wrong = append(wrong, knowledge.AsError(err).Fields...)
 	}
 	if err := knowledge.InvalidFields(wrong); err != nil {
 		return err
@@ -128,6 +135,22 @@ func (s *Starter) Check(r store.ImportRequest) error {
 		return fmt.Errorf("check source: %w", err)
 	}
 	return nil
+}
+
+// checkCredentials refuses a source whose credentials the project may not use.
+func (s *Starter) checkCredentials(ctx context.Context, workspace, project string, spec source.Spec) error {
+	if spec.NeedsIdentity() && !s.deps.Secrets.AmbientIdentity(workspace) {
+		return source.NoIdentity(workspace)
+	}
+	if spec.Secret == "" {
+		return nil
+	}
+	need := knowledge.SecretNeed{Workspace: workspace, Project: project, Use: knowledge.SecretInImport, Host: spec.CredentialHost()}
+	usable, err := s.deps.Secrets.Usable(ctx, spec.Secret, need)
+	if err == nil && !usable {
+		err = knowledge.InvalidFields([]knowledge.Field{{Location: "body.source.secret", Message: knowledge.NoSecret(need)}})
+	}
+	return err
 }
 
 // start starts a run. The import is on record, so the sweep repeats a start that fails.
@@ -145,9 +168,17 @@ func (s *Starter) start(ctx context.Context, i store.Import) {
 	log.InfoContext(ctx, "import started")
 }
 
-// Retry opens an import that has ended again, and retries what failed.
+// Retry opens an import that has ended again, and retries what failed. Its credentials must
+// still be allowed.
 func (s *Starter) Retry(ctx context.Context, p knowledge.Principal, id, run string) (store.Import, error) {
-	i, err := s.deps.Store.RetryImport(ctx, p, id, run, s.deps.Now())
+	i, err := s.deps.Store.Import(ctx, p, id)
+	if err != nil {
+		return i, fmt.Errorf("read import %s: %w", id, err)
+	}
+	if err := s.checkCredentials(ctx, i.Workspace, i.Project, i.Request.Source); err != nil {
+		return i, err
+	}
+	i, err = s.deps.Store.RetryImport(ctx, p, id, run, s.deps.Now())
 	if err != nil {
 		return i, err
 	}

@@ -62,7 +62,7 @@ type MCPTool struct {
 }
 
 // Automation is an HTTP request that a tool sends. {name} in the address stands for an
-// argument, and secrets.<name> in a header for a secret of the instance.
+// argument, and secrets.<name> in a header for a secret of the project.
 type Automation struct {
 	URL     string            `json:"url"`
 	Method  string            `json:"method,omitempty"` // "" = POST
@@ -72,7 +72,7 @@ type Automation struct {
 
 // LockedFields returns what the configuration of one question, as found at location,
 // changes of that of its project and must not: who asks could otherwise send the
-// instance's secrets anywhere, or approve their own calls. It may leave out custom tools.
+// project's secrets to another path, or approve their own calls. It may leave out custom tools.
 func (t ToolsConfig) LockedFields(location string, project ToolsConfig) []Field {
 	var wrong []Field
 	for name, tool := range t.Custom {

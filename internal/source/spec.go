@@ -24,8 +24,8 @@ type Spec struct {
 	Type    Type    `json:"type"`
 	URI     string  `json:"uri"`
 	Options Options `json:"options,omitzero"`
-	// Secret is the name of the secret that holds the credentials. Without it
-	// the provider's usual chain applies.
+	// Secret is the name of the secret that holds the credentials. Without it a bucket
+	// is read anonymously, or with the identity of the server.
 	Secret string `json:"secret,omitempty"`
 }
 
@@ -63,6 +63,12 @@ type Request struct {
 	// with access_key_id, secret_access_key and session_token, or the
 	// provider's own file.
 	Credentials []byte
+	// Untrusted reports that Credentials are a user's, so that no file, program or
+	// private address that they name is used.
+	Untrusted bool
+	// Identity reports that the server's own cloud identity may be used where no secret
+	// is named.
+	Identity bool
 	// State keeps the state of this import. Lists of addresses and crawls need
 	// it.
 	State State

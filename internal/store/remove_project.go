@@ -12,7 +12,7 @@ import (
 // of the same id is made.
 const projectGone = "gone"
 
-// RemoveProject hides a project and everything in it at once, deletes its keys, cancels
+// RemoveProject hides a project and everything in it at once, deletes its keys and secrets, cancels
 // what its webhooks wait for, and inserts the run that removes the rest. A document under
 // legal hold is a conflict. A repetition returns the first run while that one runs; after
 // it the project is not found.
@@ -72,6 +72,7 @@ func hideProject(ctx context.Context, tx transaction, run Run) error {
 		{`UPDATE webhook_deliveries SET status = 'canceled', error = 'the project was removed', ended_at = ?
 			WHERE workspace = ? AND project = ? AND status = 'pending'`, []any{now, run.Workspace, run.Project}},
 		{"DELETE FROM api_keys WHERE workspace = ? AND project = ? AND instance = FALSE", []any{run.Workspace, run.Project}},
+		{"DELETE FROM secrets WHERE workspace = ? AND project = ?", []any{run.Workspace, run.Project}},
 	} {
 		if _, err := tx.exec(ctx, statement.sql, statement.args...); err != nil {
 			return err
@@ -156,11 +157,11 @@ const (
 var projectRows = []struct{ table, condition string }{
 	{"import_failures", ofImport}, {"import_pages", ofImport}, {"import_sidecars", ofSource}, {"import_objects", ofSource},
 	{"imports", ofRow}, {"import_sources", ofRow}, {"webhook_deliveries", ofRow}, {"webhook_queues", ofRow}, {"conversations", ofRow},
-	{"api_keys", ofRow + " AND instance = FALSE"},
+	{"api_keys", ofRow + " AND instance = FALSE"}, {"secrets", ofRow},
 }
 
 // DropProject deletes a project that is being removed, with its imports, webhooks,
-// conversations and keys. It deletes nothing and returns false while the project has a
+// conversations, keys and secrets. It deletes nothing and returns false while the project has a
 // document, or a run besides its removal. Its id stays, and of removed documents the ids
 // and the version counters. Doing it again changes nothing.
 func (s *Store) DropProject(ctx context.Context, removal knowledge.RunRef) (dropped bool, err error) {

@@ -28,6 +28,7 @@ var (
 	messageTable      = tableOf[messageRow]()
 	projectTable      = tableOf[projectRow]()
 	runTable          = tableOf[runRow]()
+	secretTable       = tableOf[secretRow]()
 	versionTable      = tableOf[versionRow]()
 )
 

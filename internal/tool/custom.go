@@ -16,7 +16,7 @@ import (
 var (
 	customName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
-	// Secret is how a header names a secret of the instance.
+	// Secret is how a header names a secret.
 	Secret = regexp.MustCompile(`\$\{secrets\.([a-z0-9][a-z0-9_-]{0,62})\}|^secrets\.([a-z0-9][a-z0-9_-]{0,62})$`)
 	// Placeholder is how an address names an argument.
 	Placeholder = regexp.MustCompile(`\{([A-Za-z0-9_-]{1,64})\}`)
@@ -35,10 +35,13 @@ var taken = []string{
 // ownHeaders are set by the request itself.
 var ownHeaders = []string{"host", "content-length", "content-type", "connection", "transfer-encoding", "upgrade", "te", "trailer", "idempotency-key", "expect"}
 
+// SecretCheck returns what is wrong with the name of a secret that a tool sends to a host, ""
+// = nothing.
+type SecretCheck func(name, host string) string
+
 // CustomFields returns what is wrong with the tools of a project, as found at location.
-// hasSecret reports whether there is a secret, and checkURL refuses an address that is
-// never dialled.
-func CustomFields(location string, tools map[string]knowledge.CustomTool, hasSecret func(string) bool, checkURL func(string) error) []knowledge.Field {
+// checkURL refuses an address that is never dialled.
+func CustomFields(location string, tools map[string]knowledge.CustomTool, wrongSecret SecretCheck, checkURL func(string) error) []knowledge.Field {
 	var wrong []knowledge.Field
 	for _, name := range slices.Sorted(maps.Keys(tools)) {
 		at, t := location+"."+name, tools[name]
@@ -66,10 +69,10 @@ func CustomFields(location string, tools map[string]knowledge.CustomTool, hasSec
 			}
 		}
 		if t.Automation != nil {
-			wrong = append(wrong, automationFields(at+".automation", *t.Automation, hasSecret, checkURL)...)
+			wrong = append(wrong, automationFields(at+".automation", *t.Automation, wrongSecret, checkURL)...)
 		}
 		if t.MCP != nil {
-			wrong = append(wrong, mcpFields(at+".mcp", name, *t.MCP, hasSecret, checkURL)...)
+			wrong = append(wrong, mcpFields(at+".mcp", name, *t.MCP, wrongSecret, checkURL)...)
 		}
 	}
 	return wrong
@@ -90,8 +93,8 @@ func ObjectSchema(configured map[string]any) json.RawMessage {
 	return schema
 }
 
-func automationFields(at string, a knowledge.Automation, hasSecret func(string) bool, checkURL func(string) error) []knowledge.Field {
-	wrong := headerFields(at+".headers", a.Headers, hasSecret)
+func automationFields(at string, a knowledge.Automation, wrongSecret SecretCheck, checkURL func(string) error) []knowledge.Field {
+	wrong := headerFields(at+".headers", a.Headers, hostOf(a.URL), wrongSecret)
 	if message := wrongAddress(a.URL, checkURL); message != "" {
 		wrong = append(wrong, knowledge.Field{Location: at + ".url", Message: message})
 	}
@@ -99,8 +102,8 @@ func automationFields(at string, a knowledge.Automation, hasSecret func(string) 
 }
 
 // mcpFields returns what is wrong with the server of a tool.
-func mcpFields(at, name string, m knowledge.MCP, hasSecret func(string) bool, checkURL func(string) error) []knowledge.Field {
-	wrong := headerFields(at+".headers", m.Headers, hasSecret)
+func mcpFields(at, name string, m knowledge.MCP, wrongSecret SecretCheck, checkURL func(string) error) []knowledge.Field {
+	wrong := headerFields(at+".headers", m.Headers, hostOf(m.URL), wrongSecret)
 	if message := wrongAddress(m.URL, checkURL); message != "" || strings.ContainsAny(m.URL, "{}") {
 		wrong = append(wrong, knowledge.Field{Location: at + ".url", Message: cmp.Or(message, "must be an http or https address without arguments")})
 	}
@@ -118,6 +121,16 @@ func mcpFields(at, name string, m knowledge.MCP, hasSecret func(string) bool, ch
 
 // IsName reports whether endpoints accept a text as the name of a tool.
 func IsName(name string) bool { return customName.MatchString(name) }
+
+// hostOf returns the host of a tool's address, which no argument changes, "" for a wrong
+// address.
+func hostOf(address string) string {
+	u, err := url.Parse(Placeholder.ReplaceAllString(address, "x"))
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
 
 // wrongAddress returns what is wrong with the address of a tool.
 func wrongAddress(address string, checkURL func(string) error) string {
@@ -140,7 +153,7 @@ func wrongAddress(address string, checkURL func(string) error) string {
 
 // headerFields returns what is wrong with the headers of a tool. Credentials must be
 // secrets: the settings of a project are shown to whoever manages it.
-func headerFields(at string, headers map[string]string, hasSecret func(string) bool) []knowledge.Field {
+func headerFields(at string, headers map[string]string, host string, wrongSecret SecretCheck) []knowledge.Field {
 	var wrong []knowledge.Field
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		value := headers[name]
@@ -156,8 +169,9 @@ func headerFields(at string, headers map[string]string, hasSecret func(string) b
 			message = "must come from a secret: write secrets.NAME, or ${secrets.NAME} in the value"
 		}
 		for _, m := range Secret.FindAllStringSubmatch(value, -1) {
-			if secret := m[1] + m[2]; !hasSecret(secret) {
-				message = fmt.Sprintf("names a secret that does not exist: an operator adds secrets.%s to the configuration", secret)
+			secret := m[1] + m[2]
+			if wrong := wrongSecret(secret, host); wrong != "" {
+				message = fmt.Sprintf("names %q, which %s", secret, wrong)
 			}
 		}
 		if message != "" {

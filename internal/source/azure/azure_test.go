@@ -145,6 +145,15 @@ func TestWrongSecrets(t *testing.T) {
 	}
 }
 
+func TestIdentityIsNotUsedUnasked(t *testing.T) {
+	t.Parallel()
+	_, err := azure.New(source.Request{Spec: source.Spec{URI: "azblob://account/container"}}, sourcetest.Client())
+	sourcetest.Want(t, err, knowledge.CodeForbidden, false)
+	if _, err := azure.New(source.Request{Spec: source.Spec{URI: "azblob://account/container"}, Identity: true}, sourcetest.Client()); err != nil {
+		t.Errorf("where it is allowed: %v", err)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for _, uri := range []string{"", "azblob://", "azblob://account", "azblob://account/", "s3://a/b", "azblob://account/container?x/y"} {

@@ -49,6 +49,9 @@ func newClient(p place, r source.Request, httpClient *http.Client) (*container.C
 	case c.SAS != "":
 		return container.NewClientWithNoCredential(address+"?"+strings.TrimPrefix(c.SAS, "?"), options)
 	}
+	if c.ClientID == "" && !r.Identity {
+		return nil, noCredentials(r.URI)
+	}
 	identity, err := identityOf(c)
 	if err != nil {
 		return nil, noCredentials(r.URI).WithCause(err)

@@ -21,7 +21,7 @@ import (
 func newService(ctx context.Context, r source.Request, httpClient *http.Client) (*storage.Service, error) {
 	client := *httpClient
 	if !r.Options.Anonymous && isGoogle(r.Options.Endpoint) {
-		tokens, err := tokensOf(r)
+		tokens, err := tokensOf(r, httpClient)
 		if err != nil {
 			return nil, err
 		}
@@ -72,20 +72,25 @@ func isGoogleURL(u *url.URL) bool {
 
 // tokensOf returns the credentials of the request: those of the secret, else
 // those that Google's chain finds.
-func tokensOf(r source.Request) (*auth.Credentials, error) {
+func tokensOf(r source.Request, httpClient *http.Client) (*auth.Credentials, error) {
 	options := &credentials.DetectOptions{Scopes: []string{storage.DevstorageReadOnlyScope}}
 	if r.Credentials == nil {
+		if !r.Identity {
+			return nil, noCredentials(r)
+		}
 		found, err := credentials.DetectDefault(options)
 		if err != nil {
-			return nil, knowledge.Errorf(knowledge.CodeForbidden, "the server has no credentials for %q: name a secret in source.secret, set source.options.anonymous, or give the server credentials", r.URI).WithCause(err)
+			return nil, noCredentials(r).WithCause(err)
 		}
 		return found, nil
+	}
+	if r.Untrusted { // the file names the address at which the tokens are asked for
+		options.Client = httpClient
 	}
 	var file struct {
 		Type credentials.CredType `json:"type"`
 	}
-	kinds := []credentials.CredType{credentials.ServiceAccount, credentials.AuthorizedUser, credentials.ExternalAccount, credentials.ImpersonatedServiceAccount}
-	if err := json.Unmarshal(r.Credentials, &file); err != nil || !slices.Contains(kinds, file.Type) {
+	if err := json.Unmarshal(r.Credentials, &file); err != nil || !slices.Contains(kinds(r), file.Type) {
 		return nil, wrongSecret(r.Secret)
 	}
 	found, err := credentials.NewCredentialsFromJSON(file.Type, r.Credentials, options)
@@ -93,6 +98,20 @@ func tokensOf(r source.Request) (*auth.Credentials, error) {
 		return nil, wrongSecret(r.Secret)
 	}
 	return found, nil
+}
+
+// kinds returns the kinds of credentials that a secret may hold. Those that read a file,
+// run a program or ask an address of the server for a token must be an operator's.
+func kinds(r source.Request) []credentials.CredType {
+	list := []credentials.CredType{credentials.ServiceAccount, credentials.AuthorizedUser}
+	if !r.Untrusted {
+		list = append(list, credentials.ExternalAccount, credentials.ImpersonatedServiceAccount)
+	}
+	return list
+}
+
+func noCredentials(r source.Request) *knowledge.Error {
+	return knowledge.Errorf(knowledge.CodeForbidden, "the server has no credentials for %q: name a secret in source.secret, set source.options.anonymous, or give the server credentials", r.URI)
 }
 
 func wrongSecret(name string) error {

@@ -9,6 +9,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/source/s3"
 	"github.com/cairn-rag/cairn/internal/source/sourcetest"
 )
 
@@ -37,5 +38,16 @@ func bucketAt(t *testing.T, endpoint string) sourcetest.Bucket {
 			}
 		},
 		Open: func(t *testing.T, address string) source.Source { return connect(t, address, endpoint) },
+	}
+}
+
+// TestRegion refuses a region that would make another host of the provider's address.
+func TestRegion(t *testing.T) {
+	t.Parallel()
+	for region, fine := range map[string]bool{"": true, "eu-central-1": true, "Garage_1": true, "x@evil.example/": false, "evil.example#": false, "a.b": false} {
+		err := s3.Check(source.Spec{Type: source.TypeS3, URI: "s3://b", Options: source.Options{Region: region}})
+		if fine != (err == nil) || !fine && !strings.Contains(err.Error(), "body.source.options.region ") {
+			t.Errorf("%q: got error %v", region, err)
+		}
 	}
 }

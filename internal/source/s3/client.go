@@ -47,6 +47,9 @@ func newClient(ctx context.Context, r source.Request, httpClient *http.Client) (
 		options = append(options, config.WithRegion(r.Options.Region))
 	}
 	provider, err := staticCredentials(ctx, r)
+	if err == nil && provider == nil && !r.Identity {
+		err = noCredentials(r)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +127,11 @@ func checkCredentials(ctx context.Context, c aws.Config, r source.Request) error
 	case r.Options.RoleARN != "":
 		return failure(err, "role", r.Options.RoleARN)
 	}
-	return knowledge.Errorf(knowledge.CodeForbidden, "the server has no credentials for %q: name a secret in source.secret, set source.options.anonymous, or give the server credentials", r.URI).WithCause(err)
+	return noCredentials(r).WithCause(err)
+}
+
+func noCredentials(r source.Request) *knowledge.Error {
+	return knowledge.Errorf(knowledge.CodeForbidden, "the server has no credentials for %q: name a secret in source.secret, set source.options.anonymous, or give the server credentials", r.URI)
 }
 
 // keys is the JSON form of a secret.

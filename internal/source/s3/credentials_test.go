@@ -149,12 +149,19 @@ func TestServerWithoutCredentials(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
-	_, err := open(t, source.Request{})
+	_, err := open(t, source.Request{Identity: true})
 	sourcetest.Want(t, err, knowledge.CodeForbidden, false)
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKENV")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "x")
 	endpoint, requests := recorder(t, listNothing)
-	s, err := open(t, source.Request{Spec: source.Spec{Options: source.Options{Endpoint: endpoint}}})
+	for _, o := range []source.Options{{Endpoint: endpoint}, {Endpoint: endpoint, RoleARN: "arn:aws:iam::123456789012:role/reader"}} {
+		_, err = open(t, source.Request{Spec: source.Spec{Options: o}}) // nobody allowed it
+		sourcetest.Want(t, err, knowledge.CodeForbidden, false)
+	}
+	if len(requests) > 0 {
+		t.Fatal("the identity of the server was used unasked")
+	}
+	s, err := open(t, source.Request{Spec: source.Spec{Options: source.Options{Endpoint: endpoint}}, Identity: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/source"
 )
 
@@ -31,8 +33,14 @@ func Check(spec source.Spec) error {
 	if _, err := source.ParsePrefix("s3", spec.URI); err != nil {
 		return err
 	}
+	if !region.MatchString(spec.Options.Region) {
+		return knowledge.Invalid("body.source.options.region", "is %q; write a name such as eu-central-1", spec.Options.Region)
+	}
 	return source.CheckEndpoint(spec.Options.Endpoint)
 }
+
+// region matches the names of regions, which are a part of the hosts that are dialled.
+var region = regexp.MustCompile(`^[A-Za-z0-9_-]{0,63}$`)
 
 // New returns the source that a request describes. It dials the bucket through
 // httpClient.

@@ -49,6 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"webhook_queue", testWebhookQueue},
 		{"idempotency", testIdempotency},
 		{"tenancy", testTenancy},
+		{"secrets", testSecrets},
 		{"pages", testPages},
 		{"hostile_input", testHostileInput},
 		{"generations", testGenerations},

@@ -47,6 +47,10 @@ type Tenants interface {
 	Keys(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Key, string, error)
 	RevokeKey(ctx context.Context, p knowledge.Principal, id string) error
 	ReplaceInstanceKey(ctx context.Context, k store.Key) error
+	PutSecret(ctx context.Context, p knowledge.Principal, secret store.Secret) (stored knowledge.Secret, created bool, err error)
+	Secrets(ctx context.Context, p knowledge.Principal) ([]knowledge.Secret, error)
+	RemoveSecret(ctx context.Context, p knowledge.Principal, project, name string) error
+	SecretOf(ctx context.Context, workspace, project, name string) (secret store.Secret, there bool, err error)
 	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
 	SetPreferences(ctx context.Context, p knowledge.Principal, value json.RawMessage) error
 	EmbeddingAddress(ctx context.Context, generation string) (string, error)

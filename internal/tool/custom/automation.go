@@ -22,7 +22,7 @@ import (
 const maxResponse = 4 * tool.MaxWords
 
 // automation returns the tool that sends a request.
-func (t *Tools) automation(name string, c knowledge.CustomTool) tool.Tool {
+func (t *Tools) automation(name string, c knowledge.CustomTool, need knowledge.SecretNeed) tool.Tool {
 	a := *c.Automation
 	if a.Method == "" {
 		a.Method = http.MethodPost
@@ -31,7 +31,7 @@ func (t *Tools) automation(name string, c knowledge.CustomTool) tool.Tool {
 		Name: name, Description: c.Description, Parameters: tool.Schema(c), Limit: Limit,
 		Once: a.Method != http.MethodGet && a.Method != http.MethodHead,
 		Run: func(ctx context.Context, call tool.Call) (tool.Output, error) {
-			request, err := t.request(ctx, a, call)
+			request, err := t.request(ctx, a, call, need)
 			if err != nil {
 				return tool.Output{}, err
 			}
@@ -42,7 +42,7 @@ func (t *Tools) automation(name string, c knowledge.CustomTool) tool.Tool {
 
 // request returns the request of a call. Arguments that the address does not name are in
 // the query of a GET, HEAD or DELETE, and else in the JSON body.
-func (t *Tools) request(ctx context.Context, a knowledge.Automation, call tool.Call) (*http.Request, error) {
+func (t *Tools) request(ctx context.Context, a knowledge.Automation, call tool.Call, need knowledge.SecretNeed) (*http.Request, error) {
 	decoder := json.NewDecoder(strings.NewReader(call.Arguments))
 	decoder.UseNumber()
 	arguments := map[string]any{}
@@ -72,7 +72,8 @@ func (t *Tools) request(ctx context.Context, a knowledge.Automation, call tool.C
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
-	if request.Header, err = t.header(a.Headers, address.Hostname()); err != nil {
+	need.Host = address.Hostname()
+	if request.Header, err = t.header(ctx, a.Headers, need); err != nil {
 		return nil, err
 	}
 	if body != nil {

@@ -7,33 +7,48 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/cairn-rag/cairn/internal/credential"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/safedial"
+	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/internal/tool/custom"
 )
 
-// secrets are the secrets of the tests.
-type secrets map[string]string
+// secrets has the secret shop, which tools of acme may send to the hosts.
+func secrets(hosts ...string) *credential.Book {
+	return book(knowledge.Secret{Name: "shop", Workspace: "acme", Uses: []knowledge.SecretUse{knowledge.SecretInHeader}, Hosts: hosts})
+}
 
-func (s secrets) ValueFor(name, host string) ([]byte, error) {
-	if bound, ok := s[name+"@"]; ok && bound != host {
-		return nil, knowledge.Errorf(knowledge.CodeInvalid, "the secret %q is not for %s", name, host)
-	}
-	if value, ok := s[name]; ok {
-		return []byte(value + "\n"), nil
-	}
-	return nil, knowledge.Errorf(knowledge.CodeInvalid, "there is no secret %q", name)
+// book has secrets with the value s3cret.
+func book(configured ...knowledge.Secret) *credential.Book {
+	return credential.New(credential.Config{
+		Secrets: configured, Value: func(string) ([]byte, error) { return []byte("s3cret\n"), nil },
+	}, nothingStored{}, nil)
+}
+
+type nothingStored struct{}
+
+func (nothingStored) SecretOf(context.Context, string, string, string) (store.Secret, bool, error) {
+	return store.Secret{}, false, nil
+}
+
+// question is a question to the project shop of acme.
+func question() knowledge.Request {
+	return knowledge.Request{Principal: knowledgetest.Principal(knowledge.Claims{Workspace: "acme"}), Projects: []string{"shop"}}
 }
 
 // call calls a tool of a project that dials with a dialer.
 func call(t *testing.T, dialer *safedial.Dialer, a knowledge.Automation, arguments string) (tool.Output, error) {
 	t.Helper()
-	source := custom.New(dialer.Client(custom.Limit), secrets{"shop": "s3cret"})
-	r := knowledge.Request{}
+	source := custom.New(dialer.Client(custom.Limit), secrets("127.0.0.1"))
+	r := question()
 	r.Config.Tools.Custom = knowledge.CustomTools{"order": {Type: knowledge.ToolAutomation, Automation: &a}}
 	set, err := source.Of(t.Context(), r)
 	if err != nil || len(set) != 1 {
@@ -155,26 +170,66 @@ func TestAutomationRefusesRedirectsInside(t *testing.T) {
 	}
 }
 
-// TestSecretsGoToTheirHosts sends a secret only to the host that it is bound to.
-func TestSecretsGoToTheirHosts(t *testing.T) {
+// TestSecretsStayWithTheirOwner calls tools that name secrets which they may not use.
+func TestSecretsStayWithTheirOwner(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, "key=%s", r.Header.Get("X-Api-Key"))
-	}))
-	t.Cleanup(server.Close)
-	for host, sent := range map[string]bool{"127.0.0.1": true, "api.example.com": false} {
-		source := custom.New(open().Client(custom.Limit), secrets{"shop": "s3cret", "shop@": host})
-		r := knowledge.Request{}
-		r.Config.Tools.Custom = knowledge.CustomTools{"order": {Type: knowledge.ToolAutomation, Automation: &knowledge.Automation{
-			URL: server.URL, Method: "GET", Headers: map[string]string{"X-Api-Key": "secrets.shop"},
-		}}}
-		set, err := source.Of(t.Context(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		output, err := set[0].Run(t.Context(), tool.Call{RunRef: knowledge.RunRef{Run: "r"}, Arguments: "{}"})
-		if sent != strings.Contains(output.Words, "key=s3cret") || sent != (err == nil) {
-			t.Errorf("bound to %s: %q, %v", host, output.Words, err)
-		}
+	header := []knowledge.SecretUse{knowledge.SecretInHeader}
+	here := []string{"127.0.0.1"}
+	for name, c := range map[string]struct {
+		secret knowledge.Secret
+		sent   bool
+	}{
+		"its_own":             {knowledge.Secret{Workspace: "acme", Project: "shop", Uses: header, Hosts: here}, true},
+		"its_workspaces":      {knowledge.Secret{Workspace: "acme", Uses: header, Hosts: here}, true},
+		"another_projects":    {knowledge.Secret{Workspace: "acme", Project: "press", Uses: header, Hosts: here}, false},
+		"another_workspaces":  {knowledge.Secret{Workspace: "other", Uses: header, Hosts: here}, false},
+		"nobodys":             {knowledge.Secret{Uses: header, Hosts: here}, false},
+		"for_imports_alone":   {knowledge.Secret{Workspace: "acme", Uses: []knowledge.SecretUse{knowledge.SecretInImport}, Hosts: here}, false},
+		"without_a_use":       {knowledge.Secret{Workspace: "acme", Hosts: here}, false},
+		"for_another_host":    {knowledge.Secret{Workspace: "acme", Uses: header, Hosts: []string{"api.example.com"}}, false},
+		"without_a_host":      {knowledge.Secret{Workspace: "acme", Uses: header}, false},
+		"that_does_not_exist": {knowledge.Secret{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var received atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				received.Add(1)
+				fmt.Fprintf(w, "key=%s", r.Header.Get("X-Api-Key"))
+			}))
+			t.Cleanup(server.Close)
+			r := question()
+			headers := map[string]string{"X-Api-Key": "Bearer ${secrets.shop}"}
+			r.Config.Tools.Custom = knowledge.CustomTools{
+				"order":   {Type: knowledge.ToolAutomation, Automation: &knowledge.Automation{URL: server.URL, Method: "GET", Headers: headers}},
+				"weather": {Type: knowledge.ToolMCP, MCP: &knowledge.MCP{URL: server.URL, Headers: headers}},
+			}
+			if c.sent {
+				delete(r.Config.Tools.Custom, "weather")
+			}
+			c.secret.Name = "shop"
+			set, err := custom.New(open().Client(custom.Limit), book(c.secret)).Of(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			order, _ := set.Find("order")
+			output, err := order.Run(t.Context(), tool.Call{RunRef: knowledge.RunRef{Run: "r"}, Arguments: "{}"})
+			if c.sent {
+				if err != nil || !strings.Contains(output.Words, "key=Bearer s3cret") {
+					t.Errorf("%q, %v", output.Words, err)
+				}
+				return
+			}
+			if n := received.Load(); n > 0 {
+				t.Errorf("the server received %d requests", n)
+			}
+			missing := knowledge.MissingSecret("shop", knowledge.SecretNeed{Use: knowledge.SecretInHeader, Host: "127.0.0.1"})
+			if err == nil || err.Error() != missing.Error() {
+				t.Errorf("%q, %v, want the error of a missing name: %v", output.Words, err, missing)
+			}
+			if names := set.Names(); !slices.Contains(names, "weather") {
+				t.Errorf("the tools are %v", names)
+			}
+		})
 	}
 }

@@ -19,11 +19,11 @@ import (
 // Limit bounds one call.
 const Limit = time.Minute
 
-// Secrets has the secrets of the instance.
+// Secrets has the named secrets.
 type Secrets interface {
-	// ValueFor returns a secret that is sent to a host. A name that is not configured, and
-	// one that is bound to other hosts, is knowledge.CodeInvalid.
-	ValueFor(name, host string) ([]byte, error)
+	// Value returns a secret that a project may use, and whether a user stored it. One that
+	// the project may not use is knowledge.CodeInvalid, as one that does not exist.
+	Value(ctx context.Context, name string, n knowledge.SecretNeed) (value []byte, stored bool, err error)
 }
 
 // Tools makes the custom tools of a question. It is safe for concurrent use.
@@ -60,17 +60,17 @@ func withinHost(client *http.Client) *http.Client {
 // Of is a tool.Source.
 func (t *Tools) Of(ctx context.Context, r knowledge.Request) (tool.Set, error) {
 	var set tool.Set
-	custom := r.Config.Tools.Custom
+	custom, need := r.Config.Tools.Custom, needOf(r)
 	for _, name := range slices.Sorted(maps.Keys(custom)) {
 		switch c := custom[name]; {
 		case c.Automation != nil:
-			set = append(set, t.automation(name, c))
+			set = append(set, t.automation(name, c, need))
 		case c.Agent != nil:
 			if agent := tool.NewAgent(name, c); r.Principal.CoversProject(c.Agent.ID) && len(r.Documents) == 0 {
 				set = append(set, agent)
 			}
 		case c.MCP != nil:
-			for _, offered := range t.mcpTools(ctx, name, c) {
+			for _, offered := range t.mcpTools(ctx, name, c, need) {
 				if _, taken := set.Find(offered.Name); !taken { // of two servers whose names run into each other
 					set = append(set, offered)
 				}
@@ -80,14 +80,24 @@ func (t *Tools) Of(ctx context.Context, r knowledge.Request) (tool.Set, error) {
 	return set, nil
 }
 
-// header returns the headers of a tool with their secrets, which are sent to a host.
-func (t *Tools) header(configured map[string]string, host string) (http.Header, error) {
+// needOf returns what the tools of a question's project need secrets for. They are the
+// project's that the question asks; one that asks no single project has no such tools.
+func needOf(r knowledge.Request) knowledge.SecretNeed {
+	n := knowledge.SecretNeed{Workspace: r.Principal.Workspace(), Use: knowledge.SecretInHeader}
+	if len(r.Projects) == 1 {
+		n.Project = r.Projects[0]
+	}
+	return n
+}
+
+// header returns the headers of a tool with their secrets, which are sent to need.Host.
+func (t *Tools) header(ctx context.Context, configured map[string]string, need knowledge.SecretNeed) (http.Header, error) {
 	header := http.Header{}
 	for name, value := range configured {
 		var failed error
 		value = tool.Secret.ReplaceAllStringFunc(value, func(named string) string {
 			m := tool.Secret.FindStringSubmatch(named)
-			secret, err := t.secrets.ValueFor(m[1]+m[2], host)
+			secret, _, err := t.secrets.Value(ctx, m[1]+m[2], need)
 			if err != nil {
 				failed = err
 			}

@@ -28,6 +28,13 @@ const (
 	maxExchange = 8 << 20
 )
 
+// served is an MCP server as the tools of a project reach it.
+type served struct {
+	knowledge.MCP
+
+	Need knowledge.SecretNeed // without the host
+}
+
 // offer is a tool of an MCP server.
 type offer struct {
 	name, description string
@@ -44,11 +51,11 @@ type listing struct {
 // mcpTools returns the tools of an MCP server. name_tool is the name of each, so that two
 // servers do not clash. A server that cannot be reached has one tool instead, which
 // fails and names this reason.
-func (t *Tools) mcpTools(ctx context.Context, name string, c knowledge.CustomTool) tool.Set {
+func (t *Tools) mcpTools(ctx context.Context, name string, c knowledge.CustomTool, need knowledge.SecretNeed) tool.Set {
 	offers := declared(c.MCP.Tools)
 	if len(offers) == 0 {
 		var err error
-		if offers, err = t.listed(ctx, *c.MCP); err != nil {
+		if offers, err = t.listed(ctx, served{*c.MCP, need}); err != nil {
 			return tool.Set{unreachable(name, c.Description)}
 		}
 	}
@@ -61,7 +68,7 @@ func (t *Tools) mcpTools(ctx context.Context, name string, c knowledge.CustomToo
 		set = append(set, tool.Tool{
 			Name: full, Description: strings.TrimSpace(c.Description + "\n" + o.description), Parameters: o.schema, Limit: Limit, Once: !o.repeats,
 			Run: func(ctx context.Context, call tool.Call) (tool.Output, error) {
-				return t.callMCP(ctx, *c.MCP, o.name, call)
+				return t.callMCP(ctx, served{*c.MCP, need}, o.name, call)
 			},
 		})
 	}
@@ -90,8 +97,8 @@ func unreachable(name, description string) tool.Tool {
 
 // listed returns the tools of a server: those that were remembered, or else those that it
 // lists now. If it does not answer, those that it listed last stay.
-func (t *Tools) listed(ctx context.Context, server knowledge.MCP) ([]offer, error) {
-	key, err := json.Marshal(server)
+func (t *Tools) listed(ctx context.Context, server served) ([]offer, error) {
+	key, err := json.Marshal(server) // another project may have other secrets of the same names
 	if err != nil {
 		return nil, fmt.Errorf("name a server: %w", err)
 	}
@@ -116,7 +123,7 @@ func (t *Tools) listed(ctx context.Context, server knowledge.MCP) ([]offer, erro
 	return offers, nil
 }
 
-func (t *Tools) list(ctx context.Context, server knowledge.MCP) ([]offer, error) {
+func (t *Tools) list(ctx context.Context, server served) ([]offer, error) {
 	session, err := t.connect(ctx, server, nil)
 	if err != nil {
 		return nil, err
@@ -143,12 +150,13 @@ func (t *Tools) list(ctx context.Context, server knowledge.MCP) ([]offer, error)
 }
 
 // connect opens a session by streamable HTTP, or by SSE where the server is older.
-func (t *Tools) connect(ctx context.Context, server knowledge.MCP, progress func(*mcp.ProgressNotificationParams)) (*mcp.ClientSession, error) {
+func (t *Tools) connect(ctx context.Context, server served, progress func(*mcp.ProgressNotificationParams)) (*mcp.ClientSession, error) {
 	address, err := url.Parse(server.URL)
 	if err != nil {
 		return nil, knowledge.Errorf(knowledge.CodeInvalid, "the address of the MCP server is wrong")
 	}
-	header, err := t.header(server.Headers, address.Hostname())
+	server.Need.Host = address.Hostname()
+	header, err := t.header(ctx, server.Headers, server.Need)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +188,7 @@ func refused(err error) bool {
 
 // callMCP calls a tool of a server. The words of the tool are the output, also if it
 // reports that it failed: these are words from outside, which belong into a blob.
-func (t *Tools) callMCP(ctx context.Context, server knowledge.MCP, name string, call tool.Call) (tool.Output, error) {
+func (t *Tools) callMCP(ctx context.Context, server served, name string, call tool.Call) (tool.Output, error) {
 	session, err := t.connect(ctx, server, func(p *mcp.ProgressNotificationParams) {
 		call.Show("progress", map[string]any{"progress": p.Progress, "total": p.Total, "message": p.Message})
 	})

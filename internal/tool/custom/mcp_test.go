@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/internal/tool/custom"
@@ -75,7 +76,7 @@ func streamable() http.Handler {
 // offered returns the tools of a project with a server named weather.
 func offered(t *testing.T, source *custom.Tools, m knowledge.MCP) tool.Set {
 	t.Helper()
-	r := knowledge.Request{}
+	r := question()
 	r.Config.Tools.Custom = knowledge.CustomTools{"weather": {Type: knowledge.ToolMCP, Description: "Ours.", MCP: &m}}
 	set, err := source.Of(t.Context(), r)
 	if err != nil {
@@ -114,7 +115,7 @@ func TestMCPTools(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			address, _ := serve(t, handler)
-			source := custom.New(open().Client(custom.Limit), secrets{"shop": "s3cret"})
+			source := custom.New(open().Client(custom.Limit), secrets("127.0.0.1"))
 			set := offered(t, source, knowledge.MCP{URL: address, Headers: map[string]string{"Authorization": "Bearer ${secrets.shop}"}})
 			names := set.Names()
 			slices.Sort(names)
@@ -146,7 +147,7 @@ func TestMCPTools(t *testing.T) {
 func TestMCPToolsAreRemembered(t *testing.T) {
 	t.Parallel()
 	address, sessions := serve(t, streamable())
-	source := custom.New(open().Client(custom.Limit), secrets{"shop": "s3cret"})
+	source := custom.New(open().Client(custom.Limit), secrets("127.0.0.1"))
 	m := knowledge.MCP{URL: address, Headers: map[string]string{"Authorization": "Bearer ${secrets.shop}"}}
 	offered(t, source, m)
 	once := sessions.Load()
@@ -158,10 +159,32 @@ func TestMCPToolsAreRemembered(t *testing.T) {
 	}
 }
 
+// TestMCPToolsAreRememberedForTheirProject names a server with the secret of another
+// workspace, which has listed its tools.
+func TestMCPToolsAreRememberedForTheirProject(t *testing.T) {
+	t.Parallel()
+	address, _ := serve(t, streamable())
+	source := custom.New(open().Client(custom.Limit), secrets("127.0.0.1"))
+	m := knowledge.MCP{URL: address, Headers: map[string]string{"Authorization": "Bearer ${secrets.shop}"}}
+	if set := offered(t, source, m); len(set) != 3 {
+		t.Fatalf("the owner has the tools %v", set.Names())
+	}
+	r := question()
+	r.Principal = knowledgetest.Principal(knowledge.Claims{Workspace: "other"})
+	r.Config.Tools.Custom = knowledge.CustomTools{"weather": {Type: knowledge.ToolMCP, MCP: &m}}
+	set, err := source.Of(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"weather"}, set.Names()); diff != "" {
+		t.Errorf("another workspace has tools of the owner: %s", diff)
+	}
+}
+
 func TestMCPToolsThatTheProjectDescribes(t *testing.T) {
 	t.Parallel()
 	address, sessions := serve(t, streamable())
-	source := custom.New(open().Client(custom.Limit), secrets{"shop": "s3cret"})
+	source := custom.New(open().Client(custom.Limit), secrets("127.0.0.1"))
 	set := offered(t, source, knowledge.MCP{URL: address, Headers: map[string]string{"Authorization": "Bearer ${secrets.shop}"}, Tools: []knowledge.MCPTool{
 		{Name: "look", Description: "Looks.", InputSchema: map[string]any{"type": "object", "required": []any{"place"}}},
 	}})
@@ -187,7 +210,7 @@ func TestMCPServerThatCannotBeReached(t *testing.T) {
 		"no key": {open(), address}, "nobody": {open(), closed.URL}, "loopback": {inside, address}, "metadata": {inside, "http://169.254.169.254/"},
 		"IPv6": {inside, "http://[::1]:80/"}, "a number": {inside, "http://2130706433/"},
 	} {
-		set := offered(t, custom.New(tc.dialer.Client(custom.Limit), secrets{}), knowledge.MCP{URL: tc.url})
+		set := offered(t, custom.New(tc.dialer.Client(custom.Limit), secrets()), knowledge.MCP{URL: tc.url})
 		if diff := cmp.Diff([]string{"weather"}, set.Names()); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 			continue

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// The places that a secret comes from.
+const (
+	secretStored     = "stored"
+	secretConfigured = "configuration"
+)
+
+// secretBody is the body of PUT /secrets/{name}.
+type secretBody struct {
+	Value     string                `json:"value" minLength:"1" doc:"At most 64 KiB. It is never shown again. For a bucket see docs/sources.md"`
+	ProjectID string                `json:"project_id,omitempty" maxLength:"200" doc:"The id or the name of the only project that may use it. Default: the key's project, or each project of the workspace"`
+	Uses      []knowledge.SecretUse `json:"uses" minItems:"1" maxItems:"4" enum:"header,import,webhook,model" doc:"header: in the requests of custom tools. import: as the credentials of imports"`
+	Hosts     []string              `json:"hosts" minItems:"1" maxItems:"50" doc:"That it is sent to, such as api.example.com, or *.example.com for all names below it. Of an import the host of its endpoint, else that of the provider"`
+}
+
+// secretView is a secret as clients see it: without its value.
+type secretView struct {
+	Name      string                `json:"name"`
+	ProjectID *string               `json:"project_id" doc:"null: each project of the workspace may use it"`
+	Uses      []knowledge.SecretUse `json:"uses" enum:"header,import,webhook,model"`
+	Hosts     []string              `json:"hosts"`
+	From      string                `json:"from" enum:"stored,configuration" doc:"stored: by this API. configuration: an operator changes it"`
+	Shadowed  bool                  `json:"shadowed,omitempty" doc:"The configuration has one of this name for the same projects, which is used in its place"`
+	CreatedAt *time.Time            `json:"created_at" doc:"null: of the configuration"`
+	UpdatedAt *time.Time            `json:"updated_at" doc:"null: of the configuration"`
+}
+
+// SecretPath is the path of a secret.
+type SecretPath struct {
+	WorkspacePath
+	Name string `path:"name" maxLength:"63" doc:"Lower case letters, digits, - and _"`
+}
+
+// OwnedSecretPath is the path of a secret with its project.
+type OwnedSecretPath struct {
+	SecretPath
+	Project string `query:"project_id" maxLength:"200" doc:"The id or the name of the project. Default: the key's project, or none"`
+}
+
+type secretOutput struct{ Body secretView }
+
+func (s *Server) registerSecrets() {
+	const path = "/workspaces/{workspaceId}/secrets"
+	route := func(id, method, path, summary, description string) edge.Route {
+		return edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"secrets"},
+		}}
+	}
+	edge.Handle(s.edge, route("put-secret", http.MethodPut, path+"/{name}", "Store a secret, or replace it as a whole",
+		"Tools and imports name it. Its value is sealed with the instance's key, is sent to its hosts alone, and is never shown. "+
+			"One of a project is used before one of its workspace. A name that the configuration gives to the same projects: 409."), s.putSecret)
+	edge.Handle(s.edge, route("list-secrets", http.MethodGet, path, "List the secrets, without their values",
+		"Those that the key's projects may use, by name: at most 1,000 that are stored, and those of the configuration."), s.listSecrets)
+	edge.Handle(s.edge, route("get-secret", http.MethodGet, path+"/{name}", "Read what a name means to a project, without its value",
+		"Its own secret, else that of the workspace."), s.getSecret)
+	edge.Handle(s.edge, route("delete-secret", http.MethodDelete, path+"/{name}", "Remove a stored secret at once", "What names it fails from then on."), s.deleteSecret)
+}
+
+func (s *Server) putSecret(ctx context.Context, p knowledge.Principal, in *struct {
+	SecretPath
+	Body secretBody
+}) (*secretOutput, error) {
+	b := in.Body
+	if err := b.check(in.Name); err != nil {
+		return nil, err
+	}
+	project, err := s.secretProject(ctx, p, b.ProjectID)
+	if err != nil {
+		return nil, err
+	}
+	if shadows(s.deps.NamedSecrets.Configured(p), knowledge.Secret{Name: in.Name, Workspace: p.Workspace(), Project: project}) {
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "the configuration has a secret %q for these projects: choose another name, or ask an operator to remove it", in.Name)
+	}
+	secret := store.Secret{Secret: knowledge.Secret{
+		Name: in.Name, Workspace: p.Workspace(), Project: project, Uses: unique(b.Uses), Hosts: unique(b.Hosts), UpdatedAt: s.now(),
+	}}
+	if secret.Sealed, err = s.deps.NamedSecrets.Seal(secret.Secret, b.Value); err != nil {
+		return nil, err
+	}
+	stored, _, err := s.deps.Store.PutSecret(ctx, p, secret)
+	if err != nil {
+		return nil, fmt.Errorf("store secret %s: %w", in.Name, err)
+	}
+	return &secretOutput{viewSecret(stored, secretStored)}, nil
+}
+
+// check returns what is wrong with a secret of a name.
+func (b secretBody) check(name string) error {
+	if !knowledge.IsSecretName(name) {
+		return knowledge.Invalid("path.name", "must be 1 to 63 lower case letters, digits, - or _, and begin with a letter or digit")
+	}
+	wrong := knowledge.SecretFields("body", b.Uses, b.Hosts)
+	value := strings.TrimSpace(b.Value)
+	switch {
+	case len(b.Value) > knowledge.MaxSecretBytes:
+		wrong = append(wrong, knowledge.Field{Location: "body.value", Message: "must be at most 64 KiB"})
+	case value == "":
+		wrong = append(wrong, knowledge.Field{Location: "body.value", Message: "must not be empty"})
+	case slices.Contains(b.Uses, knowledge.SecretInHeader) && strings.ContainsFunc(value, unicode.IsControl):
+		wrong = append(wrong, knowledge.Field{Location: "body.value", Message: "must be on one line, without control characters, to be sent in a header"})
+	}
+	return knowledge.InvalidFields(wrong)
+}
+
+// secretProject returns the id of the project that a request about secrets is of, "" = the
+// workspace.
+func (s *Server) secretProject(ctx context.Context, p knowledge.Principal, idOrName string) (string, error) {
+	return s.projectID(ctx, p, cmp.Or(idOrName, p.Project()))
+}
+
+// unique returns a list without repetitions, in its order.
+func unique[T comparable](list []T) []T {
+	kept := []T{}
+	for _, item := range list {
+		if !slices.Contains(kept, item) {
+			kept = append(kept, item)
+		}
+	}
+	return kept
+}
+
+// shadows reports whether a secret of the configuration is used in the place of a stored
+// one wherever that could be.
+func shadows(configured []knowledge.Secret, stored knowledge.Secret) bool {
+	return slices.ContainsFunc(configured, func(c knowledge.Secret) bool {
+		return c.Name == stored.Name && c.BelongsTo(stored.Workspace, stored.Project)
+	})
+}
+
+func (s *Server) listSecrets(ctx context.Context, p knowledge.Principal, _ *WorkspacePath) (*listed[secretView], error) {
+	views, err := s.secrets(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return page(views, ""), nil
+}
+
+// secrets returns the secrets that a principal may name, by name and project, those of the
+// configuration before those that are stored.
+func (s *Server) secrets(ctx context.Context, p knowledge.Principal) ([]secretView, error) {
+	stored, err := s.deps.Store.Secrets(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("list secrets: %w", err)
+	}
+	configured := s.deps.NamedSecrets.Configured(p)
+	views := convert(configured, func(c knowledge.Secret) secretView { return viewSecret(c, secretConfigured) })
+	for _, one := range stored {
+		view := viewSecret(one, secretStored)
+		view.Shadowed = shadows(configured, one)
+		views = append(views, view)
+	}
+	slices.SortStableFunc(views, func(a, b secretView) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.project(), b.project()))
+	})
+	return views, nil
+}
+
+func (s *Server) getSecret(ctx context.Context, p knowledge.Principal, in *OwnedSecretPath) (*secretOutput, error) {
+	project, err := s.secretProject(ctx, p, in.Project)
+	if err != nil {
+		return nil, err
+	}
+	views, err := s.secrets(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var found *secretView
+	for i, v := range views { // that of the workspace comes before that of the project
+		if v.Name != in.Name || v.project() != "" && v.project() != project {
+			continue
+		}
+		if found == nil || found.From == secretStored || v.From == secretConfigured {
+			found = &views[i]
+		}
+	}
+	if found == nil {
+		return nil, knowledge.NotFound("secret", in.Name)
+	}
+	return &secretOutput{*found}, nil
+}
+
+func (s *Server) deleteSecret(ctx context.Context, p knowledge.Principal, in *OwnedSecretPath) (*struct{}, error) {
+	project, err := s.secretProject(ctx, p, in.Project)
+	if err != nil {
+		return nil, err
+	}
+	err = s.deps.Store.RemoveSecret(ctx, p, project, in.Name)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) && shadows(s.deps.NamedSecrets.Configured(p), knowledge.Secret{Name: in.Name, Workspace: p.Workspace(), Project: project}) {
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "the secret %q is of the configuration: an operator removes it", in.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("remove secret %s: %w", in.Name, err)
+	}
+	return nil, nil
+}
+
+func (v secretView) project() string {
+	if v.ProjectID == nil {
+		return ""
+	}
+	return *v.ProjectID
+}
+
+func viewSecret(s knowledge.Secret, from string) secretView {
+	return secretView{
+		Name: s.Name, ProjectID: orNull(s.Project), Uses: notNil(s.Uses), Hosts: notNil(s.Hosts), From: from,
+		CreatedAt: orNull(s.CreatedAt), UpdatedAt: orNull(s.UpdatedAt),
+	}
+}
