@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -26,7 +27,7 @@ type chunkView struct {
 	EndTime    *float64      `json:"end_time"`
 	Segments   []segmentView `json:"segments,omitempty" doc:"Of audio and video: when each part of the text is said"`
 	Heading    []string      `json:"heading,omitempty" doc:"The headings above the passage, outermost first"`
-	Header     string        `json:"header,omitempty" doc:"Of a passage that continues a table: the header of the table, which text does not repeat"`
+	Header     string        `json:"header,omitempty" doc:"Of a part of a table: the names of its columns, in Markdown. The part with which the table begins has them in text too; a part that continues it has them here alone, below the caption of the table if there is one" example:"| Ship | Tons |\n| --- | --- |"`
 	Place      string        `json:"place,omitempty" doc:"The sheet and range of cells of a spreadsheet, Sales!A2:D41"`
 	Lines      []chunkLine   `json:"lines" doc:"start and end are code points into text; hyphen says that the page has a hyphen at the end of the line which text, where the word goes on, has not"`
 	Superseded bool          `json:"superseded" doc:"The document has a newer version"`
@@ -128,7 +129,7 @@ func viewChunk(c store.ChunkView) chunkView {
 	view := chunkView{
 		ID: c.ID, DocumentID: c.DocumentID, Text: c.Text, Lines: []chunkLine{}, Superseded: c.Superseded,
 		Metadata: chunkMetadata{Filename: c.Document.Name, Languages: []string{c.Language}, Modality: cmp.Or(string(c.Modality), "text")},
-		Heading:  c.HeadingPath, Header: c.Header, Place: c.Place,
+		Heading:  c.HeadingPath, Header: tableHeader(c.Chunk), Place: c.Place,
 	}
 	view.StartTime, view.EndTime = seconds(c.Time)
 	for _, x := range c.Speech {
@@ -144,6 +145,19 @@ func viewChunk(c store.ChunkView) chunkView {
 		view.PageSize = view.BBox[0].PageSize
 	}
 	return view
+}
+
+// tableHeader returns the header of the table of which a chunk is a part, with the caption
+// that the chunk repeats. It returns "" if the chunk has no table.
+func tableHeader(c knowledge.Chunk) string {
+	begun := knowledge.HeaderIn(c.Text)
+	switch {
+	case c.Header == "":
+		return begun
+	case begun != "" && strings.HasPrefix(c.Text, begun): // Header is the caption alone
+		return c.Header + "\n" + begun
+	}
+	return c.Header
 }
 
 // seconds returns where something begins and ends in audio or video, nil for a text.

@@ -70,6 +70,7 @@ func (s *Server) registerDocuments() {
 	}}, s.pageDocuments)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "delete-project-document", Method: http.MethodDelete, Path: hooks + "/document", Summary: "Remove a document", Tags: tags,
+		Description: whatRemovalKeeps,
 	}}, func(ctx context.Context, p knowledge.Principal, in *struct {
 		WorkspacePath
 		Project string `query:"projectId" maxLength:"200"`
@@ -94,10 +95,14 @@ func (s *Server) registerDocuments() {
 	}}, s.patchDocument)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "delete-document", Method: http.MethodDelete, Path: own + "/{id}", Summary: "Remove a document", Tags: tags,
+		Description: whatRemovalKeeps,
 	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*removedOutput, error) {
 		return s.removeDocument(ctx, p, "", in.ID)
 	})
 }
+
+// whatRemovalKeeps describes the words of a document that outlive its removal.
+const whatRemovalKeeps = "Answers that were given already keep their words, quotations of the document too; their sources are marked removed and have no words of it. To delete an answer as well, delete its conversation, and its project for the records of its run."
 
 // documentPage is a page of documents by number.
 type documentPage struct {

@@ -187,6 +187,9 @@ func TestHealth(t *testing.T) {
 				return []api.ModelCall{{Provider: "models.test", Kind: "embedding", Outcome: "unavailable"}}
 			},
 			IndexIncomplete: func(context.Context) (bool, error) { return true, nil },
+			DiskProblem: func() *api.DiskProblem {
+				return &api.DiskProblem{Code: "full", FreeBytes: 1, NeededBytes: 2, Message: "free some space"}
+			},
 			Disk: func() *api.DiskSpace {
 				return &api.DiskSpace{FreeBytes: 5 << 30, UsedBytes: map[string]int64{"blobs": 2 << 20}}
 			},
@@ -199,7 +202,8 @@ func TestHealth(t *testing.T) {
 	want := func(status, second string) map[string]any {
 		return map[string]any{"status": status, "dependencies": []any{
 			map[string]any{"name": "store", "status": "up"}, map[string]any{"name": "temporal", "status": second},
-		}, "staleEmbeddings": []any{map[string]any{"embeddedWith": "old/3", "configured": "new/3", "documents": 3.0}}}
+		}, "staleEmbeddings": []any{map[string]any{"embeddedWith": "old/3", "configured": "new/3", "documents": 3.0}},
+			"diskProblem": map[string]any{"code": "full", "freeBytes": 1.0, "neededBytes": 2.0, "message": "free some space"}}
 	}
 	verbose := want("ready", "up")
 	verbose["models"] = []any{map[string]any{"provider": "models.test", "kind": "embedding", "outcome": "unavailable", "seconds": 0.0, "at": "0001-01-01T00:00:00Z"}}

@@ -27,6 +27,8 @@ type readiness struct {
 
 	UncomparedEmbeddings []UncomparedEmbeddings `json:"uncomparedEmbeddings,omitempty" doc:"Embedding models whose endpoint has another address than the one that embedded the documents, and could not be compared with it. They do not make the server unavailable"`
 
+	DiskProblem *DiskProblem `json:"diskProblem,omitempty" doc:"Why the disk of this process takes no uploads. It does not make the server unavailable: searches are answered"`
+
 	Models          []ModelCall `json:"models,omitempty" doc:"With ?verbose: the last call of each model endpoint by this process. They do not make the server unavailable"`
 	IndexIncomplete bool        `json:"indexIncomplete,omitempty" doc:"With ?verbose: the index has no passage of a document that is published. It was lost, or vector.url has changed; cairn rebuild-index fills it. It does not make the server unavailable"`
 	Disk            *DiskSpace  `json:"disk,omitempty" doc:"With ?verbose: the disk of this process's data folder, as of the last 15 seconds"`
@@ -36,6 +38,14 @@ type readiness struct {
 type DiskSpace struct {
 	FreeBytes int64            `json:"freeBytes"`
 	UsedBytes map[string]int64 `json:"usedBytes" doc:"By the file or folder in the data folder, of those with 1 MB and more"`
+}
+
+// DiskProblem is the reason for which a disk takes no uploads.
+type DiskProblem struct {
+	Code        string `json:"code" enum:"full,read_only"`
+	FreeBytes   int64  `json:"freeBytes"`
+	NeededBytes int64  `json:"neededBytes" doc:"The free space below which uploads and questions may be refused or fail"`
+	Message     string `json:"message" doc:"What to do"`
 }
 
 // ModelCall is the last call of a model endpoint by this process.
@@ -64,6 +74,9 @@ type HealthDetails struct {
 	Models func() []ModelCall
 	// IndexIncomplete reports whether the index lacks a document that is published.
 	IndexIncomplete func(ctx context.Context) (bool, error)
+	// DiskProblem returns the reason for which the disk takes no uploads, nil if it takes
+	// them. It is called for each probe.
+	DiskProblem func() *DiskProblem
 	// Disk measures the data folder. It returns nil if there is none.
 	Disk func() *DiskSpace
 }
@@ -127,6 +140,9 @@ func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
 	state.StaleEmbeddings = h.staleEmbeddings(r.Context(), verbose)
 	if h.details.Uncompared != nil {
 		state.UncomparedEmbeddings = h.details.Uncompared()
+	}
+	if h.details.DiskProblem != nil {
+		state.DiskProblem = h.details.DiskProblem()
 	}
 	if verbose && h.details.Models != nil {
 		state.Models = h.details.Models()

@@ -86,7 +86,7 @@ type source struct {
 	EndTime        *float64   `json:"endTime"`
 	Place          string     `json:"place,omitempty" doc:"The sheet and range of cells of a spreadsheet, Sales!A2:D41"`
 	UsedInResponse bool       `json:"usedInResponse"`
-	Removed        bool       `json:"removed,omitempty"` // the passage is gone, or no longer yours to see
+	Removed        bool       `json:"removed,omitempty" doc:"The document was removed or is being removed, or the caller may no longer see it: the source has only its rank, score and ids"`
 }
 
 func (s *Server) sources(p knowledge.Principal, o *outcome) []source {

@@ -76,6 +76,19 @@ func TestChunk(t *testing.T) {
 			t.Errorf("heading %v, header %v", got["heading"], got["header"])
 		}
 	})
+	t.Run("that_begins_a_table", func(t *testing.T) {
+		const header = "| Ship | Tons |\n| --- | --- |"
+		id := e.add(e.editor, "harbour.md", "text", nil)
+		e.publish(id, knowledge.Chunk{Text: "The fleet\n\n" + header + "\n| Heron | 9 |"},
+			knowledge.Chunk{Text: header + "\n| Gull | 7 |", Header: "The fleet"}, knowledge.Chunk{Text: "No table."})
+		var got []any
+		for _, c := range e.do("GET", "/workspaces/default/documents/"+id+"/chunks", e.reader, nil).want(200)["data"].([]any) {
+			got = append(got, c.(map[string]any)["header"])
+		}
+		if diff := cmp.Diff([]any{header, "The fleet\n" + header, nil}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
 	t.Run("of_speech_and_of_a_spreadsheet", func(t *testing.T) {
 		id := e.add(e.editor, "talk.mp3", "text", nil)
 		speech := knowledge.Speech{{Start: 0, End: 3, Time: knowledge.Seconds{End: 1}}, {Start: 4, End: 8, Time: knowledge.Seconds{Start: 1.5, End: 2.5}}}

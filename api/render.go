@@ -265,6 +265,7 @@ type toolContext struct {
 	DocumentID     string `json:"document_id"`
 	TextPreview    string `json:"text_preview"`
 	UsedInResponse bool   `json:"used_in_response"`
+	Removed        bool   `json:"removed,omitempty" doc:"The document was removed or is being removed, or the caller may no longer see it: the passage has no text"`
 }
 
 // answer is the object that a waiting /query answers with.
@@ -299,9 +300,10 @@ func (r *renderer) toolResult(ctx context.Context, key string) (any, error) {
 	}
 	contexts := make([]toolContext, 0, len(out.record.Sources))
 	for _, s := range out.record.Sources {
+		chunk, there := out.chunks[s.ChunkID]
 		contexts = append(contexts, toolContext{
-			Rank: s.Rank, ChunkID: s.ChunkID, DocumentID: s.DocumentID, TextPreview: preview(out.chunks[s.ChunkID].Text),
-			UsedInResponse: slices.Contains(out.record.Used, s.Rank),
+			Rank: s.Rank, ChunkID: s.ChunkID, DocumentID: s.DocumentID, TextPreview: preview(chunk.Text),
+			UsedInResponse: slices.Contains(out.record.Used, s.Rank), Removed: !there && s.Page == nil && s.Given == nil,
 		})
 	}
 	return toolAnswer{

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -79,6 +80,19 @@ func TestFullDisk(t *testing.T) {
 		s.refuses(t, "POST", webhooks+"/document?projectId=default", body, http.StatusServiceUnavailable, knowledge.CodeUnavailable)
 		s.refuses(t, "POST", webhooks+"/query", map[string]any{"text": witnessQuestion}, http.StatusServiceUnavailable, knowledge.CodeUnavailable)
 	})
+	t.Run("says so while it stays ready", func(t *testing.T) {
+		state, err := s.Details(t.Context())
+		if err != nil || state.Status != "ready" {
+			t.Fatalf("%+v, %v", state, err)
+		}
+		p := state.DiskProblem
+		if p == nil || p.Code != "full" || p.FreeBytes >= p.NeededBytes || !strings.Contains(p.Message, "free at least") || strings.Contains(p.Message, disk) {
+			t.Errorf("the problem of the disk is %+v", p)
+		}
+		if _, out, _ := command(t, []string{"CAIRN_URL=" + s.ends.API, "CAIRN_KEY=" + s.key, "CAIRN_DATA=" + s.folder}, "doctor"); !strings.Contains(out, "so uploads are refused") {
+			t.Errorf("doctor says %s", out)
+		}
+	})
 	t.Run("still finds what is there", func(t *testing.T) {
 		if after := s.witness(t, d.ID); !cmp.Equal(before.document, after.document) || !cmp.Equal(before.passages, after.passages) {
 			t.Errorf("before %+v, after %+v", before, after)
@@ -87,6 +101,9 @@ func TestFullDisk(t *testing.T) {
 	t.Run("goes on as before once there is room", func(t *testing.T) {
 		if err := os.Remove(filler); err != nil {
 			t.Fatal(err)
+		}
+		if state, err := s.Readiness(t.Context()); err != nil || state.DiskProblem != nil {
+			t.Errorf("of a disk with room it says %+v, %v", state.DiskProblem, err)
 		}
 		s.publish(t, "afterwards", "A new document is taken in again.")
 		if end := s.ended(t, client.Document{ID: under.ID, RunID: under.RunID}); end.Status != knowledge.StatusPublished {

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
@@ -109,12 +111,19 @@ func (p passage) write(a *app) error {
 		fmt.Fprintln(a.stdout, terminal.Wrapped(a.stdout, "The document has a newer version, which may say something else.")) // a failure shows with the next line
 	}
 	fmt.Fprintln(a.stdout) // as above
-	if p.chunk.Header != "" {
-		fmt.Fprintln(a.stdout, terminal.Wrapped(a.stdout, terminal.Clean(p.chunk.Header))) // as above
+	if above := p.tableAbove(); above != "" {
+		fmt.Fprintln(a.stdout, terminal.Wrapped(a.stdout, terminal.Clean(above))) // as above
 	}
 	if err := terminal.Passage(a.stdout, p.chunk.Text, p.quotation.Start, p.quotation.End); err != nil || p.picture == "" {
 		return err
 	}
 	_, err := fmt.Fprintf(a.stdout, "\nThe page: %s\n", p.picture)
 	return err
+}
+
+// tableAbove returns the caption and the header of the passage's table without what the
+// passage's text has too.
+func (p passage) tableAbove() string {
+	begun := knowledge.HeaderIn(p.chunk.Text)
+	return strings.TrimSuffix(strings.TrimSuffix(p.chunk.Header, begun), "\n")
 }

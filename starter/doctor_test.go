@@ -32,7 +32,7 @@ func TestDoctor(t *testing.T) {
 			_, _ = w.Write([]byte("cairn_build_info{go_version=\"go1\",version=\"" + versionName() + "\"} 1\ncairn_queue_tasks{queue=\"embed\"} 12\n"))
 			return
 		case r.URL.Path == "/readyz":
-			body = `{"status":"ready","dependencies":[{"name":"database","status":"up"}],"indexIncomplete":true,"disk":{"freeBytes":5368709120,"usedBytes":{"temporal":3145728,"blobs":2097152}}}`
+			body = `{"status":"ready","dependencies":[{"name":"database","status":"up"}],"indexIncomplete":true,"diskProblem":{"code":"read_only","freeBytes":1048576,"neededBytes":16777216,"message":"make it writable"},"disk":{"freeBytes":5368709120,"usedBytes":{"temporal":3145728,"blobs":2097152}}}`
 		case strings.HasSuffix(r.URL.Path, "/reingest"):
 			body = `{"matched":0,"started":0,"refused":[]}`
 		case r.URL.Query().Get("status") == "pending":
@@ -63,6 +63,10 @@ func TestDoctor(t *testing.T) {
 	}
 	if index := states["index"]; index.State != findingBad || index.Next != "cairn rebuild-index" {
 		t.Errorf("of an index that lacks documents it says %+v", index)
+	}
+	if uploads := states["uploads"]; uploads.State != findingBad || uploads.Next != "make it writable" ||
+		uploads.Detail != "the disk of the server: it is read-only, so uploads are refused: 1.0 MB free, 16.0 MB needed" {
+		t.Errorf("of a disk that takes no uploads it says %+v", uploads)
 	}
 	if disk := states["disk"]; disk.State != findingOK || disk.Detail != "5.0 GB free; blobs 2.0 MB, temporal 3.0 MB" {
 		t.Errorf("the disk is not that of the server: %+v", disk)

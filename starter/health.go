@@ -56,5 +56,8 @@ func (h healthCmd) print(a *app, state client.Readiness) error {
 	for _, d := range state.Dependencies {
 		pairs = append(pairs, d.Name, d.Status)
 	}
+	if p := state.DiskProblem; p != nil {
+		pairs = append(pairs, "disk", strings.ReplaceAll(p.Code, "_", "-")+": "+p.Message)
+	}
 	return terminal.Fields(a.stdout, pairs...)
 }

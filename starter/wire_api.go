@@ -132,7 +132,8 @@ func (p *platform) healthDetails() api.HealthDetails {
 			_, missing, err := p.missingInIndex(ctx)
 			return missing, err
 		},
-		Disk: func() *api.DiskSpace { return diskSpace(p.cfg.Data) },
+		DiskProblem: func() *api.DiskProblem { return diskProblem(storageFolders(p.cfg)) },
+		Disk:        func() *api.DiskSpace { return diskSpace(p.cfg.Data) },
 		Models: func() []api.ModelCall {
 			var list []api.ModelCall
 			for _, c := range p.metrics.LastModelCalls() {

@@ -22,7 +22,7 @@ type Chunk struct {
 	StartTime  *float64 `json:"start_time"`  // in seconds, of audio and video
 	EndTime    *float64 `json:"end_time"`
 	Heading    []string `json:"heading"` // outermost first
-	Header     string   `json:"header"`  // of the table that the passage continues
+	Header     string   `json:"header"`  // of the table of which the passage is a part; the part with which it begins has it in Text too
 	Place      string   `json:"place"`   // the sheet and range of cells of a spreadsheet
 	Superseded bool     `json:"superseded"`
 	Metadata   struct {

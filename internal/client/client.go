@@ -111,6 +111,8 @@ type Readiness struct {
 	// that embedded the documents.
 	UncomparedEmbeddings []UncomparedEmbeddings `json:"uncomparedEmbeddings,omitempty"`
 
+	DiskProblem *DiskProblem `json:"diskProblem,omitempty"` // nil = the disk takes uploads
+
 	Models          []ModelCall `json:"models"`          // only Details sets it
 	IndexIncomplete bool        `json:"indexIncomplete"` // only Details sets it; the index has no passage of a document that is published
 	Disk            *DiskSpace  `json:"disk,omitempty"`  // only Details sets it; nil = the process has no data folder
@@ -121,6 +123,14 @@ type Readiness struct {
 type DiskSpace struct {
 	FreeBytes int64            `json:"freeBytes"`
 	UsedBytes map[string]int64 `json:"usedBytes"`
+}
+
+// DiskProblem is the reason for which a disk of the server takes no uploads.
+type DiskProblem struct {
+	Code        string `json:"code"` // full or read_only
+	FreeBytes   int64  `json:"freeBytes"`
+	NeededBytes int64  `json:"neededBytes"`
+	Message     string `json:"message"` // what to do
 }
 
 // ModelCall is the last call of a model endpoint by a process of the server.

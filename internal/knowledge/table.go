@@ -122,3 +122,20 @@ func HasHeader(text, header string) bool {
 	names, _, _ := strings.Cut(header, "\n")
 	return strings.HasPrefix(text, strings.TrimSpace(names))
 }
+
+// HeaderIn returns the header of the first table in a text, "" if it contains none.
+func HeaderIn(text string) string {
+	for start := 0; ; {
+		at := strings.Index(text[start:], dashesRow)
+		if at < 0 {
+			return ""
+		}
+		end := start + at
+		names := text[strings.LastIndexByte(text[:end], '\n')+1 : end]
+		row, _, _ := strings.Cut(text[end+1:], "\n")
+		if strings.HasPrefix(names, rowStart) && strings.Trim(row, "-| ") == "" {
+			return names + "\n" + row
+		}
+		start = end + 1
+	}
+}

@@ -86,3 +86,25 @@ func TestHasHeader(t *testing.T) {
 		t.Error("a row is taken for the header")
 	}
 }
+
+func TestHeaderIn(t *testing.T) {
+	t.Parallel()
+	header := knowledge.TableHeader([]string{"", "a|b"}, 3)
+	for name, tc := range map[string]struct{ text, want string }{
+		"at the beginning":              {header + "\n| tea | 1 |", header},
+		"below a caption":               {"Prices in euros\n\n" + header + "\n| tea | 1 |", header},
+		"alone":                         {header, header},
+		"of the first of two tables":    {header + "\n| tea |\n\n| x |\n| --- |\n| y |", header},
+		"below a row that only dashes":  {"- x\n| ---\n\n" + header, header},
+		"not of rows without a header":  {"| tea | 1 |\n| rum | 2 |", ""},
+		"not of a cell of dashes":       {"| tea | 1 |\n| --- | none |", ""},
+		"not of a text without a table": {"tea\n---\nrum", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := knowledge.HeaderIn(tc.text); got != tc.want {
+				t.Errorf("HeaderIn(%q) = %q, want %q", tc.text, got, tc.want)
+			}
+		})
+	}
+}
