@@ -399,6 +399,10 @@ func (f *fixture) upload(name, text string, change ...func(*store.NewVersion)) a
 		_, err := f.blobs.Put(f.ctx, nv.SourceKey, []byte(text))
 		f.must(err)
 	}
+	if nv.ConversationID != nil {
+		_, err := f.store.EnsureConversation(f.ctx, member(), store.Conversation{ID: *nv.ConversationID, Project: "p"})
+		f.must(err)
+	}
 	_, v, err := f.store.AddVersion(f.ctx, nv)
 	f.must(err)
 	return activities.StepInput{VersionRef: v.VersionRef, Run: nv.RunID}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -43,7 +42,7 @@ type Orphans struct {
 // Release fails those activities. It logs an activity that it cannot reach, which
 // then times out.
 func (o *Orphans) Release(ctx context.Context) {
-	runs, err := o.Store.RunningRuns(ctx, store.RunningQuery{Kinds: knowledge.AnswerKinds(), Before: time.Now(), Limit: orphanLimit})
+	runs, err := o.Store.RunningRuns(ctx, store.RunningQuery{Kinds: knowledge.AnswerKinds(), Limit: orphanLimit})
 	if err != nil {
 		o.Log.WarnContext(ctx, "cannot list the runs of the earlier process", "error", err)
 		return

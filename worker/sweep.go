@@ -90,7 +90,7 @@ type Sweep struct {
 // inserted them starts their workflows. Of several processes each remembers where its
 // own pages ended.
 func (s *Sweep) Once(ctx context.Context) error {
-	return s.once(ctx, time.Now().Add(-sweepGrace), false)
+	return s.once(ctx, sweepGrace, false)
 }
 
 // Run sweeps until ctx ends.
@@ -100,7 +100,7 @@ func (s *Sweep) Run(ctx context.Context) {
 		grace = 0 // this process starts nothing before the first sweep
 	}
 	for first := true; ; first = false {
-		if err := s.once(ctx, time.Now().Add(-grace), first); err != nil && ctx.Err() == nil {
+		if err := s.once(ctx, grace, first); err != nil && ctx.Err() == nil {
 			s.Log.ErrorContext(ctx, "sweep failed", "error", err)
 		}
 		grace = sweepGrace
@@ -112,13 +112,19 @@ func (s *Sweep) Run(ctx context.Context) {
 	}
 }
 
-// once goes through one page of versions and of runs, or through all pages. An error
-// with one version or run does not stop it.
-func (s *Sweep) once(ctx context.Context, before time.Time, all bool) error {
+// once goes through one page of versions and of runs, or through all pages. It leaves
+// those alone that are younger than grace. Without a grace it takes all, also those that a
+// clock which was ahead has dated later than now. An error with one version or run does
+// not stop it.
+func (s *Sweep) once(ctx context.Context, grace time.Duration, all bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running == nil {
 		s.running, s.signaled = map[string]store.Position{}, map[string]time.Time{}
+	}
+	var before time.Time // any time
+	if grace > 0 {
+		before = time.Now().Add(-grace)
 	}
 	removals, err := s.Store.PendingRemovals(ctx, sweepLimit)
 	if err != nil {
@@ -134,7 +140,7 @@ func (s *Sweep) once(ctx context.Context, before time.Time, all bool) error {
 	for _, kinds := range [][]knowledge.RunKind{knowledge.AnswerKinds(), knowledge.DocumentKinds()} {
 		errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.runs(ctx, before, kinds) }))
 	}
-	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""), s.webhooks(ctx, before))
+	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""), s.webhooks(ctx, time.Now().Add(-grace)))
 	return errors.Join(errs...)
 }
 

@@ -55,7 +55,7 @@ func (b *backlog) PendingVersions(_ context.Context, q store.PendingQuery) ([]st
 	var list []store.Version
 	for _, v := range b.pending {
 		behind := v.UpdatedAt.After(q.After.At) || v.UpdatedAt.Equal(q.After.At) && v.Document > q.After.ID
-		if behind && v.UpdatedAt.Before(q.Before) && len(list) < q.Limit {
+		if behind && (q.Before.IsZero() || v.UpdatedAt.Before(q.Before)) && len(list) < q.Limit {
 			list = append(list, v)
 		}
 	}
@@ -68,7 +68,7 @@ func (b *backlog) RunningRuns(_ context.Context, q store.RunningQuery) ([]store.
 	var list []store.Run
 	for _, r := range b.runs {
 		behind := r.CreatedAt.After(q.After.At) || r.CreatedAt.Equal(q.After.At) && r.ID > q.After.ID
-		if slices.Contains(q.Kinds, r.Kind) && behind && r.CreatedAt.Before(q.Before) && len(list) < q.Limit {
+		if slices.Contains(q.Kinds, r.Kind) && behind && (q.Before.IsZero() || r.CreatedAt.Before(q.Before)) && len(list) < q.Limit {
 			list = append(list, r)
 		}
 	}
@@ -142,6 +142,18 @@ func TestSweep(t *testing.T) {
 			b.sweep(t, 1)
 			if !slices.Equal(b.later, []string{"reindexed"}) || b.begun["upload"] != 1 || b.begun["reindexed"] != 1 {
 				t.Errorf("started %v, of these later: %v", b.begun, b.later)
+			}
+		})
+	})
+	t.Run("what a clock that was ahead has dated later than now is started too", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBacklog()
+			b.add("later", 1, -60, false, false)
+			b.runs = []store.Run{{ID: "later", Workspace: "w", Kind: knowledge.KindQuery, CreatedAt: time.Now().Add(time.Hour)}}
+			b.sweep(t, 1)
+			if b.begun["later"] != 1 || b.settled["later"] != 1 {
+				t.Errorf("started %v, settled %v", b.begun, b.settled)
 			}
 		})
 	})

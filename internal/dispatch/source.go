@@ -144,7 +144,7 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 		}
 	}
 	running, known, err := s.workflows.Running(ctx, run.WorkflowID)
-	if err != nil || running || !known && time.Since(run.CreatedAt) < grace {
+	if err != nil || running || !known && isYoung(run, grace) {
 		return err
 	}
 	// Look again: the run may have ended between the two looks.
@@ -165,6 +165,10 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 	}
 	return s.start(ctx, run)
 }
+
+// isYoung reports whether a run was created less than grace ago. One that was created much
+// later than now is not: the clock was ahead.
+func isYoung(run store.Run, grace time.Duration) bool { return time.Since(run.CreatedAt).Abs() < grace }
 
 // startImport starts the workflow of an import that has none.
 func (s *Source) startImport(ctx context.Context, run store.Run) error {
@@ -210,7 +214,7 @@ func (s *Source) start(ctx context.Context, run store.Run) error {
 		in.After = run.After
 		return s.workflows.Answer(ctx, run.Kind, in)
 	}
-	if !errors.Is(err, blob.ErrNotFound) || time.Since(run.CreatedAt) < startGrace {
+	if !errors.Is(err, blob.ErrNotFound) || isYoung(run, startGrace) {
 		return err
 	}
 	failed := knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the server stopped before the run had started; ask again"}

@@ -3,6 +3,7 @@ package dispatch_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -131,15 +132,16 @@ func TestSettleNow(t *testing.T) {
 	t.Run("without_a_request_it_ends_and_frees_its_key", func(t *testing.T) {
 		_, young := add("young", time.Second)
 		_, old := add("old", time.Hour)
-		for _, ref := range []stream.RunRef{young, old} {
-			if err := source.SettleNow(t.Context(), ref); ref.Run == "old" && err != nil {
+		_, later := add("later", -time.Hour) // by a clock that was ahead
+		for _, ref := range []stream.RunRef{young, old, later} {
+			if err := source.SettleNow(t.Context(), ref); ref.Run != "young" && err != nil {
 				t.Fatal(err)
 			}
 		}
 		if run := table.rows["old"]; run.Status != "failed" || run.Error.Code != knowledge.CodeUnavailable {
 			t.Errorf("%+v", run)
 		}
-		if len(table.released) != 1 || table.released[0] != "old" || table.rows["young"].Status != "running" {
+		if !slices.Equal(table.released, []string{"old", "later"}) || table.rows["young"].Status != "running" {
 			t.Errorf("released %v, young is %s", table.released, table.rows["young"].Status)
 		}
 	})

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// leaseTime is how long a key stays held by a process that died. The clocks of
-	// processes may differ by less than that.
+	// leaseTime is how long a key stays held by a process that died. A lease that is
+	// longer was given by a clock that is ahead: it has expired if nobody renews it for
+	// this time.
 	leaseTime  = 15 * time.Second
 	renewEvery = leaseTime / 3
 	// firstLook and lastLook are how soon a request looks again whether another process
@@ -21,14 +22,22 @@ const (
 
 // claim claims a key in the store. It blocks while another process holds it.
 func (k *Keys) claim(ctx context.Context, key store.IdempotencyKey) (*store.IdempotencyRecord, error) {
+	var last time.Time    // when the lease ended at the last look
+	renewed := time.Now() // when it was first seen to end then
 	for wait := firstLook; ; wait = min(2*wait, lastLook) {
 		key.Now = k.now()
+		if !last.IsZero() && time.Since(renewed) > leaseTime {
+			key.Now = last
+		}
 		if k.process != "" {
 			key.LeasedUntil = key.Now.Add(leaseTime)
 		}
 		existing, err := k.store.ClaimKey(ctx, key)
 		if err != nil || existing == nil || !existing.Held {
 			return existing, err
+		}
+		if !existing.LeasedUntil.Equal(last) {
+			last, renewed = existing.LeasedUntil, time.Now()
 		}
 		select {
 		case <-time.After(wait):

@@ -32,7 +32,7 @@ func (s *shared) ClaimKey(ctx context.Context, k store.IdempotencyKey) (*store.I
 	lease, leased := s.leases[k.Key]
 	if existing != nil && existing.Status == 0 && leased && lease.Owner != k.Owner && k.Now.Before(lease.LeasedUntil) {
 		held := *existing
-		held.Held = true
+		held.Held, held.LeasedUntil = true, lease.LeasedUntil
 		return &held, err
 	}
 	s.leases[k.Key] = k

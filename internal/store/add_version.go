@@ -129,6 +129,11 @@ func (a *addition) run(ctx context.Context, tx transaction) error {
 			return err
 		}
 	}
+	if a.ConversationID != nil {
+		if err := checkConversation(ctx, tx, a.Workspace, *a.ConversationID); err != nil {
+			return err
+		}
+	}
 	if err := a.checkLimits(ctx, tx); err != nil {
 		return err
 	}

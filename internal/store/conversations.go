@@ -106,6 +106,20 @@ func (s *Store) conversation(ctx context.Context, p knowledge.Principal, id stri
 	return row, nil
 }
 
+// checkConversation refuses what is attached to a conversation that is not there, such as
+// one that was deleted while the file was uploaded: nothing would remove the file. An empty
+// id is no conversation.
+func checkConversation(ctx context.Context, tx transaction, workspace, id string) error {
+	if id == "" {
+		return nil
+	}
+	there, err := tx.NewSelect().Model((*conversationRow)(nil)).Where("c.workspace = ? AND c.id = ?", workspace, id).Exists(ctx)
+	if err == nil && !there {
+		err = knowledge.NotFound("conversation", id)
+	}
+	return err
+}
+
 // Conversations lists the principal's conversations, newest first.
 func (s *Store) Conversations(ctx context.Context, p knowledge.Principal, page Page) ([]Conversation, string, error) {
 	if err := requireWorkspace(p); err != nil {

@@ -33,7 +33,7 @@ type IdempotencyKey struct {
 
 // IdempotencyRecord is what became of an earlier request with the same key.
 // Status is 0 while no response is stored. Held reports that another process runs the
-// request.
+// request, and LeasedUntil when its lease ends by its own clock.
 type IdempotencyRecord struct {
 	Route       string
 	BodyHash    string
@@ -42,6 +42,7 @@ type IdempotencyRecord struct {
 	Response    []byte
 	ContentType string
 	Held        bool
+	LeasedUntil time.Time
 }
 
 type idempotencyRow struct {
@@ -104,6 +105,7 @@ func (s *Store) ClaimKey(ctx context.Context, k IdempotencyKey) (*IdempotencyRec
 func (r *idempotencyRow) lease(ctx context.Context, tx transaction, claim *idempotencyRow, now int64) (*IdempotencyRecord, error) {
 	record := &IdempotencyRecord{
 		Route: r.Route, BodyHash: r.BodyHash, RunID: r.RunID, Status: r.Status, Response: r.Response, ContentType: r.ContentType,
+		LeasedUntil: fromMicros(r.LeasedUntil),
 	}
 	if r.Status != 0 || r.Route != claim.Route || r.BodyHash != claim.BodyHash {
 		return record, nil

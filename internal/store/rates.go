@@ -28,7 +28,8 @@ const idleRatesPerTake = 5
 // callers at once no two get the same token.
 //
 // The row of a limit is one time, used_until: each token moves it on by its share of a
-// minute, and it may be a minute ahead of the clock.
+// minute, and it may be a minute ahead of the clock. A limit that is further ahead than
+// clocks differ was written by a clock that was wrong, and counts as new.
 func (s *Store) TakeTokens(ctx context.Context, r TokenRequest) (tokens Tokens, err error) {
 	now, minute := micros(s.orNow(r.Now)), time.Minute.Microseconds()
 	share := max(minute/int64(r.PerMinute), 1)
@@ -39,6 +40,11 @@ func (s *Store) TakeTokens(ctx context.Context, r TokenRequest) (tokens Tokens, 
 			RETURNING used_until`, r.Name, now)
 		if err != nil {
 			return err
+		}
+		if used > now+minute+maxSkew.Microseconds() {
+			if used, err = now, resetRate(ctx, tx, r.Name, now); err != nil {
+				return err
+			}
 		}
 		left := max(int((now+minute-used)/share), 0)
 		if left == 0 {
@@ -55,4 +61,10 @@ func (s *Store) TakeTokens(ctx context.Context, r TokenRequest) (tokens Tokens, 
 		return err
 	})
 	return tokens, err
+}
+
+// resetRate makes a limit a new one.
+func resetRate(ctx context.Context, tx transaction, name string, now int64) error {
+	_, err := tx.exec(ctx, "UPDATE rate_limits SET used_until = ? WHERE name = ?", now, name)
+	return err
 }

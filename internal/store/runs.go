@@ -337,7 +337,7 @@ func (s *Store) RunningBefore(ctx context.Context, workspace, after string) (str
 // RunningQuery asks for a page of the runs that have not ended.
 type RunningQuery struct {
 	Kinds  []knowledge.RunKind // nil = all
-	Before time.Time           // started before
+	Before time.Time           // started before, zero = at any time
 	After  Position            // of the last one of the page before; zero = the first page
 	Limit  int
 }
@@ -345,7 +345,7 @@ type RunningQuery struct {
 // RunningRuns lists runs that have not ended, oldest first.
 func (s *Store) RunningRuns(ctx context.Context, query RunningQuery) ([]Run, error) {
 	var rows []runRow
-	q := s.reader.NewSelect().Model(&rows).Where("r.status = 'running' AND r.created_at < ?", micros(query.Before)).
+	q := s.reader.NewSelect().Model(&rows).Where("r.status = 'running' AND r.created_at < ?", bound(query.Before)).
 		Where("(r.created_at, r.id) > (?, ?)", micros(query.After.At), query.After.ID)
 	if len(query.Kinds) > 0 {
 		q = q.Where("r.kind IN (?)", bun.List(query.Kinds))

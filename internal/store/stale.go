@@ -68,9 +68,11 @@ func (s *Store) LeaseStale(ctx context.Context, document string) (d StaleDocumen
 }
 
 // leaseIndex sets the process that may write the document's index entries, and until
-// when. It returns false if another process has that lease.
+// when. It returns false if another process has that lease. A lease that ends later than
+// any lease could was written by a clock that was wrong, and holds nobody up.
 func (r *documentRow) leaseIndex(process string, now time.Time) bool {
-	if r.IndexWriter != "" && r.IndexWriter != process && r.IndexWriterUntil > micros(now) {
+	held := r.IndexWriterUntil > micros(now) && r.IndexWriterUntil <= micros(now.Add(indexLease+maxSkew))
+	if r.IndexWriter != "" && r.IndexWriter != process && held {
 		return false
 	}
 	r.IndexWriter, r.IndexWriterUntil = process, micros(now.Add(indexLease))

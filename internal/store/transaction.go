@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -58,6 +59,14 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
+// bound is the column of a time before which rows are listed: all rows for the zero time.
+func bound(before time.Time) int64 {
+	if before.IsZero() {
+		return math.MaxInt64
+	}
+	return before.UnixMicro()
+}
+
 // fromMicros is the time that micros stored.
 func fromMicros(us int64) time.Time {
 	if us == 0 {
@@ -65,6 +74,10 @@ func fromMicros(us int64) time.Time {
 	}
 	return time.UnixMicro(us).UTC()
 }
+
+// maxSkew is by how much the clocks of processes may differ. A time that is further ahead
+// than that was written by a clock that was wrong.
+const maxSkew = 5 * time.Minute
 
 // now is the time of the clock.
 func (s *Store) now() time.Time { return s.clock().UTC() }

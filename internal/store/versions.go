@@ -152,7 +152,7 @@ func (s *Store) Version(ctx context.Context, ref knowledge.VersionRef) (Version,
 // PendingQuery asks for a page of the versions that wait for their ingestion.
 type PendingQuery struct {
 	Begun  *bool     // nil = both those that a run has begun and those that none has
-	Before time.Time // last changed before
+	Before time.Time // last changed before, zero = at any time
 	After  Position  // of the last one of the page before; zero = the first page
 	Limit  int
 }
@@ -163,7 +163,7 @@ type PendingQuery struct {
 func (s *Store) PendingVersions(ctx context.Context, query PendingQuery) ([]Version, error) {
 	var rows []versionRow
 	q := selectVersions(s.reader, &rows).ColumnExpr("COALESCE((SELECT r.parent FROM runs AS r WHERE r.id = v.run_id), '') AS parent_run").
-		Where("v.status = 'pending' AND v.updated_at < ? AND v.version > d.removing_upto", micros(query.Before)).
+		Where("v.status = 'pending' AND v.updated_at < ? AND v.version > d.removing_upto", bound(query.Before)).
 		Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = v.run_id AND r.kind = ?)", knowledge.KindImport).
 		Where("(v.updated_at, v.document_id, v.version) > (?, ?, ?)", micros(query.After.At), query.After.ID, query.After.Version)
 	if query.Begun != nil {

@@ -178,6 +178,7 @@ func testConversations(t *testing.T, open func(t *testing.T) Store) {
 		"all_messages_are_saved_or_none":              saveAllOrNone,
 		"deleting_takes_the_messages_too":             deleteConversation,
 		"deleting_removes_what_is_attached":           deleteAttachments,
+		"nothing_is_attached_to_a_deleted_one":        attachToDeleted,
 		"preferences_are_the_owners":                  preferences,
 	})
 }
@@ -325,6 +326,17 @@ func deleteAttachments(f *fixture) {
 	if run, err := f.RunForSystem(f.ctx, "acme", list[0].RunID); err != nil || run.Kind != "remove" || run.Subject != gone.Document {
 		f.Errorf("run %+v, %v", run, err)
 	}
+}
+
+// attachToDeleted ends an upload to a conversation that was deleted while its bytes came.
+func attachToDeleted(f *fixture) {
+	f.cite(reader("ann"), "talk", "m1")
+	nv := upload("a.txt", func(nv *store.NewVersion) { nv.ConversationID = new("talk") })
+	f.must(f.DeleteConversation(f.ctx, reader("ann"), "talk"))
+	_, _, err := f.AddVersion(f.ctx, nv)
+	f.wantCode(err, knowledge.CodeNotFound)
+	_, err = f.Document(f.ctx, manager("acme"), nv.DocumentID)
+	f.wantCode(err, knowledge.CodeNotFound)
 }
 
 func deleteConversation(f *fixture) {

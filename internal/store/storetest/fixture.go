@@ -150,6 +150,11 @@ func upload(name string, change ...func(*store.NewVersion)) store.NewVersion {
 
 func (f *fixture) add(nv store.NewVersion) store.Version {
 	f.Helper()
+	if nv.ConversationID != nil && *nv.ConversationID != "" {
+		if _, err := f.EnsureConversation(f.ctx, reader("ann"), store.Conversation{ID: *nv.ConversationID}); !knowledge.IsCode(err, knowledge.CodeNotFound) {
+			f.must(err) // not found: it is another reader's
+		}
+	}
 	_, v, err := f.AddVersion(f.ctx, nv)
 	f.must(err)
 	return v

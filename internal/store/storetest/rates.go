@@ -40,6 +40,11 @@ func rateOverTime(f *fixture) {
 			f.Errorf("step %d: %d tokens, wait %v; want %d, %v", i, taken, wait, step.taken, step.wait)
 		}
 	}
+	for _, want := range []int{0, 12} { // the clock was ahead by an hour when the limit was used up
+		if taken, _ := f.take("a", 12, start, 1000-want*300); taken != want {
+			f.Errorf("%d tokens, want %d", taken, want)
+		}
+	}
 }
 
 func rateAtOnce(f *fixture) {
