@@ -20,7 +20,8 @@ const PartSeconds = 1200
 
 // The bounds of a recording.
 const (
-	maxParts   = 72 // 24 hours
+	maxParts   = 72                        // 24 hours
+	maxSeconds = maxParts*PartSeconds + 60 // of what is converted: one part more than there may be shows that it is too long
 	cutTimeout = 20 * time.Minute
 	noteEvery  = 10 * time.Second
 )
@@ -47,7 +48,7 @@ func Cut(ctx context.Context, s format.Source) (format.Result, error) {
 	stop := keepWorking(s.MoreTime)
 	_, err = s.Run(ctx, s.Tools.FFmpeg,
 		"-nostdin", "-v", "error", "-protocol_whitelist", "file", "-f", demuxers[s.MediaType], "-i", "file:"+path,
-		"-map", "0:a:0", "-ac", "1", "-ar", "16000", "-c:a", "libmp3lame", "-b:a", "48k", "-map_metadata", "-1",
+		"-map", "0:a:0", "-ac", "1", "-ar", "16000", "-c:a", "libmp3lame", "-b:a", "48k", "-map_metadata", "-1", "-t", strconv.Itoa(maxSeconds),
 		"-f", "segment", "-segment_time", strconv.Itoa(PartSeconds), "-reset_timestamps", "1", "part-%04d.mp3")
 	stop()
 	parts, globErr := filepath.Glob(filepath.Join(s.Folder, "part-*.mp3")) // in the order of their numbers

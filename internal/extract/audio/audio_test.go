@@ -93,6 +93,19 @@ func TestCut(t *testing.T) {
 		}
 	})
 
+	t.Run("converts no more of a recording than it may have", func(t *testing.T) {
+		t.Parallel()
+		// A small file can hold, or claim, years of silence, which would fill the disk.
+		s := recording(t, 1, standIn(t, `echo "$@" > arguments; touch part-0000.mp3`))
+		if _, err := audio.Cut(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		arguments, err := os.ReadFile(filepath.Join(s.Folder, "arguments"))
+		if _, output, _ := strings.Cut(string(arguments), "file:"+s.Path); err != nil || !strings.Contains(output, " -t 86460 ") {
+			t.Errorf("run with %s, %v", arguments, err)
+		}
+	})
+
 	t.Run("a recording that cannot be decoded is corrupt", func(t *testing.T) {
 		t.Parallel()
 		_, err := audio.Cut(t.Context(), recording(t, 1, standIn(t, "echo broken >&2; exit 1")))

@@ -16,6 +16,10 @@ import (
 // maxLinks is the largest number of links of a page that are followed.
 const maxLinks = 5000
 
+// maxToken is the largest number of bytes of a tag, of whose attributes each takes some 80
+// bytes of memory, and of the text between two tags, such as a script.
+const maxToken = 2 << 20
+
 // found is what a page says of itself and of others.
 type found struct {
 	base      *url.URL
@@ -32,7 +36,7 @@ func read(address *url.URL, header http.Header, body []byte) found {
 	for _, value := range header.Values("X-Robots-Tag") {
 		f.directives(value, true)
 	}
-	for tags := html.NewTokenizer(bytes.NewReader(body)); ; {
+	for tags := newTokenizer(body); ; {
 		switch tags.Next() {
 		case html.ErrorToken:
 			return f
@@ -41,6 +45,14 @@ func read(address *url.URL, header http.Header, body []byte) found {
 			f.tag(token)
 		}
 	}
+}
+
+// newTokenizer returns a reader of tags, which ends at the first one, or the first text,
+// of more than maxToken bytes.
+func newTokenizer(data []byte) *html.Tokenizer {
+	tags := html.NewTokenizer(bytes.NewReader(data))
+	tags.SetMaxBuf(maxToken)
+	return tags
 }
 
 func (f *found) tag(token html.Token) {

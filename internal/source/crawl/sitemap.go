@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/xml"
-	"errors"
 	"io"
 	"net/url"
 	"strings"
+
+	"golang.org/x/net/html"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/source/web"
@@ -84,42 +84,44 @@ func (v *visitor) addListed(base *url.URL, data []byte) {
 
 // parseSitemap returns the addresses of pages and of sitemaps in a sitemap, which
 // is XML or a text with one address a line, and may be compressed. It returns
-// what it could read.
+// what it could read. It keeps no stack of open elements, so that neither their depth nor
+// their number takes memory.
 func parseSitemap(data []byte) (pages, sitemaps []string) {
-	var r io.Reader = bytes.NewReader(data)
 	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
-		unzipped, err := gzip.NewReader(r)
+		unzipped, err := gzip.NewReader(bytes.NewReader(data))
 		if err != nil {
 			return nil, nil
 		}
 		data, _ = io.ReadAll(io.LimitReader(unzipped, maxSitemap)) // the part that can be read
-		r = bytes.NewReader(data)
 	}
 	if trimmed := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff"))); !bytes.HasPrefix(trimmed, []byte("<")) {
 		return strings.Fields(string(trimmed)), nil
 	}
-	decoder := xml.NewDecoder(r)
-	decoder.Strict = false
-	decoder.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil } // addresses are ASCII
-	for inSitemap := false; len(pages)+len(sitemaps) < maxQueue; {
-		token, err := decoder.Token()
-		if err != nil {
+	inSitemap, inAddress, address := false, false, ""
+	tags := newTokenizer(data)
+	tags.AllowCDATA(true)
+	for len(pages)+len(sitemaps) < maxQueue {
+		switch kind := tags.Next(); kind {
+		case html.ErrorToken:
 			return pages, sitemaps
-		}
-		start, ok := token.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		switch start.Name.Local {
-		case "sitemap":
-			inSitemap = true
-		case "url":
-			inSitemap = false
-		case "loc":
-			var address string
-			if err := decoder.DecodeElement(&address, &start); errors.Is(err, io.EOF) {
-				return pages, sitemaps
+		case html.TextToken:
+			if inAddress && len(address) <= maxAddress { // a longer one is refused
+				address += string(tags.Text())
 			}
+		case html.StartTagToken:
+			switch localName(tags) {
+			case "sitemap":
+				inSitemap = true
+			case "url":
+				inSitemap = false
+			case "loc":
+				inAddress, address = true, ""
+			}
+		case html.EndTagToken:
+			if !inAddress || localName(tags) != "loc" {
+				continue
+			}
+			inAddress = false
 			if address = strings.TrimSpace(address); inSitemap {
 				sitemaps = append(sitemaps, address)
 			} else {
@@ -128,6 +130,12 @@ func parseSitemap(data []byte) (pages, sitemaps []string) {
 		}
 	}
 	return pages, sitemaps
+}
+
+// localName returns the name of a tag without its namespace.
+func localName(tags *html.Tokenizer) string {
+	name, _ := tags.TagName()
+	return string(name[bytes.LastIndexByte(name, ':')+1:])
 }
 
 // isSitemap reports whether the bytes at the start of a crawl are a sitemap.
