@@ -16,7 +16,7 @@ import (
 
 const bucketKeys = `{"access_key_id":"AK","secret_access_key":"hidden"}`
 
-// credentials gives the imports of a fixture the secret keys of the configuration, and the
+// credentials returns the credentials of imports where the secret keys is configured, with the
 // workspaces that may use the server's identity.
 func (f *importFixture) credentials(keys knowledge.Secret, identity ...string) *credential.Book {
 	f.Helper()

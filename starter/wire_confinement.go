@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/url"
 
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/confine"
@@ -12,7 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/format"
 )
 
-// What follows for documents where programs are not in namespaces.
+// The messages about programs that read documents and are not in namespaces.
 const (
 	isUnconfined = "documents are read by programs that are not confined, because sandbox.helpers is none: a document may show any file that this server can read, those of other workspaces included"
 	isRefused    = "no program that reads documents can be confined, so LibreOffice, tesseract, poppler and ffmpeg are not started, and documents that need one end as needs_component; " +
@@ -48,13 +47,4 @@ func (p *platform) tellConfinement(w io.Writer) {
 	case p.confinement == extract.Unconfined:
 		fmt.Fprintf(w, "  Sandbox         %s\n", isUnconfined)
 	}
-}
-
-// hidden returns the folders that no program that reads documents may see.
-func (p *platform) hidden() []string {
-	folders := []string{p.cfg.Data}
-	if blobs, err := url.Parse(p.cfg.Blob.URL); err == nil && blobs.Scheme == "file" {
-		folders = append(folders, blobs.Path)
-	}
-	return folders
 }

@@ -70,7 +70,7 @@ func (p *platform) pool(size, documents int) (*extract.Pool, error) {
 	pool, err := extract.NewPool(extract.PoolConfig{
 		Command: []string{program, "parse"}, Size: size, DocumentsPerChild: documents, Memory: int64(limits.ParseMemory),
 		Timeout: time.Duration(limits.ParseSeconds) * time.Second, CacheDir: filepath.Join(p.cfg.Data, "cache"),
-		TempDir: p.temporary(), Tools: format.FindTools(), Confinement: p.confinement, Hidden: p.hidden(),
+		TempDir: p.temporary(), Tools: format.FindTools(), Confinement: p.confinement, Hidden: storageFolders(p.cfg),
 		UniofficeLicense: p.cfg.Extract.UniofficeLicense, OnFault: p.metrics.ReaderFault, Logger: p.log,
 	})
 	if err != nil {

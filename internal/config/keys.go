@@ -52,7 +52,7 @@ func isSections(t reflect.Type) bool {
 // isNamed reports whether a type is of sections by their names.
 func isNamed(t reflect.Type) bool { return t.Kind() == reflect.Map }
 
-// What stands in a key for the number of a section in a list, or for its name in a map.
+// The placeholders in a key for the number of a section in a list and for its name in a map.
 const (
 	anyNumber = "<n>"
 	anyName   = "<name>"

@@ -15,6 +15,8 @@ var (
 	source string
 	//go:embed secret.go
 	secretSource string
+	//go:embed sandbox.go
+	sandboxSource string
 )
 
 const referenceHead = `# Configuration
@@ -84,7 +86,7 @@ func sectionOf(key string) string {
 // fieldComments returns the comment of each field on one line, by "Struct.Field".
 func fieldComments() map[string]string {
 	comments := map[string]string{}
-	for name, text := range map[string]string{"config.go": source, "secret.go": secretSource} {
+	for name, text := range map[string]string{"config.go": source, "secret.go": secretSource, "sandbox.go": sandboxSource} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
 		if err != nil {
 			continue // the compiler has read the same file
