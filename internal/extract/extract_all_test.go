@@ -50,7 +50,7 @@ func TestExtractAll(t *testing.T) {
 		if err != nil || len(failed) != 4 {
 			t.Fatalf("%d results, error %v", len(failed), err)
 		}
-		wantCode(t, failed[1], knowledge.CodeCorrupt)
+		wantCode(t, failed[1], knowledge.CodeInternal)
 		wantCode(t, failed[2], knowledge.CodeEmpty)
 		if failed[0] != nil || failed[3] != nil {
 			t.Errorf("the others failed too: %v", failed)

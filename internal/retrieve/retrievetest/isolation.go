@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -17,6 +18,7 @@ type Store interface {
 	retrieve.ChunkReader
 	CreateWorkspace(ctx context.Context, w store.Workspace) error
 	CreateProject(ctx context.Context, p knowledge.Project, keys ...store.Key) error
+	EnsureConversation(ctx context.Context, p knowledge.Principal, c store.Conversation) (store.Conversation, error)
 	AddVersion(ctx context.Context, nv store.NewVersion) (knowledge.Document, store.Version, error)
 	BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (store.Version, error)
 	SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f store.Facts) error
@@ -82,6 +84,10 @@ func newWorld(t *testing.T, s Store, x index.Index, seed uint64) *world {
 		w.must(s.CreateWorkspace(t.Context(), store.Workspace{ID: workspace, Name: workspace}))
 		for _, project := range projects {
 			w.must(s.CreateProject(t.Context(), knowledge.Project{ID: project, Workspace: workspace, Name: project}))
+		}
+		for _, conversation := range names {
+			_, err := s.EnsureConversation(t.Context(), knowledgetest.Principal(knowledge.Claims{Workspace: workspace, KeyID: "key"}), store.Conversation{ID: conversation})
+			w.must(err)
 		}
 	}
 	return w
