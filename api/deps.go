@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/forget"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -116,6 +117,7 @@ type Deps struct {
 	Secrets    intake.Secrets // seals what requests must not leave readable
 
 	NamedSecrets NamedSecrets
+	Quotations   Quotations
 
 	Answers     question.Workflows
 	Relay       Relay
@@ -163,6 +165,13 @@ type Access interface {
 	// SignRunFile and VerifyRunFile do the same for a file of a run.
 	SignRunFile(p knowledge.Principal, run, name string, expires time.Time) string
 	VerifyRunFile(ctx context.Context, token, run, name string, now time.Time) (access.Link, error)
+}
+
+// Quotations cuts the words of a document out of the answers of a workspace.
+type Quotations interface {
+	// Document returns what it changed, or with dry what it would change. A document that
+	// the principal may not change is not found.
+	Document(ctx context.Context, p knowledge.Principal, document string, dry bool) (forget.Counts, error)
 }
 
 // Relay follows the events of runs.

@@ -102,7 +102,7 @@ func (s *Server) registerDocuments() {
 }
 
 // whatRemovalKeeps describes the words of a document that outlive its removal.
-const whatRemovalKeeps = "Answers that were given already keep their words, quotations of the document too; their sources are marked removed and have no words of it. To delete an answer as well, delete its conversation, and its project for the records of its run."
+const whatRemovalKeeps = "Answers that were given already keep their words, quotations of the document too; their sources are marked removed and have no words of it. POST /workspaces/{workspaceId}/conversations/forget cuts these quotations."
 
 // documentPage is a page of documents by number.
 type documentPage struct {

@@ -29,6 +29,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/credential"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/forget"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
@@ -309,6 +310,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 		Addresses: safedial.New(safedial.Config{}), Models: modelsOf(e.models),
 	}
 	deps.NamedSecrets = credential.New(credential.Config{Secrets: configuredSecrets}, e.store, box)
+	deps.Quotations = &forget.Forgetter{Store: e.store, Blobs: e.blobs, Histories: noHistories{}, Log: deps.Log}
 	deps.Attributes = &activities.Attributes{Store: e.store, Index: e.work}
 	for _, c := range change {
 		c(&cfg, &deps)
@@ -319,6 +321,11 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	e.handler = e.server.Handler()
 	return e
 }
+
+// noHistories stands for a Temporal server that has no histories.
+type noHistories struct{}
+
+func (noHistories) ForgetRun(context.Context, store.Run) error { return nil }
 
 // modelsOf are the models of a stand-in server.
 func modelsOf(s *modeltest.Server) openai.Models {

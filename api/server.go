@@ -91,6 +91,7 @@ func (s *Server) register() {
 	s.registerFiles()
 	s.registerChunks()
 	s.registerConversations()
+	s.registerForget()
 	s.registerAttachments()
 	s.registerPreferences()
 	s.registerRuns()
@@ -123,8 +124,8 @@ func (d Deps) check() error {
 	switch {
 	case d.Store == nil, d.Followed == nil, d.Blobs == nil, d.Access == nil:
 		return errors.New("api: Store, Followed, Blobs and Access are required")
-	case d.Imports == nil, d.NamedSecrets == nil:
-		return errors.New("api: Imports and NamedSecrets are required")
+	case d.Imports == nil, d.NamedSecrets == nil, d.Quotations == nil:
+		return errors.New("api: Imports, NamedSecrets and Quotations are required")
 	case d.Retriever == nil, d.Pages == nil, d.Attributes == nil, d.Dispatch == nil, d.Answers == nil, d.Relay == nil:
 		return errors.New("api: Retriever, Pages, Attributes, Dispatch, Answers and Relay are required")
 	case d.Links == nil, d.Log == nil, d.Addresses == nil:

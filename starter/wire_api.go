@@ -15,6 +15,7 @@ import (
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/dispatch"
+	"github.com/cairn-rag/cairn/internal/forget"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 	"github.com/cairn-rag/cairn/internal/namespace"
@@ -53,6 +54,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 		Store: p.store, Followed: p.store, Blobs: p.blobs,
 		Access:    authenticator,
 		Retriever: p.retriever(), Pages: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), Imports: p.sources(), NamedSecrets: p.credentials(),
+		Quotations: &forget.Forgetter{Store: p.store, Blobs: p.blobs, Histories: p.workflow, Log: p.log},
 		Links: links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(), Details: p.healthDetails(),
 	})
 	if err != nil {

@@ -40,6 +40,7 @@ var own = map[string][]string{
 	"internal/agui":              {"internal/citation"},
 	"internal/blob":              {"internal/erase", "internal/knowledge"},
 	"internal/erase":             {},
+	"internal/forget":            {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream"},
 	"internal/chunk":             {"internal/knowledge"},
 	"internal/citation":          {"internal/knowledge"},
 	"internal/confine":           {},
@@ -150,7 +151,7 @@ var own = map[string][]string{
 	"api/edge":   {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
 	"api/openai": {"api/edge", "internal/access", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/retrieve", "internal/store", "internal/stream", "workflows"},
 	"api": {
-		"activities", "api/edge", "api/openai", "internal/access", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/idempotency", "internal/index",
+		"activities", "api/edge", "api/openai", "internal/access", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/forget", "internal/idempotency", "internal/index",
 		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch", "workflows",
 	},
@@ -163,7 +164,7 @@ var own = map[string][]string{
 	// The command wires.
 	"starter": {
 		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded",
-		"internal/extract", "internal/extract/charset", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/question", "internal/retrieve", "internal/runfile",
+		"internal/extract", "internal/extract/charset", "internal/extract/format", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/question", "internal/retrieve", "internal/runfile",
 		"internal/safedial", "internal/scrape", "internal/sandbox", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "samples", "starter/terminal", "worker", "workflows",
 	},
 	"starter/terminal": {"internal/client"},
@@ -305,7 +306,7 @@ func systemReads() []string {
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
 		"ArchiveImports", "ImportContains", "ImportLost", "OutdatedDocuments", "ReindexVersion", "ReindexProgress", "ProjectForSystem", "ProjectGenerations", "BeginFilling", "SwitchGeneration", "PublishedVersions", "ChunksForSystem", "WantedGeneration",
 		"StaleProjects", "AnyPublished", "ProjectRuns", "ProjectRemovals", "ProjectImports", "DropProject",
-		"EmbeddingAddress", "MoveEmbeddings", "WantedGenerations", "PublishedIn",
+		"EmbeddingAddress", "MoveEmbeddings", "WantedGenerations", "PublishedIn", "EndedAnswers", "AnswerMessages",
 	}
 }
 

@@ -44,6 +44,7 @@ func database(path, synchronous string) *config.SQL {
 			"wal_autocheckpoint": "10000",
 			"cache_size":         "-16384", // KiB
 			"temp_store":         "2",      // memory
+			"secure_delete":      "1",      // a deleted history has the words of an answer
 		},
 	}
 }

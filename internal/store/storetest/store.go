@@ -204,6 +204,10 @@ type Conversations interface {
 	Messages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
 	History(ctx context.Context, p knowledge.Principal, conversation string, n int) (store.History, error)
 	SaveSummary(ctx context.Context, workspace, conversation, upto, summary string) error
+	DocumentWords(ctx context.Context, p knowledge.Principal, document string, use func(text string)) error
+	EndedAnswers(ctx context.Context, workspace, after string, limit int) ([]store.Run, error)
+	AnswerMessages(ctx context.Context, r store.Run) ([]store.Message, error)
+	RewriteMessage(ctx context.Context, workspace string, m store.Message) error
 }
 
 // Webhooks keeps the events that webhooks are told of.
