@@ -11,8 +11,8 @@ const maxDimensions = 8192
 
 // Embeddings selects the model that embeds the documents and questions of a project.
 type Embeddings struct {
-	Model      string `json:"model,omitempty"`      // empty means the instance's
-	Dimensions int    `json:"dimensions,omitempty"` // length of its vectors; 0 means what the model gives
+	Model      string `json:"model,omitempty" maxLength:"200" doc:"A model of the endpoint of models.embedding. Default: the one that the instance is configured with"`
+	Dimensions int    `json:"dimensions,omitempty" minimum:"0" maximum:"8192" doc:"Length of the vectors. Default: the instance's for its model, or else what the model gives"`
 }
 
 // Or completes a selection with the instance's model.

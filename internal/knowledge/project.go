@@ -34,38 +34,38 @@ type ProjectConfig struct {
 
 // AIConfig is the part of a project that concerns models and retrieval.
 type AIConfig struct {
-	Prompt string `json:"prompt,omitempty"` // the system prompt; ${context} and ${date} are replaced
-	Model  string `json:"model,omitempty"`  // the chat model; empty means the instance's
+	Prompt string `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
+	Model  string `json:"model,omitempty" maxLength:"200" doc:"Chat model: one of models.chat or of models.chat.failover, or another one that the endpoint of models.chat serves. A project may name it before the instance has its endpoint; an endpoint need not list all that it serves. A question whose projectConfigOverride names a model that is known to be missing is refused; one to a project that names it fails, with an error that names the model. Default: that of models.chat"`
 	// Failover are the chat models that answer where Model fails, in their order; none means
 	// the instance's.
-	Failover    []string        `json:"failover,omitempty"`
-	Temperature *float64        `json:"temperature,omitempty"`
-	MaxTokens   int             `json:"maxTokens,omitempty"`
-	Embeddings  Embeddings      `json:"embeddings,omitzero"`
+	Failover    []string        `json:"failover,omitempty" maxItems:"10" doc:"Chat models that answer where the model fails, in their order: models of models.chat.failover, or others of the endpoint of models.chat. Default: models.chat.failover"`
+	Temperature *float64        `json:"temperature,omitempty" minimum:"0" maximum:"2"`
+	MaxTokens   int             `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
+	Embeddings  Embeddings      `json:"embeddings,omitzero" doc:"Embedding model of documents and questions. Documents that were embedded with another one are found by it until a reindex has embedded them again"`
 	Splitter    Splitter        `json:"textSplitter,omitzero"`
-	Enrichment  Enrichment      `json:"enrichment,omitzero"`
+	Enrichment  Enrichment      `json:"enrichment,omitzero" doc:"What the chat model finds out about each document at its ingestion"`
 	Retrieval   RetrievalConfig `json:"retrieval,omitzero"`
 	History     HistoryConfig   `json:"history,omitzero"`
 	// EnhanceQuery has the chat model rewrite a question before it is searched.
-	EnhanceQuery bool `json:"enhanceQuery,omitempty"`
+	EnhanceQuery bool `json:"enhanceQuery,omitempty" doc:"The chat model rewrites a question so that it stands alone, without the conversation before it, and that is searched"`
 	// SelfQuery says who chooses the tags of the documents that a question is about.
-	SelfQuery string `json:"selfQuery,omitempty"`
+	SelfQuery string `json:"selfQuery,omitempty" enum:"disabled,enabled,user" doc:"Who chooses the tags of the documents that a question is about. enabled: the chat model, also other fields. user: the user, by the tags of the question or else of its preferences. Default: disabled"`
 	// Tags restrict every question to the documents with one of them.
-	Tags []string `json:"tags,omitempty"`
+	Tags []string `json:"tags,omitempty" doc:"Every question searches only documents with one of these tags"`
 	// MandatoryTags restrict the questions of users and groups.
-	MandatoryTags []MandatoryTags `json:"mandatoryTags,omitempty"`
+	MandatoryTags []MandatoryTags `json:"mandatoryTags,omitempty" maxItems:"1000" doc:"The questions of these users and groups search only documents with one of the tags. One question cannot override tags and mandatoryTags"`
 	PostQuery     PostQuery       `json:"postQuery,omitzero"`
 	// Multimodal has a model describe the pictures of documents at their ingestion, and
 	// shows the pictures that a question finds to the model that answers.
-	Multimodal bool `json:"multimodal,omitempty"`
+	Multimodal bool `json:"multimodal,omitempty" doc:"A model describes the pictures of documents at their ingestion, and the pictures that a question finds are shown to the model that answers. The chat model must be one that sees pictures"`
 	// Reflection asks the model to begin its answer with a block about the question.
-	Reflection bool `json:"reflection,omitempty"`
+	Reflection bool `json:"reflection,omitempty" doc:"An answer begins with a block about the question: **Reflection:**, a line in italics, an empty line. The chat model writes it"`
 }
 
 // PostQuery is what happens after the answer to a question.
 type PostQuery struct {
-	Suggestions  bool `json:"suggestions,omitempty"`  // the chat model suggests questions that may come next
-	SourceFilter bool `json:"sourceFilter,omitempty"` // the sources of an answer are only those that it cites
+	Suggestions  bool `json:"suggestions,omitempty" doc:"The chat model suggests up to three questions that may come next, in suggestions of the answer. That costs a call after each answer"`
+	SourceFilter bool `json:"sourceFilter,omitempty" doc:"The sources of an answer are only those that it cites. They keep their ranks"`
 }
 
 // EntitiesKey is the key of the metadata that names the entities of a document.
@@ -74,11 +74,11 @@ const EntitiesKey = "entities"
 // Enrichment selects what a model finds out about each document at its ingestion. Each
 // costs calls of the chat model.
 type Enrichment struct {
-	Summary  bool `json:"summary,omitempty"`  // metadata.summary
-	Topics   bool `json:"topics,omitempty"`   // metadata.topics
-	Entities bool `json:"entities,omitempty"` // metadata.entities
-	Tags     bool `json:"tags,omitempty"`     // tags of the document
-	Context  bool `json:"context,omitempty"`  // a sentence for each chunk
+	Summary  bool `json:"summary,omitempty" doc:"A summary, in metadata.summary"`
+	Topics   bool `json:"topics,omitempty" doc:"The main topics, in metadata.topics"`
+	Entities bool `json:"entities,omitempty" doc:"People, organisations, products and places, in metadata.entities"`
+	Tags     bool `json:"tags,omitempty" doc:"Tags of the document"`
+	Context  bool `json:"context,omitempty" doc:"A sentence for each chunk that places it in its document, and is embedded with it"`
 }
 
 // VersionEnrichment is what a model finds out about a version. It is fixed when the
@@ -98,25 +98,25 @@ func (e Enrichment) ReadsText() bool { return e.Describes() || e.Context }
 
 // RetrievalConfig says how passages are found and chosen.
 type RetrievalConfig struct {
-	Strategy       string   `json:"strategy,omitempty"`
-	NumberOfChunks int      `json:"numberOfChunks,omitempty"` // passages given to the model
-	Candidates     int      `json:"candidates,omitempty"`     // passages that each leg finds
-	Fusion         string   `json:"fusion,omitempty"`
-	Weights        *Weights `json:"weights,omitempty"` // nil = package retrieve chooses them
-	MinScore       float64  `json:"minScore,omitempty"`
-	HyDE           bool     `json:"hyde,omitempty"`      // search by the vector of a hypothetical answer
-	Decompose      bool     `json:"decompose,omitempty"` // search for the parts of a question too
-	Compress       bool     `json:"compress,omitempty"`  // give the model only the sentences that matter
-	Route          bool     `json:"route,omitempty"`     // choose the strategy by the question
-	Translate      bool     `json:"translate,omitempty"` // search in the other languages of the documents too
-	Entities       bool     `json:"entities,omitempty"`  // prefer documents with the entities that the question names
-	Web            bool     `json:"web,omitempty"`       // search the web too, as tools.web_search says
-	Reranker       string   `json:"reranker,omitempty"`  // RerankerJudge, or the name of the instance's reranker
+	Strategy       string   `json:"strategy,omitempty" enum:"hybrid,multi_stage,dense,bm25" doc:"hybrid: by vector and by words, fused. multi_stage: by words, of which the nearest by vector are kept, and a reranker if there is one. Default: hybrid"`
+	NumberOfChunks int      `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Passages given to the model. Default: 10"`
+	Candidates     int      `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"Passages that each leg finds. Default: 50"`
+	Fusion         string   `json:"fusion,omitempty" enum:"weighted,rrf" doc:"Default: weighted"`
+	Weights        *Weights `json:"weights,omitempty" doc:"The shares of the legs. Default: by the scores of the legs, dense 0.3 to 0.7; with the offline model dense 0.35 for a question in English, 0.05 for any other"`
+	MinScore       float64  `json:"minScore,omitempty" minimum:"0" maximum:"1" doc:"A passage with a lower score is dropped. It is the score of the reranker, if there is one"`
+	HyDE           bool     `json:"hyde,omitempty" doc:"The chat model writes a passage that would answer the question, and its vector is searched"`
+	Decompose      bool     `json:"decompose,omitempty" doc:"The chat model splits a question that asks for several things, and each is searched"`
+	Compress       bool     `json:"compress,omitempty" doc:"The chat model chooses the sentences of the passages that matter"`
+	Route          bool     `json:"route,omitempty" doc:"Choose by the question: identifiers and quoted phrases are searched by words alone, several questions in one are decomposed"`
+	Translate      bool     `json:"translate,omitempty" doc:"The chat model translates the question into the other languages of the documents, up to three, and each is searched"`
+	Entities       bool     `json:"entities,omitempty" doc:"Passages of documents whose metadata.entities the question names rank higher"`
+	Web            bool     `json:"web,omitempty" doc:"The web is searched too, as tools.web_search says, and its pages are ranked among the passages (docs/retrieval.md)"`
+	Reranker       string   `json:"reranker,omitempty" maxLength:"200" doc:"What reranks the candidates: judge (the chat model), the name of models.rerank, or none. Default: none"`
 
-	ContextTokens int    `json:"contextTokens,omitempty"` // of the passages together, estimated; 0 = no bound
-	PerDocument   int    `json:"perDocument,omitempty"`   // passages of one document; 0 = no bound
-	Neighbours    int    `json:"neighbours,omitempty"`    // chunks before and after a passage that the model reads too
-	Order         string `json:"order,omitempty"`         // of the passages in the prompt
+	ContextTokens int    `json:"contextTokens,omitempty" minimum:"0" maximum:"1000000" doc:"Estimated tokens of the passages together; a passage that does not fit is dropped, the first one never. Default: no bound"`
+	PerDocument   int    `json:"perDocument,omitempty" minimum:"0" maximum:"100" doc:"Passages of one document. Default: no bound"`
+	Neighbours    int    `json:"neighbours,omitempty" minimum:"0" maximum:"5" doc:"Chunks before and after a passage that the model reads with it. Chunks with a parent have none. Default: 0"`
+	Order         string `json:"order,omitempty" enum:"relevance,document,edges" doc:"Order of the passages in the prompt. document: documents by their best passage, and passages as in the document. edges: the best at the beginning and at the end. Default: relevance"`
 }
 
 // The strategies and fusions of a RetrievalConfig.
@@ -145,8 +145,8 @@ const (
 
 // Weights are the shares of the two legs in a weighted fusion.
 type Weights struct {
-	Dense float64 `json:"dense"`
-	BM25  float64 `json:"bm25"`
+	Dense float64 `json:"dense" required:"false" minimum:"0" maximum:"1" doc:"Default where bm25 is given: 0.4"`
+	BM25  float64 `json:"bm25" required:"false" minimum:"0" maximum:"1" doc:"Default where dense is given: 0.6"`
 }
 
 // defaultWeights completes weights of which only one is given.
@@ -166,17 +166,17 @@ func (w *Weights) UnmarshalJSON(data []byte) error {
 
 // HistoryConfig bounds how much of a conversation the model is reminded of.
 type HistoryConfig struct {
-	Messages *int `json:"messages,omitempty"`
-	Tokens   int  `json:"tokens,omitempty"`
+	Messages *int `json:"messages,omitempty" minimum:"0" maximum:"100" doc:"Default: 10"`
+	Tokens   int  `json:"tokens,omitempty" minimum:"0" maximum:"100000" doc:"Default: 4000"`
 }
 
 // LimitsConfig bounds what a project may hold and ask; 0 means the instance's limit.
 type LimitsConfig struct {
-	Documents        int   `json:"documents,omitempty"`
-	Pages            int   `json:"pages,omitempty"` // of all documents together
-	Bytes            int64 `json:"bytes,omitempty"` // of all originals together
-	FileBytes        int64 `json:"fileBytes,omitempty"`
-	QueriesPerMinute int   `json:"queriesPerMinute,omitempty"`
+	Documents        int   `json:"documents,omitempty" minimum:"0"`
+	Pages            int   `json:"pages,omitempty" minimum:"0" doc:"Of all documents together"`
+	Bytes            int64 `json:"bytes,omitempty" minimum:"0" doc:"Of all files together"`
+	FileBytes        int64 `json:"fileBytes,omitempty" minimum:"0"`
+	QueriesPerMinute int   `json:"queriesPerMinute,omitempty" minimum:"0"`
 }
 
 // Fields returns what is wrong with the retrieval, as found at location.

@@ -4,16 +4,16 @@ import "fmt"
 
 // ResearchConfig bounds deep research. A zero field means the default.
 type ResearchConfig struct {
-	Depth   int            `json:"depth,omitempty"`   // rounds of sub-questions
-	Breadth int            `json:"breadth,omitempty"` // sub-questions of a round
-	Timeout int            `json:"timeout,omitempty"` // seconds, without pauses
-	Budget  ResearchBudget `json:"budget,omitzero"`
+	Depth   int            `json:"depth,omitempty" minimum:"0" maximum:"10" doc:"Rounds of sub-questions. Default: 2"`
+	Breadth int            `json:"breadth,omitempty" minimum:"0" maximum:"20" doc:"Sub-questions of a round. Default: 4"`
+	Timeout int            `json:"timeout,omitempty" minimum:"0" maximum:"86400" doc:"In seconds, without pauses. Default: 1800"`
+	Budget  ResearchBudget `json:"budget,omitzero" doc:"What it may ask of models"`
 }
 
 // ResearchBudget bounds what deep research asks of models.
 type ResearchBudget struct {
-	Tokens int `json:"tokens,omitempty"` // of prompts and completions
-	Calls  int `json:"calls,omitempty"`  // model calls
+	Tokens int `json:"tokens,omitempty" minimum:"0" maximum:"100000000" doc:"Of prompts and completions. Default: 1000000"`
+	Calls  int `json:"calls,omitempty" minimum:"0" maximum:"1000" doc:"Model calls. Default: 60"`
 }
 
 // The defaults of ResearchConfig.

@@ -10,12 +10,12 @@ import (
 // Splitter says how text is cut into chunks. Sizes are Unicode code points. A
 // field that is not set means the default; WithDefaults fills it in.
 type Splitter struct {
-	Strategy     string `json:"strategy,omitempty"`
-	ChunkSize    int    `json:"chunkSize,omitempty"`
-	ChunkOverlap *int   `json:"chunkOverlap,omitempty"`
+	Strategy     string `json:"strategy,omitempty" enum:"structure,fixed,sliding,semantic,hierarchical,dynamic" doc:"structure: at headings, then between blocks, rows and sentences. fixed: pieces of equal size. sliding: windows of whole sentences. semantic: where the embeddings of neighbouring sentences differ most. hierarchical: small chunks are found and cited, and the model reads the larger ones around them. dynamic: structure or sliding, as the layout of each section suggests. Default: structure"`
+	ChunkSize    int    `json:"chunkSize,omitempty" minimum:"100" maximum:"8000" doc:"In characters; with hierarchical, of what the model reads. A chunk has fewer if models.embedding.max_tokens would be exceeded. Default: 1000"`
+	ChunkOverlap *int   `json:"chunkOverlap,omitempty" minimum:"0" doc:"In characters, below half of chunkSize. semantic and hierarchical chunks do not overlap. Default: 100, or what is below half of chunkSize"`
 	// Separators are texts after which a passage that is longer than a chunk is cut,
 	// the most important first. None means after a sentence.
-	Separators []string `json:"separators,omitempty"`
+	Separators []string `json:"separators,omitempty" maxItems:"20" doc:"Texts after which a passage that is longer than a chunk is cut, the most important first, each of 1 to 100 characters. Rows of tables and lines of code stay whole. Default: the ends of sentences"`
 }
 
 // The strategies of a Splitter.

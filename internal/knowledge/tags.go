@@ -15,9 +15,9 @@ const (
 // MandatoryTags are the tags to which the questions of some users and groups are
 // restricted.
 type MandatoryTags struct {
-	Users  []string `json:"users,omitempty"` // also the application's own user ids
-	Groups []string `json:"groups,omitempty"`
-	Tags   []string `json:"tags"`
+	Users  []string `json:"users,omitempty" maxItems:"1000" doc:"User ids, also the application's own"`
+	Groups []string `json:"groups,omitempty" maxItems:"1000"`
+	Tags   []string `json:"tags" minItems:"1" maxItems:"64"`
 }
 
 func (m MandatoryTags) applyTo(p Principal) bool {

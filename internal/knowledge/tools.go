@@ -8,17 +8,17 @@ import (
 
 // ToolsConfig is the part of a project that concerns tools.
 type ToolsConfig struct {
-	MaxPerRequest int `json:"maxPerRequest,omitempty"` // turns in which the model may call tools
+	MaxPerRequest int `json:"maxPerRequest,omitempty" minimum:"0" maximum:"50" doc:"Turns in which the model may call tools. Default: 5"`
 	// The model may call each of these tools if the project sets it and the instance has
 	// it.
-	WebSearch       *WebSearchConfig       `json:"web_search,omitempty"`
-	CodeInterpreter bool                   `json:"code_interpreter,omitempty"`
-	ImageGeneration *ImageGenerationConfig `json:"image_generation,omitempty"`
+	WebSearch       *WebSearchConfig       `json:"web_search,omitempty" doc:"The model may search the web. Refused if the instance has no web_search"`
+	CodeInterpreter bool                   `json:"code_interpreter,omitempty" doc:"The model may run code. Refused if the instance has no code_interpreter"`
+	ImageGeneration *ImageGenerationConfig `json:"image_generation,omitempty" doc:"The model may make pictures. Refused if the instance has no models.image"`
 	// Approval names the tools whose calls wait for a person who approves or refuses.
-	Approval     []string       `json:"approval,omitempty"`
-	DeepResearch ResearchConfig `json:"deep_research,omitzero"`
+	Approval     []string       `json:"approval,omitempty" maxItems:"100" doc:"Names of tools whose calls wait until a person approves or refuses them: tools of Cairn, those of custom, and name_tool of an MCP server. Others are refused"`
+	DeepResearch ResearchConfig `json:"deep_research,omitzero" doc:"Bounds of a question with deepResearch (docs/research.md)"`
 	// Custom are tools of the project's own, by their names.
-	Custom CustomTools `json:"custom,omitempty"`
+	Custom CustomTools `json:"custom,omitempty" doc:"Tools of the project's own, by their names: 1 to 64 letters, digits, - and _. One question can leave them out, and not change them"`
 }
 
 // CustomTools are tools that a project defines, by their names.
@@ -33,9 +33,9 @@ const (
 
 // CustomTool is a tool that a project defines.
 type CustomTool struct {
-	Type        string         `json:"type"`
-	Description string         `json:"description,omitempty"` // for the model
-	Arguments   map[string]any `json:"arguments,omitempty"`   // JSON schema
+	Type        string         `json:"type" required:"false" enum:"automation,agent,mcp"`
+	Description string         `json:"description,omitempty" maxLength:"2000" doc:"What the tool does, for the model"`
+	Arguments   map[string]any `json:"arguments,omitempty" doc:"JSON schema of the arguments, an object. Default: any object"`
 	Automation  *Automation    `json:"automation,omitempty"`
 	MCP         *MCP           `json:"mcp,omitempty"`
 	Agent       *Agent         `json:"agent,omitempty"`
@@ -43,31 +43,31 @@ type CustomTool struct {
 
 // Agent is another project, which the model may ask a question.
 type Agent struct {
-	ID   string `json:"id"`             // of the project
-	Name string `json:"name,omitempty"` // for people who read the configuration
+	ID   string `json:"id" required:"false" maxLength:"200" doc:"Of another project of the workspace, which the model may ask a question"`
+	Name string `json:"name,omitempty" maxLength:"200" doc:"For people who read the configuration"`
 }
 
 // MCP is a server of the Model Context Protocol, whose tools the model may call.
 type MCP struct {
-	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers,omitempty"` // as those of an Automation
-	Tools   []MCPTool         `json:"tools,omitempty"`   // the only ones that are offered; empty = those that the server lists
+	URL     string            `json:"url" required:"false" maxLength:"2000" doc:"Of a server that speaks streamable HTTP, or SSE"`
+	Headers map[string]string `json:"headers,omitempty" doc:"As those of an automation"`
+	Tools   []MCPTool         `json:"tools,omitempty" maxItems:"64" doc:"The only tools that are offered. Default: those that the server lists"`
 }
 
 // MCPTool describes a tool of an MCP server.
 type MCPTool struct {
-	Name        string         `json:"name"`
-	Description string         `json:"description,omitempty"`
-	InputSchema map[string]any `json:"inputSchema,omitempty"` // JSON schema of the arguments
+	Name        string         `json:"name" required:"false" maxLength:"64"`
+	Description string         `json:"description,omitempty" maxLength:"2000" doc:"What the tool does, for the model"`
+	InputSchema map[string]any `json:"inputSchema,omitempty" doc:"JSON schema of the arguments, an object. Default: any object"`
 }
 
 // Automation is an HTTP request that a tool sends. {name} in the address stands for an
 // argument, and secrets.<name> in a header for a secret of the project.
 type Automation struct {
-	URL     string            `json:"url"`
-	Method  string            `json:"method,omitempty"` // "" = POST
-	Headers map[string]string `json:"headers,omitempty"`
-	Body    map[string]any    `json:"body,omitempty"` // fields beside the arguments
+	URL     string            `json:"url" required:"false" maxLength:"2000" doc:"{name} in its path or query is replaced by an argument"`
+	Method  string            `json:"method,omitempty" enum:"GET,HEAD,POST,PUT,PATCH,DELETE" doc:"Default: POST. Only GET and HEAD are repeated; the others are sent once, with an Idempotency-Key"`
+	Headers map[string]string `json:"headers,omitempty" doc:"secrets.NAME, or ${secrets.NAME} in a value, is replaced by a secret with the use header and the host of url (PUT …/secrets)"`
+	Body    map[string]any    `json:"body,omitempty" doc:"Fields of the JSON body beside the arguments"`
 }
 
 // LockedFields returns what the configuration of one question, as found at location,
@@ -99,18 +99,18 @@ const (
 
 // WebSearchConfig says how the web is searched.
 type WebSearchConfig struct {
-	Provider           string   `json:"provider,omitempty"` // "" = the instance's
-	Type               string   `json:"type,omitempty"`
-	DateRange          string   `json:"dateRange,omitempty"`
-	WhitelistedDomains []string `json:"whitelistedDomains,omitempty"`
-	BonusDomains       []string `json:"bonusDomains,omitempty"`
-	BlacklistedDomains []string `json:"blacklistedDomains,omitempty"`
-	Scrape             bool     `json:"scrape,omitempty"` // read the pages that were found
+	Provider           string   `json:"provider,omitempty" enum:"searxng,brave,serper,google" doc:"Default: the instance's"`
+	Type               string   `json:"type,omitempty" enum:"search,news,images,videos,places,scholar,patents,shopping" doc:"Default: search"`
+	DateRange          string   `json:"dateRange,omitempty" enum:"qdr:h,qdr:d,qdr:w,qdr:m,qdr:y" doc:"Only of the last hour, day, week, month or year. Default: no limit"`
+	WhitelistedDomains []string `json:"whitelistedDomains,omitempty" maxItems:"100" doc:"Only these domains and those below them"`
+	BonusDomains       []string `json:"bonusDomains,omitempty" maxItems:"100" doc:"Results of these domains rank higher"`
+	BlacklistedDomains []string `json:"blacklistedDomains,omitempty" maxItems:"100" doc:"Not these domains, nor those below them"`
+	Scrape             bool     `json:"scrape,omitempty" doc:"Read the pages that were found. Default: false"`
 }
 
 // ImageGenerationConfig says how pictures are made.
 type ImageGenerationConfig struct {
-	Model string `json:"model,omitempty"` // "" = the instance's
+	Model string `json:"model,omitempty" maxLength:"200" doc:"A model that the endpoint of models.image serves. It need not list it: a call with a name that it does not know fails, and says so. Default: the one that the instance is configured with"`
 }
 
 // Set returns the names of the tools that the project sets.
