@@ -82,7 +82,7 @@ func (q askCmd) text(stdin io.Reader) (string, error) {
 	case text == "":
 		return "", wrongUse("standard input has no question")
 	case len(data) > maxQuestion:
-		return "", wrongUse("standard input has more than %d bytes: a question is shorter", maxQuestion)
+		return "", wrongUse("standard input has more than %d bytes, which is the limit of a question", maxQuestion)
 	case !utf8.ValidString(text):
 		return "", wrongUse("the question on standard input is not UTF-8")
 	}

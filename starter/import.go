@@ -138,7 +138,7 @@ func (g importCmd) kind() (string, error) {
 		case err != nil:
 			return "", usageError{err.Error()}
 		case !info.Mode().IsRegular() || !strings.EqualFold(filepath.Ext(uri), ".zip"):
-			return "", wrongUse("%s is no .zip file; ingest files and folders of this machine with cairn ingest", uri)
+			return "", wrongUse("%s is not a .zip file; ingest files and folders of this machine with cairn ingest", uri)
 		}
 		return "", nil
 	case g.Type != "":
@@ -153,11 +153,11 @@ func (g importCmd) kind() (string, error) {
 	u, err := url.Parse(uri)
 	switch {
 	case err != nil || scheme != "http" && scheme != "https":
-		return "", wrongUse("%s is no source; give s3://, gs://, azblob://, an http(s) address, or a .zip file", uri)
+		return "", wrongUse("%s is not a source; give s3://, gs://, azblob://, an http(s) address, or a .zip file", uri)
 	case strings.EqualFold(filepath.Ext(u.Path), ".zip"):
 		return "zip", nil
 	}
-	return "", wrongUse("say what is at %s: --type crawl for a site, --type url_list for a list of addresses, --type zip for an archive", uri)
+	return "", wrongUse("choose the kind of %s: --type crawl for a web site, --type url_list for a list of URLs, --type zip for an archive", uri)
 }
 
 // awaitImport shows an import until it ends, and then its outcome.

@@ -74,7 +74,7 @@ func (s secretsSetCmd) value(a *app) (string, error) {
 	case value == "":
 		return "", wrongUse("there is no value: write it to standard input, or name a file with --file")
 	case len(value) > knowledge.MaxSecretBytes:
-		return "", wrongUse("the value has more than %d bytes, which is the most", knowledge.MaxSecretBytes)
+		return "", wrongUse("the value has more than %d bytes, which is the limit", knowledge.MaxSecretBytes)
 	}
 	return value, nil
 }

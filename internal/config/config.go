@@ -218,7 +218,7 @@ type Model struct {
 	// a model with another vocabulary, set three quarters of its limit. 0 sets no
 	// bound. Defaults to 8191.
 	MaxTokens int `koanf:"max_tokens"`
-	// How long one call may take as a whole. Defaults to 10m, which is the most.
+	// How long one call may take as a whole. Defaults to 10m, the largest value.
 	// Embedding a batch of passages ends after 5m, a question after 1m, in any case.
 	Timeout time.Duration `koanf:"timeout"`
 	// How long the endpoint may say nothing during a call. Defaults to 1m.
@@ -280,7 +280,7 @@ type Transcription struct {
 	// none.
 	KeyEnv string `koanf:"key_env"`
 	// How long one call may take. It transcribes up to 25 MB, or 20 minutes of a longer
-	// recording that ffmpeg cuts. Defaults to 10m, which is the most.
+	// recording that ffmpeg cuts. Defaults to 10m, the largest value.
 	Timeout time.Duration `koanf:"timeout"`
 	// Endpoints that are asked where this one fails at once, in their order. After a
 	// time-out none is.

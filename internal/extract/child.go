@@ -254,7 +254,7 @@ func (c *child) result(r response) (format.Result, error) {
 }
 
 func memoryLimit(cause error) error {
-	return knowledge.Errorf(knowledge.CodeParseLimit, "parsing took more memory than it may; split the document or make it simpler").WithCause(cause)
+	return knowledge.Errorf(knowledge.CodeParseLimit, "parsing took more memory than is allowed; split the document or make it simpler").WithCause(cause)
 }
 
 // fault waits until the child has ended and returns why it ended without an

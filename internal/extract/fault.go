@@ -54,7 +54,7 @@ func faultOf(stderr []byte, state fmt.Stringer) *fault {
 func failed(f *fault) error {
 	return &knowledge.Error{
 		Code: knowledge.CodeInternal, Final: true, Cause: f,
-		Message: "a fault of Cairn's kept it from reading this document, which may well be in order; please report it with the id of the run, and try again after an update",
+		Message: "Cairn failed to read this document because of a defect of its own; please report it with the id of the run, and try again after an update",
 	}
 }
 

@@ -29,7 +29,7 @@ func newService(ctx context.Context, r source.Request, httpClient *http.Client) 
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			return nil, knowledge.Errorf(knowledge.CodeForbidden, "Google gave no access for %q; check the credentials", r.URI).WithCause(err)
+			return nil, knowledge.Errorf(knowledge.CodeForbidden, "Google refused access to %q; check the credentials", r.URI).WithCause(err)
 		}
 		client.Transport = authorized{next: httpClient.Transport, tokens: tokens}
 	}

@@ -169,7 +169,7 @@ func CheckAddress(text string) error {
 }
 
 func notAnAddress(text string) error {
-	return knowledge.Errorf(knowledge.CodeInvalid, "%q is no address; write https://host/path, without a user name", text)
+	return knowledge.Errorf(knowledge.CodeInvalid, "%q is not a URL; write https://host/path, without a user name", text)
 }
 
 // ReadAll returns the bytes of a body, at most limit.
