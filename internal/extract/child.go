@@ -156,7 +156,7 @@ func (c *child) setUp(ctx context.Context, cfg PoolConfig, warms bool) error {
 }
 
 // serve brings the file of a request to the child, runs the request, and fetches the files
-// of the result. Its errors are those of run.
+// of the result. It returns the errors of run.
 func (c *child) serve(ctx, closing context.Context, req request, pool *Pool) (result format.Result, err error) {
 	folder := req.Input.Folder
 	if req.Input, err = c.job.bring(req.Input); err != nil {

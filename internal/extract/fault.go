@@ -31,8 +31,8 @@ func causeOf(value any) string {
 	return fmt.Sprintf("panic of type %T", value)
 }
 
-// faultOf returns the fault of a child that has ended, from its standard error: that of
-// the Go runtime, if there is one.
+// faultOf returns the fault of a child that has ended, from its standard error: the
+// fault that the Go runtime reports, if there is one.
 func faultOf(stderr []byte, state fmt.Stringer) *fault {
 	f := &fault{Cause: "the child ended: " + state.String()}
 	for line := range bytes.Lines(stderr) {
@@ -59,7 +59,7 @@ func failed(f *fault) error {
 }
 
 // second reads a document with the second reader of its format, after a fault of the
-// first. If that fails too, the error is that of the first.
+// first. If that fails too, the error is the first reader's.
 func (s *session) second(ctx context.Context, req request, first *fault) (format.Result, error) {
 	if req.Drawing != nil || req.Second {
 		return format.Result{}, failed(first)

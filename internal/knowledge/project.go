@@ -19,7 +19,7 @@ type Project struct {
 	CallbackSecret string
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
-	// Generations are those of its vectors. Config.AI.Embeddings may ask for another one,
+	// Generations are the generations of its vectors. Config.AI.Embeddings may ask for another one,
 	// which a reindex fills.
 	Generations Generations
 }
@@ -187,15 +187,15 @@ func (r RetrievalConfig) Fields(location string) []Field {
 	return nil
 }
 
-// AsksModel reports whether a search asks a model beside that of the embeddings, or the
+// AsksModel reports whether a search asks a model beside the embedding model, or the
 // web, which takes longer than the search itself, or chooses something that readers are
 // shown.
 func (r RetrievalConfig) AsksModel() bool {
 	return r.Web || r.Reranker != "" && r.Reranker != RerankerNone || r.Strategy == StrategyMultiStage || r.HyDE || r.Decompose || r.Compress || r.Route || r.Translate || r.Entities
 }
 
-// AsksModel reports whether the search for a question asks a model beside that of the
-// embeddings.
+// AsksModel reports whether the search for a question asks a model beside the
+// embedding model.
 func (c AIConfig) AsksModel() bool {
 	return c.EnhanceQuery || c.SelfQuery == SelfQueryEnabled || c.Retrieval.AsksModel()
 }
@@ -213,7 +213,7 @@ func (r RetrievalConfig) RerankerFields(location, configured string) []Field {
 }
 
 // ModelFields returns the chat models, as found at location, that the configuration names,
-// that before did not name, and that are not among those of the instance. known are these;
+// that before did not name, and that are not among the models of the instance. known are these;
 // none: an endpoint may serve models of any name, so none is wrong.
 func (c AIConfig) ModelFields(location string, before AIConfig, known []string) []Field {
 	if len(known) == 0 {
@@ -232,7 +232,7 @@ func (c AIConfig) ModelFields(location string, before AIConfig, known []string) 
 }
 
 // UnknownModel returns what is wrong with the name of a chat model, as found at location.
-// "" = the instance's. known is that of AIConfig.ModelFields.
+// "" = the instance's. known is as in AIConfig.ModelFields.
 func UnknownModel(location, name string, known []string) []Field {
 	if name == "" || len(known) == 0 || slices.Contains(known, name) {
 		return nil

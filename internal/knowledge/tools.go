@@ -50,7 +50,7 @@ type Agent struct {
 // MCP is a server of the Model Context Protocol, whose tools the model may call.
 type MCP struct {
 	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers,omitempty"` // as those of an Automation
+	Headers map[string]string `json:"headers,omitempty"` // as in an Automation
 	Tools   []MCPTool         `json:"tools,omitempty"`   // the only ones that are offered; empty = those that the server lists
 }
 
@@ -71,7 +71,7 @@ type Automation struct {
 }
 
 // LockedFields returns what the configuration of one question, as found at location,
-// changes of that of its project and must not: who asks could otherwise send the
+// changes in its project's configuration and must not: who asks could otherwise send the
 // project's secrets to another path, or approve their own calls. It may leave out custom tools.
 func (t ToolsConfig) LockedFields(location string, project ToolsConfig) []Field {
 	var wrong []Field
@@ -140,7 +140,7 @@ func (t ToolsConfig) ComponentError(before ToolsConfig, install map[string]strin
 }
 
 // MissingFields returns the tools, as found at location, that the configuration sets,
-// that before did not set, and that are not among those of the instance.
+// that before did not set, and that are not among the tools of the instance.
 func (t ToolsConfig) MissingFields(location string, before ToolsConfig, instance []string) []Field {
 	var wrong []Field
 	for _, name := range t.Set() {

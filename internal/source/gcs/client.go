@@ -70,8 +70,8 @@ func isGoogleURL(u *url.URL) bool {
 	return u.Scheme == "https" && strings.HasSuffix(u.Hostname(), ".googleapis.com")
 }
 
-// tokensOf returns the credentials of the request: those of the secret, else
-// those that Google's chain finds.
+// tokensOf returns the credentials of the request: the ones in the secret, else
+// the ones that Google's chain finds.
 func tokensOf(r source.Request, httpClient *http.Client) (*auth.Credentials, error) {
 	options := &credentials.DetectOptions{Scopes: []string{storage.DevstorageReadOnlyScope}}
 	if r.Credentials == nil {

@@ -44,7 +44,7 @@ type Request struct {
 
 // Response is the answer to a Request, with the status 200.
 type Response struct {
-	Body      io.ReadCloser // its errors are those of source.Body; the caller closes it
+	Body      io.ReadCloser // with the errors of source.Body; the caller closes it
 	Address   string        // after redirects
 	Validator string        // for conditional requests, "" for none
 	Bytes     int64         // -1 if it is not known
