@@ -45,11 +45,11 @@ var kinds = map[knowledge.Code]struct {
 	knowledge.CodeNeedsComponent:    {http.StatusNotImplemented, "A component is missing"},
 	knowledge.CodeUnavailable:       {http.StatusServiceUnavailable, "Not available now"},
 	knowledge.CodeInternal:          {http.StatusInternalServerError, "Internal error"},
-	knowledge.CodeEmpty:             {http.StatusUnprocessableEntity, "Nothing in it"},
+	knowledge.CodeEmpty:             {http.StatusUnprocessableEntity, "The file has no text"},
 	knowledge.CodeUnsupportedFormat: {http.StatusUnsupportedMediaType, "Format not supported"},
 	knowledge.CodeEncrypted:         {http.StatusUnprocessableEntity, "The document is encrypted"},
 	knowledge.CodeCorrupt:           {http.StatusUnprocessableEntity, "The document is corrupt"},
-	knowledge.CodeParseLimit:        {http.StatusUnprocessableEntity, "The document is too much to parse"},
+	knowledge.CodeParseLimit:        {http.StatusUnprocessableEntity, "The document exceeds the limits of parsing"},
 }
 
 // Problem is the body of every error (RFC 9457).

@@ -77,7 +77,7 @@ type Temporal struct {
 	// The loopback address of the Temporal server. Port 0 takes a free one.
 	// Defaults to 127.0.0.1:7233.
 	Listen string `koanf:"listen"`
-	// The loopback address of the operator's pages. Port 0 takes a free one.
+	// The loopback address of Temporal's web UI. Port 0 takes a free one.
 	// Defaults to 127.0.0.1:8233.
 	UIListen string `koanf:"ui_listen"`
 	// How durable an acknowledged step of a workflow is: with "full" it survives a
