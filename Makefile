@@ -92,7 +92,7 @@ vuln: ## look for known vulnerabilities in the linked packages
 docs: ## generate the samples and the references in docs/
 	$(GO) generate ./...
 	$(GO) test ./api -run TestOpenAPIFile -update
-	$(GO) test ./internal/config -run TestReference -update
+	$(GO) test ./internal/config ./internal/telemetry ./starter -run TestReference -update
 
 clean: ## remove everything that was built
 	rm -rf bin dist

@@ -38,7 +38,7 @@ func (a *Ingestion) FetchDocument(ctx context.Context, in StepInput) error {
 func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.SourceURL, nil)
 	if err != nil {
-		return knowledge.Errorf(knowledge.CodeInvalid, "content.url is not an address").WithCause(err)
+		return knowledge.Errorf(knowledge.CodeInvalid, "content.url is not a valid URL").WithCause(err)
 	}
 	request.Header.Set("User-Agent", "cairn")
 	response, err := a.Dialer.Client(fetchTimeout).Do(request)

@@ -23,7 +23,7 @@ type ArchiveDownload struct {
 func (d ArchiveDownload) Fetch(ctx context.Context, address, key string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return knowledge.Errorf(knowledge.CodeInvalid, "source.uri is not an address").WithCause(err)
+		return knowledge.Errorf(knowledge.CodeInvalid, "source.uri is not a valid URL").WithCause(err)
 	}
 	request.Header.Set("User-Agent", "cairn")
 	response, err := d.Dialer.Client(0).Do(request)

@@ -21,7 +21,7 @@ type decisionInput struct {
 	Call string `path:"call" maxLength:"64" doc:"The id of the tool call, from its toolCall event"`
 	Body struct {
 		Decision string `json:"decision" enum:"approve,refuse"`
-		Reason   string `json:"reason,omitempty" maxLength:"2000" doc:"Of a refusal, for the model"`
+		Reason   string `json:"reason,omitempty" maxLength:"2000" doc:"The reason of a refusal, for the model"`
 	}
 }
 
@@ -29,9 +29,9 @@ func (s *Server) registerApprovals() {
 	for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
 		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "decide-call", Method: http.MethodPost, Path: path + "/{run_id}/calls/{call}", Tags: []string{"runs"},
-			Summary: "Approve or refuse a tool call that waits for a person",
-			Description: "The calls of the tools in tools.approval of the project wait, for days if need be: their toolCall event has the status waiting. " +
-				"Whoever owns the run may decide, and a key with the write scope. A call that waits for nobody, or not any more: 409.",
+			Summary: "Approve or refuse a tool call",
+			Description: "Calls of the tools in tools.approval of the project wait for a decision, without a time limit; their toolCall event has the status waiting. " +
+				"The owner of the run and keys with the write scope may decide. A call that does not wait, or no longer waits, is answered with 409.",
 		}}, s.decideCall)
 	}
 }

@@ -20,19 +20,19 @@ func (s *Server) registerAttachments() {
 	tags := []string{"conversations"}
 	add := s.filesRoute()
 	add.OperationID, add.Path, add.Summary, add.Tags = "add-attachments", attachmentsPath, "Attach files to a conversation", tags
-	add.Description = "As the files of a project, for this conversation alone. They become documents of the conversation's project, else of the key's, else of default. The conversation is the caller's own, or that of the user whom the query parameters name."
+	add.Description = "The files become documents that only this conversation can read. They belong to the project of the conversation, else to the project of the key, else to default. The conversation must belong to the caller, or to the user in the query parameters."
 	text := &huma.Schema{Type: huma.TypeString}
 	add.Parameters = []*huma.Param{
 		{Name: "workspaceId", In: "path", Required: true, Schema: text}, {Name: "id", In: "path", Required: true, Schema: text},
-		{Name: "userId", In: "query", Schema: text, Description: "The end user for whom an API key asks"},
-		{Name: "external_user_id", In: "query", Schema: text, Description: "The application's own user id"},
+		{Name: "userId", In: "query", Schema: text, Description: "A person of the workspace for whom an API key acts"},
+		{Name: "external_user_id", In: "query", Schema: text, Description: "A user of your application (a customer), for whom an API key acts. Not a person of the workspace"},
 	}
 	edge.HandleRaw(s.edge, add, s.addAttachments)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "list-attachments", Method: http.MethodGet, Path: attachmentsPath, Summary: "List what is attached to a conversation", Tags: tags,
+		OperationID: "list-attachments", Method: http.MethodGet, Path: attachmentsPath, Summary: "List the attachments of a conversation", Tags: tags,
 	}}, s.listAttachments)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
-		OperationID: "delete-attachment", Method: http.MethodDelete, Path: attachmentsPath + "/{document_id}", Summary: "Remove what is attached to a conversation", Tags: tags,
+		OperationID: "delete-attachment", Method: http.MethodDelete, Path: attachmentsPath + "/{document_id}", Summary: "Remove an attachment of a conversation", Tags: tags,
 	}}, s.removeAttachment)
 }
 

@@ -15,7 +15,7 @@ import (
 // callbackBody is where /query sends the answer.
 type callbackBody struct {
 	URL     string            `json:"url,omitempty" maxLength:"2000" doc:"http or https. Empty: the answer is not sent"`
-	Headers map[string]string `json:"headers,omitempty" doc:"That the request has too, at most 20"`
+	Headers map[string]string `json:"headers,omitempty" doc:"Additional headers of the request, at most 20"`
 }
 
 // callback returns the callback that a body asks for, with its headers sealed for the run

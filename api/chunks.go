@@ -20,16 +20,16 @@ type chunkView struct {
 	ID         string        `json:"id"`
 	DocumentID string        `json:"document_id"`
 	Text       string        `json:"text"`
-	PageNumber *int          `json:"page_number" doc:"The page on which it begins, 1 = first; null: a document without pages"`
+	PageNumber *int          `json:"page_number" doc:"The page on which the passage begins, 1 = first; null if the document has no pages"`
 	BBox       []chunkBox    `json:"bbox" doc:"[x1,y1,x2,y2] in PDF points, origin top left; one for each page"`
-	PageSize   *pageSize     `json:"page_size" doc:"[width,height] of the first page in PDF points; each box has that of its own page"`
-	StartTime  *float64      `json:"start_time" doc:"In seconds, of audio and video"`
+	PageSize   *pageSize     `json:"page_size" doc:"[width,height] of the first page in PDF points; each box has the size of its own page"`
+	StartTime  *float64      `json:"start_time" doc:"For audio and video: the time in seconds"`
 	EndTime    *float64      `json:"end_time"`
-	Segments   []segmentView `json:"segments,omitempty" doc:"Of audio and video: when each part of the text is said"`
+	Segments   []segmentView `json:"segments,omitempty" doc:"For audio and video: the time of each part of the text"`
 	Heading    []string      `json:"heading,omitempty" doc:"The headings above the passage, outermost first"`
-	Header     string        `json:"header,omitempty" doc:"Of a part of a table: the names of its columns, in Markdown. The part with which the table begins has them in text too; a part that continues it has them here alone, below the caption of the table if there is one" example:"| Ship | Tons |\n| --- | --- |"`
-	Place      string        `json:"place,omitempty" doc:"The sheet and range of cells of a spreadsheet, Sales!A2:D41"`
-	Lines      []chunkLine   `json:"lines" doc:"start and end are code points into text; hyphen says that the page has a hyphen at the end of the line which text, where the word goes on, has not"`
+	Header     string        `json:"header,omitempty" doc:"For a part of a table: the names of its columns, in Markdown, below the caption of the table if there is one. The first part of the table has them in text too; later parts only here" example:"| Ship | Tons |\n| --- | --- |"`
+	Place      string        `json:"place,omitempty" doc:"The sheet and the range of cells in a spreadsheet, such as Sales!A2:D41"`
+	Lines      []chunkLine   `json:"lines" doc:"The lines of the passage. start and end are code points in text; hyphen: the page has a hyphen at the end of the line, which text omits"`
 	Superseded bool          `json:"superseded" doc:"The document has a newer version"`
 	Metadata   chunkMetadata `json:"metadata"`
 }
@@ -42,7 +42,7 @@ type chunkMetadata struct {
 
 // segmentView is a part of a passage that was said at a time.
 type segmentView struct {
-	Start     int     `json:"start" doc:"Code points into text"`
+	Start     int     `json:"start" doc:"Position in text, in code points"`
 	End       int     `json:"end"`
 	StartTime float64 `json:"start_time" doc:"In seconds"`
 	EndTime   float64 `json:"end_time"`
@@ -68,11 +68,11 @@ type pageSize = [2]float64
 type passageView struct {
 	ID    string     `json:"id"`
 	Found bool       `json:"found"`
-	Start *int       `json:"start" doc:"Code points into the chunk's text"`
+	Start *int       `json:"start" doc:"Position in the chunk's text, in code points"`
 	End   *int       `json:"end"`
 	Boxes []chunkBox `json:"boxes"`
 
-	StartTime *float64 `json:"start_time,omitempty" doc:"In seconds, of audio and video"`
+	StartTime *float64 `json:"start_time,omitempty" doc:"For audio and video: the time in seconds"`
 	EndTime   *float64 `json:"end_time,omitempty"`
 }
 
@@ -86,9 +86,9 @@ func (s *Server) registerChunks() {
 	}}
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-chunk", Method: http.MethodGet, Path: "/chunks/{chunk_id}", Summary: "Read a passage", Tags: []string{"documents"},
-		Description: "With `quote`, where that quotation is in it; white space, case and hyphens at line ends do not matter.",
+		Description: "With `quote`, the answer has the position of that quotation in the passage. White space, case and hyphens at line ends do not matter.",
 		Responses: map[string]*huma.Response{"200": {
-			Description: "The passage, or with quote where it stands", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}},
+			Description: "The passage, or with quote the position of the quotation", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}},
 		}},
 	}}, s.getChunk)
 }

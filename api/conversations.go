@@ -27,7 +27,7 @@ type messageView struct {
 	ID        string    `json:"id"`
 	Role      string    `json:"role" enum:"user,assistant"`
 	Text      string    `json:"text"`
-	Sources   []source  `json:"sources" doc:"What an answer rests on"`
+	Sources   []source  `json:"sources" doc:"The sources of the answer"`
 	RunID     *string   `json:"run_id"`
 	Status    string    `json:"status" enum:"completed,failed,canceled"`
 	CreatedAt time.Time `json:"created_at"`
@@ -38,7 +38,7 @@ type conversationAnswer struct {
 	Body struct {
 		ConversationView
 		Messages   []messageView `json:"messages" doc:"Oldest first"`
-		NextCursor *string       `json:"next_cursor" doc:"Of the messages after these; null: there are none"`
+		NextCursor *string       `json:"next_cursor" doc:"The cursor of the next messages; null: there are none"`
 	} `nameHint:"Conversation"`
 }
 
@@ -57,13 +57,13 @@ func (s *Server) registerConversations() {
 	}}, s.listConversations)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "create-conversation", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
-		Summary: "Make an empty conversation", Tags: tags,
+		Summary: "Create an empty conversation", Tags: tags,
 	}}, s.createConversation)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-conversation", Method: http.MethodGet, Path: path + "/{id}", Summary: "Read a conversation with its messages", Tags: tags,
 	}}, s.getConversation)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "delete-conversation", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Delete a conversation", Description: "What is attached to it is removed, unless it is under legal hold.", Tags: tags,
+		OperationID: "delete-conversation", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Delete a conversation", Description: "Its attachments are removed too, unless they are under legal hold.", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *ConversationPath) (*struct{}, error) {
 		if err := s.deps.Store.DeleteConversation(ctx, p, in.ID); err != nil {
 			return nil, fmt.Errorf("delete conversation %s: %w", in.ID, err)
@@ -124,7 +124,7 @@ type newConversationInput struct {
 	Body struct {
 		ProjectID      string `json:"project_id,omitempty" maxLength:"200" doc:"Default: every project that the key covers"`
 		Title          string `json:"title,omitempty" maxLength:"200"`
-		UserID         string `json:"userId,omitempty" maxLength:"256" doc:"The end user for whom an API key acts"`
+		UserID         string `json:"userId,omitempty" maxLength:"256" doc:"A person of the workspace for whom an API key acts"`
 		ExternalUserID string `json:"external_user_id,omitempty" maxLength:"256"`
 	}
 }

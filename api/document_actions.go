@@ -19,8 +19,8 @@ const actionsAtATime = 4
 
 // documentSelection is the body of a route that does the same to many documents.
 type documentSelection struct {
-	IDs    []string        `json:"ids,omitempty" maxItems:"1000" doc:"The documents"`
-	Filter *documentFilter `json:"filter,omitempty" doc:"Chooses documents in place of ids"`
+	IDs    []string        `json:"ids,omitempty" maxItems:"1000" doc:"The ids of the documents"`
+	Filter *documentFilter `json:"filter,omitempty" doc:"Selects documents, instead of ids"`
 	DryRun bool            `json:"dry_run,omitempty" doc:"Only count the documents"`
 }
 
@@ -28,16 +28,16 @@ type documentSelection struct {
 type documentFilter struct {
 	ProjectID string           `json:"projectId,omitempty" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
 	Status    knowledge.Status `json:"status,omitempty" enum:"pending,published,error,inactive,deleting"`
-	Code      knowledge.Code   `json:"code,omitempty" maxLength:"64" doc:"Of the document's error, or of the failure for which it waits"`
-	Tags      []string         `json:"tags,omitempty" maxItems:"64" doc:"One of these is enough"`
-	Stale     bool             `json:"stale,omitempty" doc:"Only documents that a reindex of their project would make again"`
+	Code      knowledge.Code   `json:"code,omitempty" maxLength:"64" doc:"The code of the document's error, or of the failed attempt after which it waits"`
+	Tags      []string         `json:"tags,omitempty" maxItems:"64" doc:"Documents with at least one of these tags"`
+	Stale     bool             `json:"stale,omitempty" doc:"Only documents that a reindex of their project would process again"`
 }
 
 // selectionView is the answer to a documentSelection.
 type selectionView struct {
-	Matched int               `json:"matched" doc:"Documents that were chosen"`
-	Started int               `json:"started" doc:"Of these, those for which a run was started or whose wait was ended"`
-	Refused []documentRefusal `json:"refused" doc:"The first 1,000 of the others"`
+	Matched int               `json:"matched" doc:"The number of selected documents"`
+	Started int               `json:"started" doc:"The number of documents for which a run was started or retried at once"`
+	Refused []documentRefusal `json:"refused" doc:"The first 1,000 documents that were refused"`
 }
 
 type documentRefusal struct {
@@ -67,7 +67,7 @@ func (s *Server) documentActions() []documentAction {
 	mayRetry := func(d knowledge.Document) bool { return d.Waiting != nil || d.Error != nil && d.Error.MayRetry() }
 	removing := func(d knowledge.Document) bool { return d.Status == knowledge.StatusDeleting }
 	return []documentAction{{
-		name: "retry", summary: "Retry many documents", description: "A filter without a status chooses the documents that have failed and those that wait for their next try.",
+		name: "retry", summary: "Retry many documents", description: "A filter without a status selects the documents that have failed and those that wait for their next attempt.",
 		fits: func(d knowledge.Document) bool {
 			return d.Waiting != nil || d.Error != nil && d.Status == knowledge.StatusError
 		},
@@ -77,7 +77,7 @@ func (s *Server) documentActions() []documentAction {
 			return err
 		},
 	}, {
-		name: "reingest", summary: "Make new versions of many documents", description: "A filter without a status leaves out documents that are pending or being removed. The runs have the priority of imports, so uploads pass. Stale documents of a project whose embedding model has changed are embedded again by a reindex of the project; a filter that chooses only some of them is refused with conflict.",
+		name: "reingest", summary: "Process many documents again, as new versions", description: "A filter without a status skips documents that are pending or being removed. The runs have the low priority of imports, so uploads overtake them. If the embedding model of a project has changed, its stale documents are embedded again by a reindex of the whole project; a filter that selects only some of them is refused with conflict.",
 		reindexes: true,
 		fits:      func(d knowledge.Document) bool { return d.Status != knowledge.StatusPending && !removing(d) },
 		refuses:   removing,
@@ -101,7 +101,7 @@ func (s *Server) registerDocumentActions() {
 		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 			OperationID: action.name + "-documents", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/documents/" + action.name,
 			DefaultStatus: http.StatusAccepted, Summary: action.summary, Description: action.description, Tags: []string{"documents"},
-			Responses: map[string]*huma.Response{"200": {Description: "A dry run: nothing starts"}},
+			Responses: map[string]*huma.Response{"200": {Description: "The result of a dry run; nothing was started"}},
 		}}, func(ctx context.Context, p knowledge.Principal, in *struct {
 			WorkspacePath
 			Body documentSelection

@@ -9,25 +9,25 @@ import (
 
 // documentBody is the body of POST /document.
 type documentBody struct {
-	Name           string          `json:"name,omitempty" doc:"Shown to readers. Default: the last part of the address or of the externalId, else untitled"`
-	ExternalID     string          `json:"externalId,omitempty" doc:"Your id of the document; the same one again is a new version"`
+	Name           string          `json:"name,omitempty" doc:"The name that readers see. Default: the last part of the URL or of the externalId, else untitled"`
+	ExternalID     string          `json:"externalId,omitempty" doc:"Your id of the document; an upload with an existing one becomes a new version"`
 	Content        documentContent `json:"content" doc:"One of text, url and base64"`
 	Tags           []string        `json:"tags,omitempty"`
 	Metadata       map[string]any  `json:"metadata,omitempty"`
-	Parser         string          `json:"parser,omitempty" enum:"crawler,model" doc:"crawler reads the text that is in the file, which is the default. model has the chat model, which must be one that sees pictures, write down the text of the pages of a PDF, a picture, or a text or slides of an office program"`
-	Override       *overrideBody   `json:"override,omitempty" doc:"Of the project's configuration, for this document"`
-	Access         *accessBody     `json:"access,omitempty" doc:"Default: the whole workspace; of a new version: as it was. Holds from the version's publication on"`
-	ExternalUserID string          `json:"externalUserId,omitempty" maxLength:"256" doc:"The document is this end user's alone; beside conversationId, says whose the conversation is"`
-	ConversationID string          `json:"conversationId,omitempty" maxLength:"256" doc:"The document belongs to this conversation alone"`
-	Force          *bool           `json:"force,omitempty" doc:"Make a new version even if the bytes and all settings are those of the newest version. With false the answer then says unchanged: true, and nothing is ingested; the content of a url is fetched all the same. Default: true"`
-	ReplaceTags    bool            `json:"replaceTags,omitempty" doc:"Tags and metadata replace those of the version before. Default: they are added"`
+	Parser         string          `json:"parser,omitempty" enum:"crawler,model" doc:"crawler: extract the text of the file. model: let the chat model, which must accept images, transcribe the pages of a PDF, a picture or an office document. Default: crawler"`
+	Override       *overrideBody   `json:"override,omitempty" doc:"Settings of the project to override for this document"`
+	Access         *accessBody     `json:"access,omitempty" doc:"Who may read the document. Default: the whole workspace, or for a new version the access of the document. It takes effect when the version is published"`
+	ExternalUserID string          `json:"externalUserId,omitempty" maxLength:"256" doc:"Only this end user of your application can read the document; with conversationId, the owner of the conversation"`
+	ConversationID string          `json:"conversationId,omitempty" maxLength:"256" doc:"Only this conversation can read the document"`
+	Force          *bool           `json:"force,omitempty" doc:"Make a new version even if the file and all settings are equal to the newest version. With false, nothing is ingested then, and the answer has unchanged: true; a url is fetched in any case. Default: true"`
+	ReplaceTags    bool            `json:"replaceTags,omitempty" doc:"Tags and metadata replace the existing ones. Default: they are added"`
 }
 
 type documentContent struct {
 	Text      *string `json:"text,omitempty"`
-	URL       *string `json:"url,omitempty" doc:"http or https; fetched by the ingestion"`
+	URL       *string `json:"url,omitempty" doc:"An http or https URL; the server fetches it"`
 	Base64    *string `json:"base64,omitempty" doc:"A file"`
-	MediaType string  `json:"mediaType,omitempty" maxLength:"200" doc:"Of the file. What it is, its bytes decide, then its name, then this; a charset counts where the text is not UTF-8"`
+	MediaType string  `json:"mediaType,omitempty" maxLength:"200" doc:"The media type of the file. The type is detected by content, then by name, then by this; its charset is used if the text is not UTF-8"`
 }
 
 // document returns what the body says, as package intake takes it.
@@ -46,8 +46,8 @@ func (b documentBody) document() intake.Document {
 // overrides.
 type overrideBody struct {
 	Splitter  changeOf[knowledge.Splitter] `json:"textSplitter,omitempty"`
-	Languages []string                     `json:"ocrLanguages,omitempty" maxItems:"8" doc:"Of the text in pictures, as tesseract names them: eng, deu, chi_sim. Default: eng"`
-	Password  string                       `json:"password,omitempty" maxLength:"1024" doc:"Opens an encrypted file. Kept sealed until the version ends, and never shown"`
+	Languages []string                     `json:"ocrLanguages,omitempty" maxItems:"8" doc:"Languages of the text in pictures, by the names of tesseract: eng, deu, chi_sim. Default: eng"`
+	Password  string                       `json:"password,omitempty" maxLength:"1024" doc:"The password of an encrypted file. It is stored encrypted until the ingestion ends, and never shown"`
 }
 
 // override returns what the body overrides, beside the password. parser is the field
@@ -68,7 +68,7 @@ func (o *overrideBody) password() string {
 
 // accessBody is who may read a document, as a request says it.
 type accessBody struct {
-	Workspace bool     `json:"workspace,omitempty" doc:"Everybody in the workspace"`
+	Workspace bool     `json:"workspace,omitempty" doc:"Everybody in the workspace may read the document"`
 	Users     []string `json:"users,omitempty"`
 	Groups    []string `json:"groups,omitempty"`
 }

@@ -42,27 +42,27 @@ func (s *Server) registerDocumentParts() {
 	const path = "/workspaces/{workspaceId}/documents/{id}"
 	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "get-document-content", Method: http.MethodGet, Path: path + "/content", Summary: "Read the original file", Tags: tags,
-		Description: "With the token of the url of a source, no key is needed. Range, If-Range and If-None-Match are obeyed.",
+		Description: "The url of a source contains a token, with which no key is needed. Range, If-Range and If-None-Match are supported.",
 		Responses: map[string]*huma.Response{
-			"200": {Description: "The bytes as they were uploaded", Content: originals()},
-			"206": {Description: "The part of them that Range names"},
-			"304": {Description: "The client has them: If-None-Match names their ETag"},
-			"307": {Description: "Where blob.presign is set: the bytes are at the address in Location, for five minutes"},
+			"200": {Description: "The uploaded file, unchanged", Content: originals()},
+			"206": {Description: "The part of the file that Range names"},
+			"304": {Description: "Not modified: If-None-Match has the ETag of the file"},
+			"307": {Description: "If blob.presign is set: the file is at the URL in Location, for five minutes"},
 		},
 	}}, s.getOriginal)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "list-document-chunks", Method: http.MethodGet, Path: path + "/chunks", Summary: "List a document's passages in their order", Tags: tags,
+		OperationID: "list-document-chunks", Method: http.MethodGet, Path: path + "/chunks", Summary: "List the passages of a document in order", Tags: tags,
 	}}, s.listChunks)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-document-versions", Method: http.MethodGet, Path: path + "/versions", Summary: "List a document's versions", Tags: tags,
 	}}, s.listVersions)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
 		OperationID: "retry-document", Method: http.MethodPost, Path: path + "/retry", DefaultStatus: http.StatusAccepted,
-		Summary: "Resume a failed ingestion at its failed stage, or end the wait of a step for its next try", Tags: tags,
+		Summary: "Retry a failed or waiting document", Tags: tags,
 	}}, s.retryDocument)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
 		OperationID: "reingest-document", Method: http.MethodPost, Path: path + "/reingest", DefaultStatus: http.StatusAccepted,
-		Summary: "Make a new version out of the stored original", Tags: tags,
+		Summary: "Process the stored original again, as a new version", Tags: tags,
 	}}, s.reingestDocument)
 }
 
@@ -104,7 +104,7 @@ func (s *Server) openOriginal(ctx context.Context, v store.Version) (*blob.Conte
 	}
 	original, err := s.deps.Blobs.OpenContent(ctx, v.SourceKey)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q is not here yet", v.Document).WithCause(err)
+		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q has not arrived yet", v.Document).WithCause(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open original of document %s: %w", v.Document, err)

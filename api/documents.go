@@ -50,7 +50,7 @@ type DocumentPath struct {
 // DocumentFilter are the query parameters by which documents are chosen.
 type DocumentFilter struct {
 	Status knowledge.Status `query:"status" enum:"pending,published,error,inactive,deleting"`
-	Tags   []string         `query:"tags,explode" maxItems:"64" doc:"One of these is enough; repeat the parameter"`
+	Tags   []string         `query:"tags,explode" maxItems:"64" doc:"Documents with at least one of these tags; may be repeated"`
 }
 
 type documentChange struct {
@@ -59,7 +59,7 @@ type documentChange struct {
 	Status         *knowledge.Status `json:"status,omitempty" enum:"inactive,published" doc:"inactive hides the document, published shows it again"`
 	Access         *accessBody       `json:"access,omitempty"`
 	Classification *string           `json:"classification,omitempty" maxLength:"128"`
-	LegalHold      *bool             `json:"legal_hold,omitempty" doc:"Keeps the document from being removed"`
+	LegalHold      *bool             `json:"legal_hold,omitempty" doc:"Prevents the removal of the document"`
 }
 
 func (s *Server) registerDocuments() {
@@ -82,7 +82,7 @@ func (s *Server) registerDocuments() {
 		OperationID: "list-documents", Method: http.MethodGet, Path: own, Summary: "List documents", Tags: tags,
 	}}, s.listDocuments)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "get-document", Method: http.MethodGet, Path: own + "/{id}", Summary: "Read a document's state", Tags: tags,
+		OperationID: "get-document", Method: http.MethodGet, Path: own + "/{id}", Summary: "Read a document", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
 		d, err := s.deps.Store.Document(ctx, p, in.ID)
 		if err != nil {
@@ -102,7 +102,7 @@ func (s *Server) registerDocuments() {
 }
 
 // whatRemovalKeeps describes the words of a document that outlive its removal.
-const whatRemovalKeeps = "Answers that were given already keep their words, quotations of the document too; their sources are marked removed and have no words of it. POST /workspaces/{workspaceId}/conversations/forget cuts these quotations."
+const whatRemovalKeeps = "Earlier answers keep their text, including quotations of the document; their sources are marked removed and lose their text. POST /workspaces/{workspaceId}/conversations/forget cuts these quotations."
 
 // documentPage is a page of documents by number.
 type documentPage struct {
@@ -112,7 +112,7 @@ type documentPage struct {
 		Limit     int             `json:"limit"`
 		Total     int             `json:"total"`
 
-		StaleEmbeddings *staleEmbeddings `json:"staleEmbeddings,omitempty" doc:"On the first page of one project: its published documents that were embedded with another model than the one that is configured"`
+		StaleEmbeddings *staleEmbeddings `json:"staleEmbeddings,omitempty" doc:"On the first page of a list of one project: its published documents that were embedded with another model than the configured one"`
 	} `nameHint:"DocumentPage"`
 }
 
@@ -157,7 +157,7 @@ func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *s
 	ExternalID string `query:"external_id" maxLength:"1024"`
 	Named      string `query:"named" maxLength:"1024" doc:"An id or at least its first 4 characters, an external id, or a name"`
 	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
-	Cursor     string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before"`
+	Cursor     string `query:"cursor" maxLength:"1000" doc:"next_cursor of the previous page"`
 }) (*listed[view.Document], error) {
 	q, err := s.documentQuery(ctx, p, in.Project, in.ExternalID, in.DocumentFilter)
 	if err != nil {

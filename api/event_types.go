@@ -25,27 +25,27 @@ type (
 		OperatorURL    string `json:"operatorUrl"`
 	}
 	chunkEvent struct {
-		Concatenated *wordsSoFar `json:"concatenated,omitempty" doc:"Left out with ?compact=true"`
+		Concatenated *wordsSoFar `json:"concatenated,omitempty" doc:"Omitted with ?compact=true"`
 		Chunk        newWords    `json:"chunk"`
 	}
 	newWords struct {
-		Data string `json:"data" doc:"The next words of the answer"`
+		Data string `json:"data" doc:"The next part of the answer"`
 	}
 	wordsSoFar struct {
-		Value string `json:"value" doc:"All words of the answer so far"`
+		Value string `json:"value" doc:"The text of the answer so far"`
 	}
 	toolCallEvent struct {
 		ID        string              `json:"id"`
 		Name      string              `json:"name"`
-		Arguments any                 `json:"arguments" doc:"JSON as the model wrote it; what is not JSON is a string"`
-		Status    knowledge.RunStatus `json:"status" enum:"waiting,started,completed,failed,refused" doc:"waiting: for a person, POST /runs/{id}/calls/{call} decides"`
+		Arguments any                 `json:"arguments" doc:"The JSON that the model wrote; a string if it is not valid JSON"`
+		Status    knowledge.RunStatus `json:"status" enum:"waiting,started,completed,failed,refused" doc:"waiting: the call needs a decision (POST /runs/{id}/calls/{call})"`
 		Summary   string              `json:"summary"`
-		Seconds   *float64            `json:"seconds,omitempty" doc:"Absent before the call has ended"`
-		Files     []runFile           `json:"files,omitempty" doc:"That the call produced"`
+		Seconds   *float64            `json:"seconds,omitempty" doc:"The duration of the call; absent until it has ended"`
+		Files     []runFile           `json:"files,omitempty" doc:"Files that the call produced"`
 	}
 	toolEvent struct {
 		ToolCallID string `json:"toolCallId"`
-		Event      string `json:"event" doc:"As the tool names it"`
+		Event      string `json:"event" doc:"The name of the event, as the tool sends it"`
 		Data       any    `json:"data"`
 	}
 	sourcesEvent struct {
@@ -57,7 +57,7 @@ type (
 		Data   retrieve.Choices `json:"data"`
 	}
 	partialEvent struct {
-		Content   string `json:"content" doc:"The next words of the response"`
+		Content   string `json:"content" doc:"The next part of the response"`
 		OutputKey string `json:"output_key" enum:"response"`
 	}
 	endedEvent struct {
@@ -73,7 +73,7 @@ type (
 		_       struct{}       `additionalProperties:"true"`
 		Code    knowledge.Code `json:"code"`
 		Message string         `json:"message"`
-		RetryAt *time.Time     `json:"retryAt,omitempty" doc:"With rate_limited: when a model that limits requests takes the next one"`
+		RetryAt *time.Time     `json:"retryAt,omitempty" doc:"With rate_limited: when the model accepts requests again"`
 	}
 )
 

@@ -6,19 +6,19 @@ import (
 
 // explanation is how the stages of a search ranked a chunk.
 type explanation struct {
-	Dense  *legRank `json:"dense" doc:"By vector; null: this leg did not find it"`
-	BM25   *legRank `json:"bm25" doc:"By words; null: this leg did not find it"`
-	Linked *legRank `json:"linked,omitempty" doc:"Among the documents that name an entity of the question (ai.retrieval.entities)"`
-	Web    *legRank `json:"web,omitempty" doc:"Among the pages of the web (ai.retrieval.web)"`
-	Fused  *float64 `json:"fused" doc:"The score of both legs together"`
-	Rerank *float64 `json:"rerank" doc:"The score of the reranker; null: it did not rank it"`
-	Source string   `json:"source,omitempty" enum:"documents,files,web" doc:"Where the chunk is from: documents of the project, files of the conversation, or the web"`
+	Dense  *legRank `json:"dense" doc:"Rank in the vector search; null: not found by it"`
+	BM25   *legRank `json:"bm25" doc:"Rank in the full-text search; null: not found by it"`
+	Linked *legRank `json:"linked,omitempty" doc:"Rank among the documents that name an entity of the question (ai.retrieval.entities)"`
+	Web    *legRank `json:"web,omitempty" doc:"Rank among the web pages (ai.retrieval.web)"`
+	Fused  *float64 `json:"fused" doc:"The score of both searches, fused"`
+	Rerank *float64 `json:"rerank" doc:"The score of the reranker; null: not reranked"`
+	Source string   `json:"source,omitempty" enum:"documents,files,web" doc:"The origin of the chunk: documents of the project, files of the conversation, or the web"`
 }
 
 // legRank is the rank of a chunk in one leg.
 type legRank struct {
 	Rank  int     `json:"rank" doc:"1 = first"`
-	Score float64 `json:"score" doc:"By vector the cosine, by words that of BM25"`
+	Score float64 `json:"score" doc:"The cosine similarity (vector search) or the BM25 score (full-text search)"`
 }
 
 // droppedChunk is a candidate that is not among the results.
@@ -26,8 +26,8 @@ type droppedChunk struct {
 	ID           string              `json:"id"`
 	DocumentID   string              `json:"documentId"`
 	DocumentName string              `json:"documentName"`
-	Reason       retrieve.DropReason `json:"reason" doc:"duplicate: of a better chunk. same_parent: the model reads it with a better chunk. minScore: below ai.retrieval.minScore. numberOfChunks: there were enough better ones. perDocument: enough of its document. neighbour: the model reads it beside a better one. contextTokens: it does not fit. compress: no sentence of it matters"`
-	URL          string              `json:"url,omitempty" doc:"Of a page of the web"`
+	Reason       retrieve.DropReason `json:"reason" doc:"Why the chunk was dropped. duplicate: it repeats a better chunk. same_parent: it is contained in the parent of a better chunk. minScore: its score is below ai.retrieval.minScore. numberOfChunks: there were enough better chunks. perDocument: there were enough chunks of its document. neighbour: it is included as the neighbour of a better chunk. contextTokens: it does not fit. compress: none of its sentences is relevant"`
+	URL          string              `json:"url,omitempty" doc:"The URL of a web page"`
 	Explain      *explanation        `json:"explain"`
 }
 

@@ -23,7 +23,7 @@ import (
 // filesAnswer is the answer to an upload of files.
 type filesAnswer struct {
 	Documents []view.Document `json:"documents"`
-	Import    *Import         `json:"import" doc:"Of a zip, whose members become documents; null: there is none"`
+	Import    *Import         `json:"import" doc:"The import of a zip, whose files become documents; null: there was no zip"`
 }
 
 func (s *Server) registerFiles() { edge.HandleRaw(s.edge, s.filesRoute(), s.addFiles) }
@@ -34,8 +34,8 @@ func (s *Server) filesRoute() edge.Route {
 	text := &huma.Schema{Type: huma.TypeString}
 	return edge.Route{Scope: knowledge.ScopeWrite, Streams: true, Operation: huma.Operation{
 		OperationID: "add-files", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/files",
-		Summary: "Take files in", Tags: []string{"documents"},
-		Description: "A file with an externalId that is the same as the newest version of that document, with the same settings, is answered with unchanged: true, and makes no new version. Of several files, one of a kind that is not supported becomes a document with status error, and the others go on. A transcript (talk.vtt or talk.srt) beside a recording of the same name (talk.mp3) becomes part of its document, and is read instead of asking a model. A zip becomes an import, whose documents are named by their path inside it. A later zip of the same name, or externalId, is the same source: its unchanged files are skipped.",
+		Summary: "Upload files", Tags: []string{"documents"},
+		Description: "If a file has an externalId and is equal to the newest version of that document, with the same settings, no version is created and the answer has unchanged: true. Among several files, a file of an unsupported kind becomes a document with status error; the others are ingested. A transcript (talk.vtt or talk.srt) beside a recording of the same name (talk.mp3) becomes part of its document and is used in place of a transcription by a model. A zip starts an import, whose documents are named by their path inside the zip. A later zip with the same name or externalId is the same source: its unchanged files are skipped.",
 		Parameters: []*huma.Param{
 			{Name: "workspaceId", In: "path", Required: true, Schema: text},
 			{Name: "id", In: "path", Required: true, Schema: text, Description: "The project's id, or its name"},
@@ -45,10 +45,10 @@ func (s *Server) filesRoute() edge.Route {
 				"files":          {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 				"tags":           {Type: huma.TypeString, Description: "A JSON list; or repeat the field with a tag each"},
 				"metadata":       {Type: huma.TypeString, Description: "A JSON object"},
-				"externalId":     {Type: huma.TypeString, Description: "For one file: your id of the document; of a zip: its name as a source"},
+				"externalId":     {Type: huma.TypeString, Description: "For one file, your id of the document; for a zip, the name of the source"},
 				"access":         {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
-				"externalUserId": {Type: huma.TypeString, MaxLength: new(256), Description: "The documents are this end user's alone; beside conversationId, says whose the conversation is"},
-				"conversationId": {Type: huma.TypeString, MaxLength: new(256), Description: "The documents belong to this conversation alone"},
+				"externalUserId": {Type: huma.TypeString, MaxLength: new(256), Description: "Only this end user of your application can read the documents; with conversationId, the owner of the conversation"},
+				"conversationId": {Type: huma.TypeString, MaxLength: new(256), Description: "Only this conversation can read the documents"},
 				"override":       {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
 				"force":          {Type: huma.TypeString, Enum: []any{"true", "false"}, Description: "true: make new versions of unchanged files too. Default: false"},
 				"import":         {Type: huma.TypeString, Description: "For a zip: a JSON object with include, exclude, rules, remove_vanished and dry_run, as in POST /imports"},
@@ -56,7 +56,7 @@ func (s *Server) filesRoute() edge.Route {
 			},
 		}}}},
 		Responses: map[string]*huma.Response{"202": {
-			Description: "Taken in; their ingestion runs",
+			Description: "Accepted; the files are being ingested",
 			Content:     map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(reflect.TypeFor[filesAnswer](), true, "")}},
 		}},
 	}}

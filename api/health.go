@@ -23,21 +23,21 @@ type readiness struct {
 	Status       string            `json:"status" enum:"ready,unavailable"`
 	Dependencies []dependencyState `json:"dependencies"`
 
-	StaleEmbeddings []staleEmbeddings `json:"staleEmbeddings,omitempty" doc:"Documents of all projects that were embedded with another model than the one that is configured. They do not make the server unavailable"`
+	StaleEmbeddings []staleEmbeddings `json:"staleEmbeddings,omitempty" doc:"Documents of all projects that were embedded with another model than the configured one. The server stays ready"`
 
-	UncomparedEmbeddings []UncomparedEmbeddings `json:"uncomparedEmbeddings,omitempty" doc:"Embedding models whose endpoint has another address than the one that embedded the documents, and could not be compared with it. They do not make the server unavailable"`
+	UncomparedEmbeddings []UncomparedEmbeddings `json:"uncomparedEmbeddings,omitempty" doc:"Embedding models whose endpoint has changed its address since documents were embedded, and could not be compared with the stored vectors. The server stays ready"`
 
-	DiskProblem *DiskProblem `json:"diskProblem,omitempty" doc:"Why the disk of this process takes no uploads. It does not make the server unavailable: searches are answered"`
+	DiskProblem *DiskProblem `json:"diskProblem,omitempty" doc:"Why this process cannot store uploads. The server stays ready, because searches still work"`
 
-	Models          []ModelCall `json:"models,omitempty" doc:"With ?verbose: the last call of each model endpoint by this process. They do not make the server unavailable"`
-	IndexIncomplete bool        `json:"indexIncomplete,omitempty" doc:"With ?verbose: the index has no passage of a document that is published. It was lost, or vector.url has changed; cairn rebuild-index fills it. It does not make the server unavailable"`
-	Disk            *DiskSpace  `json:"disk,omitempty" doc:"With ?verbose: the disk of this process's data folder, as of the last 15 seconds"`
+	Models          []ModelCall `json:"models,omitempty" doc:"With ?verbose: the last call of each model endpoint by this process. Failures do not make the server unready"`
+	IndexIncomplete bool        `json:"indexIncomplete,omitempty" doc:"With ?verbose: the index lacks published documents, because it was lost or vector.url has changed. cairn rebuild-index fills it. The server stays ready"`
+	Disk            *DiskSpace  `json:"disk,omitempty" doc:"With ?verbose: the disk of this process's data folder, at most 15 seconds old"`
 }
 
 // DiskSpace is the free space of the disk of a data folder, and the use of it.
 type DiskSpace struct {
 	FreeBytes int64            `json:"freeBytes"`
-	UsedBytes map[string]int64 `json:"usedBytes" doc:"By the file or folder in the data folder, of those with 1 MB and more"`
+	UsedBytes map[string]int64 `json:"usedBytes" doc:"Bytes by file or folder of the data folder, for those with at least 1 MB"`
 }
 
 // DiskProblem is the reason for which a disk takes no uploads.
@@ -241,11 +241,11 @@ func (s *Server) registerHealth() {
 		}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) { h(w, r) })
 	}
 	body := map[string]*huma.MediaType{"application/json": {Schema: schemaOf[readiness](s.edge.OpenAPI().Components.Schemas)}}
-	get("/healthz", "health", "Whether the process runs", map[string]*huma.Response{"200": {Description: "It does"}}, s.health.alive)
-	get("/readyz", "readiness", "Whether requests can be served", map[string]*huma.Response{
-		"200": {Description: "They can", Content: body}, "503": {Description: "They cannot", Content: body},
-	}, s.health.readyz, &huma.Param{Name: "verbose", In: "query", AllowEmptyValue: true, Schema: &huma.Schema{Type: huma.TypeString}, Description: "Also show the last call of each model endpoint by this process and its disk, compare the index with the published documents, and count staleEmbeddings anew"})
-	get("/metrics", "metrics", "What was counted, for Prometheus", map[string]*huma.Response{"200": {
+	get("/healthz", "health", "Check that the process is alive", map[string]*huma.Response{"200": {Description: "The process is alive"}}, s.health.alive)
+	get("/readyz", "readiness", "Check that the server is ready", map[string]*huma.Response{
+		"200": {Description: "The server is ready", Content: body}, "503": {Description: "The server is not ready", Content: body},
+	}, s.health.readyz, &huma.Param{Name: "verbose", In: "query", AllowEmptyValue: true, Schema: &huma.Schema{Type: huma.TypeString}, Description: "Also report the last call of each model endpoint by this process and its disk, compare the index with the published documents, and count staleEmbeddings again"})
+	get("/metrics", "metrics", "Prometheus metrics", map[string]*huma.Response{"200": {
 		Description: "OK", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
 	}}, s.health.counted)
 }

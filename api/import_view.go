@@ -18,28 +18,28 @@ const shownFailures = 20
 // Import is an import as clients see it.
 type Import struct {
 	ID                 string                 `json:"id"`
-	RunID              string                 `json:"run_id" doc:"Of its newest run"`
+	RunID              string                 `json:"run_id" doc:"The id of the newest run"`
 	ProjectID          string                 `json:"project_id"`
 	Status             knowledge.ImportStatus `json:"status" enum:"running,paused,completed,failed,canceled"`
 	Source             ImportSource           `json:"source"`
 	DryRun             bool                   `json:"dry_run"`
-	Discovered         int64                  `json:"discovered" doc:"Objects that the source has, as far as it is listed"`
+	Discovered         int64                  `json:"discovered" doc:"Objects listed so far"`
 	Published          int64                  `json:"published"`
 	Skipped            int64                  `json:"skipped" doc:"Unchanged since an earlier import"`
 	Failed             int64                  `json:"failed"`
-	Remaining          int64                  `json:"remaining" doc:"Discovered, and without an outcome yet; of a dry run: that would be imported"`
-	Vanished           int64                  `json:"vanished" doc:"Found by an earlier import, and no longer in the source"`
-	Deleted            int64                  `json:"deleted" doc:"Vanished objects whose documents are removed"`
-	Bytes              int64                  `json:"bytes" doc:"Of the published objects; of a dry run: that would be imported"`
+	Remaining          int64                  `json:"remaining" doc:"Discovered objects without an outcome yet; in a dry run, objects that would be imported"`
+	Vanished           int64                  `json:"vanished" doc:"Objects of an earlier import that are no longer in the source"`
+	Deleted            int64                  `json:"deleted" doc:"Vanished objects whose documents were removed"`
+	Bytes              int64                  `json:"bytes" doc:"Bytes of the published objects; in a dry run, of the objects that would be imported"`
 	DocumentsPerSecond float64                `json:"documents_per_second"`
-	ETASeconds         *float64               `json:"eta_seconds" doc:"null: not known, because the source is not listed to its end"`
-	Error              *importError           `json:"error" doc:"Why the source could not be listed to its end"`
-	Failures           []ImportFailure        `json:"failures" doc:"The first 20; not in lists"`
+	ETASeconds         *float64               `json:"eta_seconds" doc:"null: not known, because the source is not listed completely"`
+	Error              *importError           `json:"error" doc:"Why the source could not be listed completely"`
+	Failures           []ImportFailure        `json:"failures" doc:"The first 20 failures; not in lists"`
 	FailuresURL        string                 `json:"failures_url"`
 	CreatedAt          time.Time              `json:"created_at"`
 	EndedAt            *time.Time             `json:"ended_at"`
 	OperatorURL        string                 `json:"operator_url"`
-	EventsURL          string                 `json:"events_url" doc:"Where the events of its newest run are, for an hour without a key"`
+	EventsURL          string                 `json:"events_url" doc:"The URL of the events of the newest run; needs no key for an hour"`
 }
 
 // importError is why an import failed.

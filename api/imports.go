@@ -27,32 +27,32 @@ type importBody struct {
 // ImportChoice says which objects of a source are imported, and as what.
 type ImportChoice struct {
 	Include        []string     `json:"include,omitempty" doc:"Patterns of the objects to import, such as reports/**/*.pdf. Default: all"`
-	Exclude        []string     `json:"exclude,omitempty" doc:"Patterns of the objects to leave out"`
-	Rules          []importRule `json:"rules,omitempty" doc:"Tags and metadata of the objects that match a pattern. Later metadata wins; that of a file name.meta.json beside the object wins over all"`
-	Parser         string       `json:"parser,omitempty" enum:"crawler,model" doc:"model: the chat model, which must be one that sees pictures, writes down the pages of the objects that have pages. Of the others the text is read. Default: crawler"`
-	RemoveVanished bool         `json:"remove_vanished,omitempty" doc:"Remove the documents whose objects an earlier import of this source has found and this one does not"`
-	DryRun         bool         `json:"dry_run,omitempty" doc:"List and count, and write nothing"`
+	Exclude        []string     `json:"exclude,omitempty" doc:"Patterns of the objects to skip"`
+	Rules          []importRule `json:"rules,omitempty" doc:"Tags and metadata for the objects that match a pattern. Later rules override the metadata of earlier ones; a file name.meta.json beside the object overrides all rules"`
+	Parser         string       `json:"parser,omitempty" enum:"crawler,model" doc:"crawler: extract the text of the files. model: let the chat model, which must accept images, transcribe the pages of files that have pages. Default: crawler"`
+	RemoveVanished bool         `json:"remove_vanished,omitempty" doc:"Remove the documents of objects that an earlier import of this source found and this one does not find"`
+	DryRun         bool         `json:"dry_run,omitempty" doc:"Only list and count the objects"`
 }
 
 // ImportSource is where the objects of an import are.
 type ImportSource struct {
 	Type    string        `json:"type" enum:"s3,gcs,azure,zip,url_list,crawl"`
-	URI     string        `json:"uri" minLength:"1" maxLength:"2048" doc:"s3://bucket/prefix, gs://bucket/prefix, azblob://container/prefix, or an address of an archive, a list or a site"`
-	Options SourceOptions `json:"options,omitzero" doc:"Each type accepts those that concern it"`
-	Secret  string        `json:"secret,omitempty" maxLength:"63" doc:"The name of a secret with the use import that holds the credentials (PUT …/secrets). Default: none, which a bucket needs unless it is anonymous, or the operator lets the workspace use the identity of the server"`
+	URI     string        `json:"uri" minLength:"1" maxLength:"2048" doc:"s3://bucket/prefix, gs://bucket/prefix, azblob://container/prefix, or the URL of an archive, a list of URLs or a web site"`
+	Options SourceOptions `json:"options,omitzero" doc:"Each type accepts its own options only"`
+	Secret  string        `json:"secret,omitempty" maxLength:"63" doc:"The name of a secret with the use import that holds the credentials (PUT …/secrets). A bucket needs one unless it is anonymous, or the workspace may use the identity of the server"`
 }
 
 // SourceOptions are the settings of a source.
 type SourceOptions struct {
-	Endpoint   string `json:"endpoint,omitempty" maxLength:"2048" doc:"The address of a service that is compatible with S3, GCS or Azure"`
-	Region     string `json:"region,omitempty" maxLength:"100" doc:"Of an S3 bucket"`
-	PathStyle  bool   `json:"path_style,omitempty" doc:"The name of the S3 bucket is in the path"`
+	Endpoint   string `json:"endpoint,omitempty" maxLength:"2048" doc:"The URL of a service that is compatible with S3, GCS or Azure"`
+	Region     string `json:"region,omitempty" maxLength:"100" doc:"The region of an S3 bucket"`
+	PathStyle  bool   `json:"path_style,omitempty" doc:"Put the name of the S3 bucket into the path of the URL, not into the host name"`
 	Anonymous  bool   `json:"anonymous,omitempty" doc:"Send no credentials to the bucket"`
-	RoleARN    string `json:"role_arn,omitempty" maxLength:"2048" doc:"The role that is assumed to read the S3 bucket"`
-	ExternalID string `json:"external_id,omitempty" maxLength:"1224" doc:"Sent when the role is assumed"`
-	MaxPages   int    `json:"max_pages,omitempty" minimum:"0" doc:"Most pages of a crawl. Default: 10,000"`
-	MaxDepth   int    `json:"max_depth,omitempty" minimum:"0" doc:"Most links between the start of a crawl and a page. Default: 20"`
-	DelayMS    int    `json:"delay_ms,omitempty" minimum:"0" doc:"Between two requests of a crawl; a longer Crawl-delay of the site wins. Default: 500"`
+	RoleARN    string `json:"role_arn,omitempty" maxLength:"2048" doc:"The AWS role to assume for reading the S3 bucket"`
+	ExternalID string `json:"external_id,omitempty" maxLength:"1224" doc:"The external id for assuming the role"`
+	MaxPages   int    `json:"max_pages,omitempty" minimum:"0" doc:"The largest number of pages of a crawl. Default: 10,000"`
+	MaxDepth   int    `json:"max_depth,omitempty" minimum:"0" doc:"The largest number of links to follow from the start page of a crawl. Default: 20"`
+	DelayMS    int    `json:"delay_ms,omitempty" minimum:"0" doc:"Milliseconds between two requests of a crawl; a longer Crawl-delay of the site takes precedence. Default: 500"`
 }
 
 func (s ImportSource) spec() objects.Spec {
@@ -104,16 +104,16 @@ func (s *Server) registerImports() {
 			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: tags, DefaultStatus: status,
 		}}
 	}
-	edge.Handle(s.edge, route("start-import", http.MethodPost, path, "Import the objects of a source",
-		"A bucket, an archive, a list of addresses or a site. Objects that are unchanged since an earlier import of the source are skipped. A source has one import at a time.", http.StatusAccepted), s.startImport)
+	edge.Handle(s.edge, route("start-import", http.MethodPost, path, "Start an import",
+		"A source is a bucket, an archive, a list of URLs or a web site. Objects that are unchanged since an earlier import of the source are skipped. A source can have one import at a time.", http.StatusAccepted), s.startImport)
 	edge.Handle(s.edge, route("list-imports", http.MethodGet, path, "List imports, newest first", "", 0), s.listImports)
 	edge.Handle(s.edge, route("get-import", http.MethodGet, path+"/{id}", "Read an import, its counters and its first failures", "", 0), s.getImport)
-	edge.Handle(s.edge, route("list-import-failures", http.MethodGet, path+"/{id}/failures", "List the objects that failed, in the order of their keys", "", 0), s.listImportFailures)
-	edge.Handle(s.edge, route("pause-import", http.MethodPost, path+"/{id}/pause", "Ask an import to pause", "It begins nothing new, and ends what it does, within seconds.", http.StatusAccepted), s.pauseImport)
-	edge.Handle(s.edge, route("resume-import", http.MethodPost, path+"/{id}/resume", "Ask an import to resume", "", http.StatusAccepted), s.resumeImport)
-	edge.Handle(s.edge, route("cancel-import", http.MethodPost, path+"/{id}/cancel", "Ask an import to stop", "What it has published stays.", http.StatusAccepted), s.cancelImport)
-	edge.Handle(s.edge, route("retry-import", http.MethodPost, path+"/{id}/retry_failed", "Import the objects that failed again",
-		"Each becomes an upload with a run of its own. The import is open until they have ended.", http.StatusAccepted), s.retryImport)
+	edge.Handle(s.edge, route("list-import-failures", http.MethodGet, path+"/{id}/failures", "List the failed objects of an import", "", 0), s.listImportFailures)
+	edge.Handle(s.edge, route("pause-import", http.MethodPost, path+"/{id}/pause", "Pause an import", "The import starts no more objects and finishes those in progress, within seconds.", http.StatusAccepted), s.pauseImport)
+	edge.Handle(s.edge, route("resume-import", http.MethodPost, path+"/{id}/resume", "Resume an import", "", http.StatusAccepted), s.resumeImport)
+	edge.Handle(s.edge, route("cancel-import", http.MethodPost, path+"/{id}/cancel", "Cancel an import", "Documents that it has published remain.", http.StatusAccepted), s.cancelImport)
+	edge.Handle(s.edge, route("retry-import", http.MethodPost, path+"/{id}/retry_failed", "Retry the objects of an import that failed",
+		"Each object is ingested by its own run. The import stays open until all of them have ended.", http.StatusAccepted), s.retryImport)
 }
 
 func (s *Server) startImport(ctx context.Context, p knowledge.Principal, in *struct {

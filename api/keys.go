@@ -16,28 +16,28 @@ import (
 
 type keyView struct {
 	ID        string            `json:"id"`
-	Key       string            `json:"key,omitempty" doc:"The key itself, in the answer that makes it and never again"`
+	Key       string            `json:"key,omitempty" doc:"The key itself; shown once, in the response that creates it"`
 	Name      string            `json:"name"`
-	Prefix    string            `json:"prefix" doc:"The first characters, by which keys are told apart"`
+	Prefix    string            `json:"prefix" doc:"The first characters of the key, to recognise it"`
 	ProjectID *string           `json:"project_id" doc:"null: every project"`
 	Scopes    []knowledge.Scope `json:"scopes"`
 	CreatedAt time.Time         `json:"created_at"`
-	CreatedBy *string           `json:"created_by" doc:"The id of the key that made it, or user: and the user whose JWT did. null: the server, or an earlier release"`
+	CreatedBy *string           `json:"created_by" doc:"The creator: the id of a key, or user: and the user of a JWT. null: the server, or not recorded"`
 	ExpiresAt *time.Time        `json:"expires_at" doc:"null: never"`
-	RevokedAt *time.Time        `json:"revoked_at" doc:"null: not"`
+	RevokedAt *time.Time        `json:"revoked_at" doc:"null: not revoked"`
 
-	QueriesPerMinute int `json:"queries_per_minute,omitempty" doc:"Questions that it may ask in a minute. Absent: limits.key_queries_per_minute of the instance"`
+	QueriesPerMinute int `json:"queries_per_minute,omitempty" doc:"Questions that the key may ask in a minute. Absent: limits.key_queries_per_minute of the instance"`
 }
 
 type newKeyInput struct {
 	WorkspacePath
 	Body struct {
 		Name      string            `json:"name" minLength:"1" maxLength:"200"`
-		ProjectID string            `json:"project_id,omitempty" maxLength:"200" doc:"Default: every project of the key that makes it"`
-		Scopes    []knowledge.Scope `json:"scopes" minItems:"1" maxItems:"3" enum:"read,write,admin" doc:"None that its maker lacks"`
-		ExpiresAt *time.Time        `json:"expires_at,omitempty" doc:"Not behind that of the key that makes it, which is the default"`
+		ProjectID string            `json:"project_id,omitempty" maxLength:"200" doc:"Default: all projects of the key that creates it"`
+		Scopes    []knowledge.Scope `json:"scopes" minItems:"1" maxItems:"3" enum:"read,write,admin" doc:"The scopes; at most those of the key that creates it"`
+		ExpiresAt *time.Time        `json:"expires_at,omitempty" doc:"Not later than the expiry of the key that creates it, which is the default"`
 
-		QueriesPerMinute int `json:"queries_per_minute,omitempty" minimum:"1" maximum:"1000000" doc:"Questions that it may ask in a minute, not more than the key that makes it, against whose limit they count too. Default: that of its maker, else limits.key_queries_per_minute of the instance"`
+		QueriesPerMinute int `json:"queries_per_minute,omitempty" minimum:"1" maximum:"1000000" doc:"Questions that the key may ask in a minute; at most the limit of the key that creates it, against which they count too. Default: the limit of the creating key, else limits.key_queries_per_minute of the instance"`
 	} `nameHint:"NewKey"`
 }
 
@@ -47,7 +47,7 @@ func (s *Server) registerKeys() {
 	const path = "/workspaces/{workspaceId}/keys"
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Secret: true, Operation: huma.Operation{
 		OperationID: "create-key", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
-		Summary: "Make an API key", Tags: []string{"keys"},
+		Summary: "Create an API key", Tags: []string{"keys"},
 	}}, s.createKey)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
 		OperationID: "list-keys", Method: http.MethodGet, Path: path, Summary: "List the API keys", Tags: []string{"keys"},
@@ -107,7 +107,7 @@ func within(p knowledge.Principal, k *store.Key) error {
 		return nil
 	}
 	if len(p.KeyMakers()) >= maxMakers {
-		return knowledge.Errorf(knowledge.CodeForbidden, "a key of the %dth generation makes no keys: use the key that made it", maxMakers+1)
+		return knowledge.Errorf(knowledge.CodeForbidden, "this key is of the last of %d generations of keys, which cannot create keys: use the key that created it", maxMakers+1)
 	}
 	end := p.ExpiresAt()
 	switch {
@@ -159,7 +159,7 @@ func (s *Server) listKeys(ctx context.Context, p knowledge.Principal, in *struct
 func (s *Server) revokeKey(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	ID       string `path:"id" maxLength:"200"`
-	Children bool   `query:"children" doc:"Revoke all keys that it and they have made too. Default: they stay, and the list shows their created_by"`
+	Children bool   `query:"children" doc:"Also revoke the keys that were created with this key, and the keys created with those. Default: false"`
 }) (*struct{}, error) {
 	revoke := s.deps.Store.RevokeKey
 	if in.Children {

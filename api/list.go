@@ -14,14 +14,14 @@ type WorkspacePath struct {
 
 // PageQuery are the parameters of a list.
 type PageQuery struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" doc:"How many at most. Default: 50"`
-	Cursor string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" doc:"The largest number of entries. Default: 50"`
+	Cursor string `query:"cursor" maxLength:"1000" doc:"next_cursor of the previous page"`
 }
 
 // list is one page of a list.
 type list[T any] struct {
 	Data       []T     `json:"data"`
-	NextCursor *string `json:"next_cursor" doc:"Of the page after; null on the last"`
+	NextCursor *string `json:"next_cursor" doc:"The cursor of the next page; null on the last page"`
 }
 
 // listed is the output of a list route.

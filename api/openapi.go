@@ -21,11 +21,11 @@ import (
 // describe serves the description of all routes that are registered by now, as
 // openapi.json and as pages for people.
 func (s *Server) describe() {
-	s.describeRoute("/", "home", "The start page", contentHTML, s.homePage)
-	s.describeRoute("/openapi.json", "openapi", "This description", "application/openapi+json", func() ([]byte, error) {
+	s.describeRoute("/", "home", "Start page", contentHTML, s.homePage)
+	s.describeRoute("/openapi.json", "openapi", "API description (OpenAPI 3.1)", "application/openapi+json", func() ([]byte, error) {
 		return json.MarshalIndent(s.edge.OpenAPI(), "", "  ")
 	})
-	s.describeRoute("/docs", "docs", "This description as a page", contentHTML, s.docsPage)
+	s.describeRoute("/docs", "docs", "API reference as a web page", contentHTML, s.docsPage)
 	s.tidyDescription()
 }
 

@@ -38,7 +38,7 @@ func (s *Server) originalURL(p knowledge.Principal, document string) string {
 // authenticates the request itself.
 func (s *Server) getOriginal(_ context.Context, _ knowledge.Principal, in *struct {
 	DocumentPath
-	Token string `query:"token" doc:"Of the url of a source; stands in for a key"`
+	Token string `query:"token" doc:"The token of the url of a source; replaces a key"`
 }) (*huma.StreamResponse, error) {
 	return &huma.StreamResponse{Body: func(out huma.Context) {
 		r, w := humago.Unwrap(out)

@@ -71,22 +71,22 @@ func (s *Server) messageSources(ctx context.Context, p knowledge.Principal, m st
 // source is a passage in the answer of /query.
 type source struct {
 	Rank           int        `json:"rank"`
-	ChunkID        string     `json:"chunkId,omitempty" doc:"Absent of a page of the web"`
-	DocumentID     string     `json:"documentId,omitempty" doc:"Absent of a page of the web"`
-	DocumentName   string     `json:"documentName" doc:"Or the title of a page of the web"`
+	ChunkID        string     `json:"chunkId,omitempty" doc:"Absent for a web page"`
+	DocumentID     string     `json:"documentId,omitempty" doc:"Absent for a web page"`
+	DocumentName   string     `json:"documentName" doc:"The name of the document, or the title of a web page"`
 	ExternalID     string     `json:"externalId"`
-	URL            string     `json:"url,omitempty" doc:"Of the original, for an hour without a key, or of a page of the web"`
-	Text           string     `json:"text" doc:"Of a page of the web its snippet"`
+	URL            string     `json:"url,omitempty" doc:"The URL of the original file, which needs no key for an hour, or of a web page"`
+	Text           string     `json:"text" doc:"The text of the passage; for a web page, the snippet"`
 	Score          float64    `json:"score"`
 	Heading        []string   `json:"heading" doc:"The headings above the passage, outermost first"`
-	Lines          *[2]int    `json:"lines,omitempty" doc:"[first,last] line of the original file that holds the passage, 1 = first. Where lines of the passage were joined from several, as in a wrapped Markdown paragraph, or moved, as in JSON, they are those of the whole paragraph, list or part of a table. Absent for formats that have pages (PDF) or no lines that a reader sees (HTML)"`
+	Lines          *[2]int    `json:"lines,omitempty" doc:"The [first,last] line of the passage in the original file, 1 = first. If lines were joined, as in a wrapped Markdown paragraph, or moved, as in JSON, the lines of the whole paragraph, list or part of a table. Absent for formats with pages (PDF) or without visible lines (HTML)"`
 	PageNumber     *int       `json:"pageNumber"`
 	BBox           []chunkBox `json:"bbox"`
 	StartTime      *float64   `json:"startTime"`
 	EndTime        *float64   `json:"endTime"`
-	Place          string     `json:"place,omitempty" doc:"The sheet and range of cells of a spreadsheet, Sales!A2:D41"`
+	Place          string     `json:"place,omitempty" doc:"The sheet and the range of cells in a spreadsheet, such as Sales!A2:D41"`
 	UsedInResponse bool       `json:"usedInResponse"`
-	Removed        bool       `json:"removed,omitempty" doc:"The document was removed or is being removed, or the caller may no longer see it: the source has only its rank, score and ids"`
+	Removed        bool       `json:"removed,omitempty" doc:"The document was removed, or the caller may no longer see it: the source has only its rank, score and ids"`
 }
 
 func (s *Server) sources(p knowledge.Principal, o *outcome) []source {

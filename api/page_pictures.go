@@ -40,10 +40,10 @@ var keptResolutions = []int{72, 96, 144, 150, 192, 200, 300}
 // pagePath names a page of a document.
 type pagePath struct {
 	DocumentPath
-	File        string   `path:"page" pattern:"^[1-9][0-9]{0,4}\\.png$" maxLength:"9" example:"1.png" doc:"Number of the page with .png, 1.png is the first"`
-	Resolution  int      `query:"dpi" minimum:"36" maximum:"300" default:"96" doc:"Pixels of an inch"`
-	Boxes       []string `query:"box,explode" maxItems:"50" doc:"x1,y1,x2,y2 to mark on the page, in points from its top left, as a bbox has them; repeat the parameter"`
-	IfNoneMatch string   `header:"If-None-Match" doc:"ETag of the picture that the client has"`
+	File        string   `path:"page" pattern:"^[1-9][0-9]{0,4}\\.png$" maxLength:"9" example:"1.png" doc:"The page number with .png; 1.png is the first page"`
+	Resolution  int      `query:"dpi" minimum:"36" maximum:"300" default:"96" doc:"Resolution, in pixels per inch"`
+	Boxes       []string `query:"box,explode" maxItems:"50" doc:"A box to mark on the page, x1,y1,x2,y2 in points from the top left as in bbox; may be repeated"`
+	IfNoneMatch string   `header:"If-None-Match" doc:"The ETag of the picture that the client already has"`
 }
 
 func (p *pagePath) drawing() (extract.Drawing, error) {
@@ -62,13 +62,13 @@ func (p *pagePath) drawing() (extract.Drawing, error) {
 func (s *Server) registerPagePictures() {
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-document-page", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/pages/{page}",
-		Summary: "Show a page of a PDF, a picture, or a text or slides of an office program", Tags: []string{"documents"},
+		Summary: "Render a page of a document as a picture", Tags: []string{"documents"},
 		Responses: map[string]*huma.Response{
 			"200": {
 				Description: "The page as PNG. A very large page is drawn in a lower resolution",
 				Content:     map[string]*huma.MediaType{"image/png": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 			},
-			"304": {Description: "The client has this picture"},
+			"304": {Description: "Not modified: If-None-Match has the ETag of the picture"},
 		},
 	}}, s.pagePicture)
 }

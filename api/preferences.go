@@ -18,9 +18,9 @@ type Preferences struct {
 }
 
 type ragPreferences struct {
-	Model    *string  `json:"model" maxLength:"200" required:"false" doc:"Chat model for the user's questions, unless a question names its own; null: the project's"`
-	Reranker *string  `json:"reranker" maxLength:"200" required:"false" doc:"What reranks the passages: judge (the chat model), the name of models.rerank, or none; null: the project's"`
-	Tags     []string `json:"tags,omitempty" maxItems:"64" doc:"The user's questions search only documents with one of these tags, where ai.selfQuery is user and the question names no tags"`
+	Model    *string  `json:"model" maxLength:"200" required:"false" doc:"The chat model for the user's questions, unless a question names another; null: the model of the project"`
+	Reranker *string  `json:"reranker" maxLength:"200" required:"false" doc:"The reranker: judge (the chat model), the name of models.rerank, or none; null: the reranker of the project"`
+	Tags     []string `json:"tags,omitempty" maxItems:"64" doc:"If ai.selfQuery is user and a question has no tags, only documents with one of these tags are searched"`
 }
 
 type preferencesOutput struct{ Body Preferences }

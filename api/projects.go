@@ -23,14 +23,14 @@ import (
 
 type projectView struct {
 	view.Project
-	Webhooks []webhookView `json:"webhooks,omitempty" doc:"For keys with the scope write alone"`
-	APIKey   string        `json:"apiKey,omitempty" doc:"A key to a new project with the scopes read and write, shown once"`
+	Webhooks []webhookView `json:"webhooks,omitempty" doc:"Only for keys with the scope write"`
+	APIKey   string        `json:"apiKey,omitempty" doc:"The API key of a new project, with the scopes read and write; shown once"`
 
-	CallbackSecret string `json:"callbackSecret,omitempty" doc:"The secret that was made to sign callbacks, in the answer that makes it and never again"`
+	CallbackSecret string `json:"callbackSecret,omitempty" doc:"The generated secret that signs callbacks; shown once"`
 
-	SameName []string `json:"sameName,omitempty" doc:"In the answer to a new project or a new name: the other projects with this name, oldest first, at most 100. Tell them apart by the id"`
+	SameName []string `json:"sameName,omitempty" doc:"After a project is created or renamed: the ids of other projects with the same name, oldest first, at most 100"`
 
-	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"In the answer to a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal: the published documents that were made with other settings. POST …/projects/{id}/reindex embeds them again, or makes new versions of them"`
+	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"After a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal: the number of published documents that were processed with other settings. POST …/projects/{id}/reindex processes them again"`
 }
 
 // ProjectChange is what a project can be made of, or what is to change of it.
@@ -40,14 +40,14 @@ type ProjectChange struct {
 	Tools  changeOf[knowledge.ToolsConfig]  `json:"tools,omitempty"`
 	Limits changeOf[knowledge.LimitsConfig] `json:"limits,omitempty"`
 
-	Webhooks changeOf[[]webhookBody] `json:"webhooks,omitempty" doc:"All webhooks of the project: one that is left out is removed"`
+	Webhooks changeOf[[]webhookBody] `json:"webhooks,omitempty" doc:"All webhooks of the project; a webhook that is not in the list is removed"`
 
-	CallbackSecret changeOf[string] `json:"callbackSecret,omitempty" doc:"Signs the callbacks of questions: whsec_ and 24 to 64 bytes in base64. null: one is made, and shown once, as for a new project"`
+	CallbackSecret changeOf[string] `json:"callbackSecret,omitempty" doc:"The secret that signs the callbacks of questions: whsec_ and 24 to 64 bytes in base64. null: a new one is generated and shown once"`
 }
 
 type projectBody struct {
-	ID   string `json:"id,omitempty" maxLength:"63" doc:"Of the project to update; none: a new one is made"`
-	Slug string `json:"slug,omitempty" maxLength:"63" doc:"The id of a new project. Default: made of the name"`
+	ID   string `json:"id,omitempty" maxLength:"63" doc:"The id of the project to change; without it a project is created"`
+	Slug string `json:"slug,omitempty" maxLength:"63" doc:"The id of a new project. Default: derived from the name"`
 	ProjectChange
 }
 
@@ -63,7 +63,7 @@ func (s *Server) registerProjects() {
 	tags := []string{"projects"}
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Secret: true, Operation: huma.Operation{
 		OperationID: "save-project", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/projects",
-		Summary: "Make a project, or change one", Description: "With `id` what is given changes, and null puts a setting back to its default; without, a project is made and its key shown.", Tags: tags,
+		Summary: "Create or change a project", Description: "With `id`, the given fields of that project change, and null resets a setting to its default. Without `id`, a project is created and its API key is shown once.", Tags: tags,
 	}}, s.saveProject)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-projects", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects", Summary: "List the projects", Tags: tags,
@@ -73,7 +73,7 @@ func (s *Server) registerProjects() {
 	}}, s.getProject)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
 		OperationID: "patch-project", Method: http.MethodPatch, Path: "/workspaces/{workspaceId}/projects/{id}", Summary: "Change a project",
-		Description: "What is given changes; null puts a setting back to its default.", Tags: tags,
+		Description: "Only the given fields change; null resets a setting to its default.", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *struct {
 		ProjectPath
 		Body ProjectChange
@@ -102,7 +102,7 @@ func (s *Server) saveProject(ctx context.Context, p knowledge.Principal, in *str
 func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b projectBody) (*projectOutput, error) {
 	switch {
 	case p.Project() != "":
-		return nil, knowledge.Errorf(knowledge.CodeForbidden, "a key to one project cannot make another")
+		return nil, knowledge.Errorf(knowledge.CodeForbidden, "a key for one project cannot create another project")
 	case b.Name == nil && b.Slug == "":
 		return nil, knowledge.Invalid("body.name", "is required for a new project")
 	case b.Slug != "" && !knowledge.ValidSlug(b.Slug):

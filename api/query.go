@@ -24,27 +24,27 @@ import (
 type queryBody struct {
 	Text           string                            `json:"text" doc:"The question"`
 	ProjectID      string                            `json:"projectId,omitempty" doc:"Default: every project that the key covers"`
-	SSE            bool                              `json:"sse,omitempty" doc:"Answer with server-sent events"`
-	Stream         bool                              `json:"stream,omitempty" doc:"Without sse, answer 202 with the address of a WebSocket that sends the run's events"`
-	UserID         string                            `json:"userId,omitempty" doc:"The end user for whom an API key asks"`
-	ExternalUserID string                            `json:"external_user_id,omitempty" doc:"The application's own user id"`
+	SSE            bool                              `json:"sse,omitempty" doc:"Respond with server-sent events"`
+	Stream         bool                              `json:"stream,omitempty" doc:"Without sse: respond with 202 and the URL of a WebSocket that sends the run's events"`
+	UserID         string                            `json:"userId,omitempty" doc:"A person of the workspace for whom an API key acts"`
+	ExternalUserID string                            `json:"external_user_id,omitempty" doc:"A user of your application (a customer), for whom an API key acts. Not a person of the workspace"`
 	ConversationID string                            `json:"conversationId,omitempty" doc:"The conversation to continue. Default: a new one"`
 	SessionID      string                            `json:"session_id,omitempty" doc:"The same as conversationId"`
 	Filters        knowledge.Filter                  `json:"filters,omitempty"`
 	Tags           []string                          `json:"tags,omitempty" maxItems:"64" doc:"Only documents with one of these tags"`
 	DocumentIDs    []string                          `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
 	ToolChoice     string                            `json:"toolChoice,omitempty" enum:"auto,none,required"`
-	Override       changeOf[knowledge.ProjectConfig] `json:"projectConfigOverride,omitempty" doc:"Any part of the project's configuration, for this question alone; null puts a setting back to its default. limits stay those of the project, which has counted the question by then"`
+	Override       changeOf[knowledge.ProjectConfig] `json:"projectConfigOverride,omitempty" doc:"Settings of the project to override for this question; null resets a setting to its default. limits cannot be overridden"`
 
-	Callback *callbackBody `json:"callback,omitempty" doc:"Answer 202 at once, and send the answer there when the run has ended, signed with the project's callbackSecret"`
+	Callback *callbackBody `json:"callback,omitempty" doc:"Respond with 202 at once, and send the answer to this URL when the run has ended, signed with the project's callbackSecret"`
 
-	Metadata       any `json:"metadata,omitempty" doc:"For the queries webhook, as it is"`
-	WebhookPayload any `json:"webhookPayload,omitempty" doc:"For the queries webhook, as it is"`
-	Interface      any `json:"interface,omitempty" doc:"For the queries webhook, as it is"`
+	Metadata       any `json:"metadata,omitempty" doc:"Passed to the queries webhook unchanged"`
+	WebhookPayload any `json:"webhookPayload,omitempty" doc:"Passed to the queries webhook unchanged"`
+	Interface      any `json:"interface,omitempty" doc:"Passed to the queries webhook unchanged"`
 
-	Attachments []attachmentBody `json:"attachments,omitempty" maxItems:"10" doc:"Files that come with the question. They become documents of the conversation alone, and the question waits for them, ten minutes at most. New ones need the scope write. 1 MB holds the whole JSON: send larger files in the field files of a multipart/form-data body, or upload them to the conversation and name their ids"`
+	Attachments []attachmentBody `json:"attachments,omitempty" maxItems:"10" doc:"Files for the question. They become documents that only the conversation can read; the question waits for their ingestion, at most ten minutes. New files need the scope write. The JSON body may have 1 MB: send larger files in the field files of a multipart/form-data body, or upload them to the conversation and give their ids"`
 
-	DeepResearch bool `json:"deepResearch,omitempty" doc:"Answer with a report after many searches, which takes minutes (docs/research.md)"`
+	DeepResearch bool `json:"deepResearch,omitempty" doc:"Research the question in many searches and answer with a report; takes minutes (docs/research.md)"`
 }
 
 // conversation returns the conversation to continue, which has two names.
@@ -73,9 +73,9 @@ func (b queryBody) passed() (p knowledge.Passed, err error) {
 
 type queryInput struct {
 	Workspace string `path:"workspaceId"`
-	Compact   bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
-	Delta     string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
-	Profile   string `query:"profile" enum:"ag-ui" doc:"Stream events of AG-UI, as Accept: text/event-stream; profile=ag-ui does"`
+	Compact   bool   `query:"compact" doc:"Omit concatenated from apiMessageChunk"`
+	Delta     string `query:"delta" enum:"on,off" doc:"off: send large events in one piece"`
+	Profile   string `query:"profile" enum:"ag-ui" doc:"ag-ui: stream AG-UI events, like the header Accept: text/event-stream; profile=ag-ui"`
 	Body      queryBody
 }
 
@@ -146,17 +146,17 @@ func (s *Server) querying(p knowledge.Principal, b queryBody, session string) (a
 type ragSearchBody struct {
 	Query          string           `json:"query" doc:"The question or search query"`
 	DocumentIDs    []string         `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
-	SessionID      string           `json:"session_id,omitempty" doc:"A conversation, whose attachments are searched too. With ai.enhanceQuery its messages are read, so that the question need not stand alone"`
+	SessionID      string           `json:"session_id,omitempty" doc:"The id of a conversation; its attachments are searched too. With ai.enhanceQuery the question may refer to its messages"`
 	ExternalUserID string           `json:"external_user_id,omitempty"`
-	UserID         string           `json:"userId,omitempty" doc:"The end user for whom an API key asks"`
+	UserID         string           `json:"userId,omitempty" doc:"A person of the workspace for whom an API key acts"`
 	ProjectID      string           `json:"project_id,omitempty" doc:"Default: every project that the key covers"`
-	Stream         bool             `json:"stream,omitempty" doc:"Answer with server-sent events"`
+	Stream         bool             `json:"stream,omitempty" doc:"Respond with server-sent events"`
 	Filters        knowledge.Filter `json:"filters,omitempty"`
 }
 
 type ragSearchInput struct {
-	Delta   string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
-	Profile string `query:"profile" enum:"ag-ui" doc:"Stream events of AG-UI, as Accept: text/event-stream; profile=ag-ui does"`
+	Delta   string `query:"delta" enum:"on,off" doc:"off: send large events in one piece"`
+	Profile string `query:"profile" enum:"ag-ui" doc:"ag-ui: stream AG-UI events, like the header Accept: text/event-stream; profile=ag-ui"`
 	Body    ragSearchBody
 }
 
@@ -194,7 +194,7 @@ type asking struct {
 type acceptedQuestion struct {
 	RunID        string `json:"runId"`
 	MessageID    string `json:"messageId"`
-	WebSocketURL string `json:"webSocketUrl,omitempty" doc:"Where a WebSocket sends the run's events, for an hour without a key"`
+	WebSocketURL string `json:"webSocketUrl,omitempty" doc:"The URL of a WebSocket with the run's events; needs no key for an hour"`
 }
 
 // ask starts the run, or finds the one that the same request started before,
@@ -281,7 +281,7 @@ func (s *Server) registerQuestions() {
 	registry := s.edge.OpenAPI().Components.Schemas
 	answered := func(answer *huma.Schema, events map[string][]reflect.Type) map[string]*huma.Response {
 		return map[string]*huma.Response{"200": {
-			Description: "The answer; with server-sent events asked for, a stream of the run's events (docs/events.md)",
+			Description: "The answer or, if server-sent events are requested, a stream of the run's events (docs/events.md)",
 			Content: map[string]*huma.MediaType{
 				"application/json":  {Schema: answer},
 				"text/event-stream": eventStream(registry, events),
@@ -290,13 +290,13 @@ func (s *Server) registerQuestions() {
 	}
 	query := answered(schemaOf[queryAnswer](registry), questionEvents)
 	query["202"] = &huma.Response{
-		Description: "The run was started; with stream and without sse, or with a callback",
+		Description: "The run was started (with stream but without sse, or with a callback)",
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: schemaOf[acceptedQuestion](registry)}},
 	}
 	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Form: s.queryForm, Operation: huma.Operation{
 		OperationID: "query", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/query",
 		Summary: "Ask a question", Tags: []string{"questions"}, Responses: query,
-		Description: "A form (multipart/form-data) has the fields of the JSON body, and files of up to the limit of an upload in the field files.",
+		Description: "The body may also be multipart/form-data: the fields of the JSON body, and files in the field files, each up to the limit of an upload.",
 		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: queryFormSchema()}}},
 	}}, s.query)
 	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
@@ -309,7 +309,7 @@ func (s *Server) registerQuestions() {
 	}}, s.webSearch)
 	events := map[string]*huma.Response{
 		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": eventStream(registry, questionEvents, toolEvents, documentEvents, importEvents)}},
-		"204": {Description: "There is nothing behind the last event"},
+		"204": {Description: "The run has ended and there are no more events"},
 	}
 	for id, path := range map[string]string{"run-events": "/runs/{run_id}/events", "workspace-run-events": "/workspaces/{workspaceId}/runs/{run_id}/events"} {
 		edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
@@ -325,10 +325,10 @@ func (s *Server) registerQuestions() {
 type eventsInput struct {
 	edge.ActingQuery
 	Run     string `path:"run_id"`
-	Last    string `header:"Last-Event-ID" doc:"Go on behind this event; 0 = all. In the profile ag-ui also a part of an event, such as 12.1"`
+	Last    string `header:"Last-Event-ID" doc:"Send the events after this id; 0 = all. In the profile ag-ui also a part of an event, such as 12.1"`
 	After   string `query:"after" doc:"The same as Last-Event-ID"`
-	Token   string `query:"token" doc:"Of an eventsUrl; stands in for a key"`
-	Delta   string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
-	Compact bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
-	Profile string `query:"profile" enum:"ag-ui" doc:"Events of AG-UI, as Accept: text/event-stream; profile=ag-ui does"`
+	Token   string `query:"token" doc:"The token of an eventsUrl; replaces a key"`
+	Delta   string `query:"delta" enum:"on,off" doc:"off: send large events in one piece"`
+	Compact bool   `query:"compact" doc:"Omit concatenated from apiMessageChunk"`
+	Profile string `query:"profile" enum:"ag-ui" doc:"ag-ui: send AG-UI events, like the header Accept: text/event-stream; profile=ag-ui"`
 }

@@ -20,9 +20,9 @@ import (
 // attachmentBody is an attachment of a question: the id of a document, an http address, or
 // an object.
 type attachmentBody struct {
-	ID      string           `json:"id,omitempty" maxLength:"200" doc:"Of a document that the asker may read; instead of url and content"`
-	Name    string           `json:"name,omitempty" maxLength:"512" doc:"Of a new document. Default: the last part of the address, else untitled"`
-	URL     string           `json:"url,omitempty" doc:"http or https; fetched by the ingestion"`
+	ID      string           `json:"id,omitempty" maxLength:"200" doc:"The id of a document that the user may read; instead of url and content"`
+	Name    string           `json:"name,omitempty" maxLength:"512" doc:"The name of a new document. Default: the last part of the URL, else untitled"`
+	URL     string           `json:"url,omitempty" doc:"An http or https URL; the server fetches it"`
 	Content *documentContent `json:"content,omitempty" doc:"One of text, url and base64, as in POST /document"`
 }
 
@@ -44,7 +44,7 @@ func (a *attachmentBody) UnmarshalJSON(data []byte) error {
 func (attachmentBody) Schema(r huma.Registry) *huma.Schema {
 	type Attachment attachmentBody
 	return &huma.Schema{OneOf: []*huma.Schema{
-		{Type: huma.TypeString, MinLength: new(1), MaxLength: new(2048), Description: "The id of a document, or an http address"}, schemaOf[Attachment](r),
+		{Type: huma.TypeString, MinLength: new(1), MaxLength: new(2048), Description: "The id of a document, or an http(s) URL"}, schemaOf[Attachment](r),
 	}}
 }
 
@@ -76,8 +76,8 @@ func (b queryBody) attachments() ([]question.Attachment, error) {
 // attachmentView is what became of an attachment of a question.
 type attachmentView struct {
 	DocumentID string           `json:"documentId"`
-	Name       string           `json:"name" doc:"Empty where the reader may not see the document, or no longer"`
-	Status     knowledge.Status `json:"status" enum:"pending,published,error,inactive,deleting" doc:"When the question went on. pending: its ingestion took longer than the question waits, or the question still waits"`
+	Name       string           `json:"name" doc:"Empty if the reader may not, or may no longer, see the document"`
+	Status     knowledge.Status `json:"status" enum:"pending,published,error,inactive,deleting" doc:"The status of the document when the question continued. pending: the ingestion took longer than the question waits, or the question still waits"`
 	Error      *attachmentError `json:"error,omitempty"`
 }
 

@@ -220,7 +220,7 @@ func queryFormSchema() *huma.Schema {
 		return &huma.Schema{Type: huma.TypeString, Description: description}
 	}
 	properties := map[string]*huma.Schema{
-		"files": {Type: huma.TypeArray, MaxItems: new(knowledge.MaxAttachments), Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}, Description: "Files that come with the question, each up to the limit of an upload"},
+		"files": {Type: huma.TypeArray, MaxItems: new(knowledge.MaxAttachments), Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}, Description: "Files for the question, each up to the limit of an upload"},
 	}
 	for name, kind := range queryFields {
 		switch kind {

@@ -16,16 +16,16 @@ import (
 
 // reindexView is a reindex that has started, or would.
 type reindexView struct {
-	RunID       string `json:"run_id,omitempty" doc:"Not in a dry run"`
-	Matched     int    `json:"matched" doc:"Documents whose published version was made with another embedding model, splitter or enrichment than the project has now, without attachments; with rebuild all documents"`
+	RunID       string `json:"run_id,omitempty" doc:"Absent in a dry run"`
+	Matched     int    `json:"matched" doc:"The number of documents whose published version was processed with another embedding model, splitter or enrichment than the project has now, without attachments; with rebuild all documents"`
 	OperatorURL string `json:"operator_url,omitempty"`
-	EventsURL   string `json:"events_url,omitempty" doc:"Where the events of the run are, for an hour without a key"`
+	EventsURL   string `json:"events_url,omitempty" doc:"The URL of the run's events; needs no key for an hour"`
 }
 
 // reindexBody is the body of a reindex, which may be left out.
 type reindexBody struct {
-	DryRun  bool `json:"dry_run,omitempty" doc:"As in the address"`
-	Rebuild bool `json:"rebuild,omitempty" doc:"Write the index entries of all documents again, from the database and the stored vectors, and make no new versions"`
+	DryRun  bool `json:"dry_run,omitempty" doc:"The same as the query parameter"`
+	Rebuild bool `json:"rebuild,omitempty" doc:"Only rebuild the index entries of all documents, from the database and the stored vectors; make no new versions"`
 }
 
 type reindexOutput struct {
@@ -37,19 +37,19 @@ type reindexOutput struct {
 func (s *Server) registerReindex() {
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
 		OperationID: "reindex-project", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/reindex", DefaultStatus: http.StatusAccepted,
-		Summary: "Embed a project's documents again, and make new versions of those that are outdated",
-		Description: "After a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal. The old vectors serve until all documents have new ones, and the old version of a document until the new one is published. " +
-			"While a reindex of the project runs, the answer names that one. Its counts are the progress of the run.", Tags: []string{"projects"},
-		Responses: map[string]*huma.Response{"200": {Description: "A dry run: nothing starts"}},
+		Summary: "Reindex a project",
+		Description: "Use it after a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal. It embeds all documents again if the embedding model has changed, and makes new versions of documents that were processed with other settings. " +
+			"The old vectors stay in use until all documents have new ones, and the old version of a document until the new one is published. If a reindex of the project is running, the answer has its run. The progress of the run has the counts.", Tags: []string{"projects"},
+		Responses: map[string]*huma.Response{"200": {Description: "The result of a dry run; nothing was started"}},
 	}}, s.reindexProject)
 	for _, way := range []struct {
 		name, summary string
 		paused        bool
-	}{{"pause", "Ask a research, an import or a reindex to pause", true}, {"resume", "Ask a research, an import or a reindex to resume", false}} {
+	}{{"pause", "Pause a research run, an import or a reindex", true}, {"resume", "Resume a research run, an import or a reindex", false}} {
 		for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
 			edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 				OperationID: prefix + way.name + "-run", Method: http.MethodPost, Path: path + "/{run_id}/" + way.name, DefaultStatus: http.StatusAccepted,
-				Summary: way.summary, Description: "What has begun ends. A research may be paused by whoever owns it, the others by a key with the write scope. Runs of other kinds: 409.", Tags: []string{"runs"},
+				Summary: way.summary, Description: "A pause lets the steps that have begun finish. The owner may pause and resume a research run; other runs need a key with the write scope. Runs of other kinds are answered with 409.", Tags: []string{"runs"},
 			}}, func(ctx context.Context, p knowledge.Principal, in *runPath) (*runOutput, error) {
 				return s.pauseRun(ctx, p, in.ID, way.paused)
 			})
@@ -116,7 +116,7 @@ func (s *Server) pauseRun(ctx context.Context, p knowledge.Principal, id string,
 		_, err := s.imports.Pause(ctx, p, run.Subject, paused)
 		return &runOutput{s.viewRun(run)}, err
 	case run.Kind != knowledge.KindReindex:
-		return nil, knowledge.Errorf(knowledge.CodeConflict, "a run of the kind %s cannot be paused: only a research, an import or a reindex can", run.Kind)
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "a run of the kind %s cannot be paused: only research runs, imports and reindexes can", run.Kind)
 	case run.Status != knowledge.RunRunning:
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "run %q has ended already: it is %s", run.ID, run.Status)
 	}
@@ -133,7 +133,7 @@ func (s *Server) pauseRun(ctx context.Context, p knowledge.Principal, id string,
 }
 
 func errMayNotPause() error {
-	return knowledge.Errorf(knowledge.CodeForbidden, "only the owner of a research, or a key with the write scope, may pause or resume a run")
+	return knowledge.Errorf(knowledge.CodeForbidden, "only the owner of a research run, or a key with the write scope, may pause or resume a run")
 }
 
 // reindexProgress decodes how far a reindex is.

@@ -16,9 +16,9 @@ import (
 type removedProjectView struct {
 	ID          string           `json:"id"`
 	Status      knowledge.Status `json:"status" enum:"deleting"`
-	RunID       string           `json:"run_id" doc:"It ends when the last byte of the project is deleted"`
+	RunID       string           `json:"run_id" doc:"The id of the run; it ends when all data of the project is deleted"`
 	OperatorURL string           `json:"operator_url,omitempty"`
-	EventsURL   string           `json:"events_url" doc:"Where the events of the run are, for an hour without a key"`
+	EventsURL   string           `json:"events_url" doc:"The URL of the run's events; needs no key for an hour"`
 }
 
 type removedProjectOutput struct {
@@ -30,9 +30,9 @@ type removedProjectOutput struct {
 func (s *Server) registerProjectRemoval() {
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
 		OperationID: "delete-project", Method: http.MethodDelete, Path: "/workspaces/{workspaceId}/projects/{id}", DefaultStatus: http.StatusAccepted,
-		Summary: "Remove a project with everything in it",
-		Description: "Its documents, conversations, runs, imports, webhooks and keys. The project is not found from then on, and the run ends when the last byte is deleted. " +
-			"A second request names the run of the first while that one runs. A project with a document under legal hold: 409.", Tags: []string{"projects"},
+		Summary: "Delete a project with all its data",
+		Description: "Deletes its documents, conversations, runs, imports, webhooks and keys. The project is invisible at once; the run ends when all data is deleted. " +
+			"A second request returns the run of the first until it has ended. A project with a document under legal hold is answered with 409.", Tags: []string{"projects"},
 	}}, s.removeProject)
 }
 

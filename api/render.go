@@ -220,19 +220,19 @@ type queryAnswer struct {
 	MessageID      string            `json:"messageId"`
 	ConversationID string            `json:"conversationId"`
 	RunID          string            `json:"runId"`
-	Answer         string            `json:"answer" doc:"With citations in it"`
-	Sources        []source          `json:"sources" doc:"What the answer rests on"`
+	Answer         string            `json:"answer" doc:"The answer, with citations"`
+	Sources        []source          `json:"sources" doc:"The sources of the answer"`
 	ToolCalls      []calledTool      `json:"toolCalls"`
 	Suggestions    []string          `json:"suggestions"`
-	Blocks         []json.RawMessage `json:"blocks" doc:"As the queries webhook of the project gave them"`
+	Blocks         []json.RawMessage `json:"blocks" doc:"Blocks from the queries webhook of the project, unchanged"`
 	Usage          knowledge.Usage   `json:"usage"`
 	Model          string            `json:"model"`
 	FinishReason   string            `json:"finishReason,omitempty" doc:"Why the model stopped early: length (ai.maxTokens, or its own limit) or content_filter"`
 	OperatorURL    string            `json:"operatorUrl"`
 
-	Attachments []attachmentView `json:"attachments,omitempty" doc:"Of the question, with what became of them"`
+	Attachments []attachmentView `json:"attachments,omitempty" doc:"The attachments of the question, with their status"`
 
-	Searches []retrieve.Choices `json:"searches,omitempty" doc:"What the searches chose by themselves (docs/retrieval.md)"`
+	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Settings that the searches chose automatically (docs/retrieval.md)"`
 }
 
 // calledTool is a call of a tool in the answer of /query.
@@ -242,20 +242,20 @@ type calledTool struct {
 	Arguments any    `json:"arguments"`
 	Status    string `json:"status"`
 
-	Files []runFile `json:"files,omitempty" doc:"That the call produced"`
+	Files []runFile `json:"files,omitempty" doc:"Files that the call produced"`
 }
 
 // toolAnswer is the output of rag_search, in the seed's order.
 type toolAnswer struct {
-	Response    string        `json:"response" doc:"With citations in it"`
-	Contexts    []toolContext `json:"contexts" doc:"The passages that the model was given"`
+	Response    string        `json:"response" doc:"The answer, with citations"`
+	Contexts    []toolContext `json:"contexts" doc:"The passages that the model got"`
 	SourcesUsed []int         `json:"sources_used" doc:"The ranks that the response cites"`
 	Model       string        `json:"model"`
 	ExecutionID string        `json:"execution_id"`
 
 	FinishReason string `json:"finish_reason,omitempty" doc:"Why the model stopped early: length or content_filter"`
 
-	Searches []retrieve.Choices `json:"searches,omitempty" doc:"What the searches chose by themselves (docs/retrieval.md)"`
+	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Settings that the searches chose automatically (docs/retrieval.md)"`
 }
 
 // toolContext is a passage in the output of rag_search.
@@ -265,7 +265,7 @@ type toolContext struct {
 	DocumentID     string `json:"document_id"`
 	TextPreview    string `json:"text_preview"`
 	UsedInResponse bool   `json:"used_in_response"`
-	Removed        bool   `json:"removed,omitempty" doc:"The document was removed or is being removed, or the caller may no longer see it: the passage has no text"`
+	Removed        bool   `json:"removed,omitempty" doc:"The document was removed, or the caller may no longer see it: the passage has no text"`
 }
 
 // answer is the object that a waiting /query answers with.

@@ -22,7 +22,7 @@ type messageInput struct {
 	edge.ActingQuery
 	ID   string `path:"run_id" maxLength:"200"`
 	Body struct {
-		Text string `json:"text" maxLength:"4000" doc:"What to look for from now on, or how to write the report"`
+		Text string `json:"text" maxLength:"4000" doc:"The instruction: what to look for, or how to write the report"`
 	}
 }
 
@@ -30,8 +30,8 @@ func (s *Server) registerResearch() {
 	for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
 		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "steer-run", Method: http.MethodPost, Path: path + "/{run_id}/messages", DefaultStatus: http.StatusAccepted,
-			Summary: "Steer a research while it runs", Tags: []string{"runs"},
-			Description: "The next plan of sub-questions considers the message, and so do the sections that are not yet written. Whoever owns the run may, and a key with the write scope. Runs of other kinds: 409.",
+			Summary: "Send an instruction to a research run", Tags: []string{"runs"},
+			Description: "The message affects the next plan of sub-questions and the sections that are not yet written. The owner of the run and keys with the write scope may send one. Runs of other kinds are answered with 409.",
 		}}, s.steerRun)
 	}
 }
@@ -43,7 +43,7 @@ func (s *Server) steerRun(ctx context.Context, p knowledge.Principal, in *messag
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 	}
 	if run.Kind != knowledge.KindResearch {
-		return nil, knowledge.Errorf(knowledge.CodeConflict, "a run of the kind %s takes no messages: only a research does", run.Kind)
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "a run of the kind %s does not accept messages: only research runs do", run.Kind)
 	}
 	if err := question.CheckText("body.text", in.Body.Text); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *Server) steerRun(ctx context.Context, p knowledge.Principal, in *messag
 func (s *Server) controlResearch(ctx context.Context, p knowledge.Principal, run store.Run, c workflows.ResearchControl, prepare func() error) (*runOutput, error) {
 	switch {
 	case run.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite):
-		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only the owner of a research, or a key with the write scope, may change it")
+		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only the owner of a research run, or a key with the write scope, may change it")
 	case run.Status != knowledge.RunRunning:
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "run %q has ended already: it is %s", run.ID, run.Status)
 	}
@@ -71,7 +71,7 @@ func (s *Server) controlResearch(ctx context.Context, p knowledge.Principal, run
 		return nil, fmt.Errorf("change run %s: %w", run.ID, err)
 	}
 	if !known { // it is starting, or ends at this moment
-		return nil, knowledge.Errorf(knowledge.CodeUnavailable, "the research does not run at this moment; try again shortly")
+		return nil, knowledge.Errorf(knowledge.CodeUnavailable, "the research run is not active at this moment; try again shortly")
 	}
 	return &runOutput{s.viewRun(run)}, nil
 }
@@ -81,18 +81,18 @@ type researchEvent struct {
 	Phase     string             `json:"phase" enum:"plan,search,web,notes,outline,section,message,pause,budget"`
 	Status    string             `json:"status" enum:"started,completed,failed,skipped,received"`
 	Round     int                `json:"round,omitempty"`
-	Question  int                `json:"question,omitempty" doc:"Of the round, 1 = first"`
+	Question  int                `json:"question,omitempty" doc:"The number of the sub-question in its round, 1 = first"`
 	Section   int                `json:"section,omitempty" doc:"1 = first"`
 	Text      string             `json:"text,omitempty" doc:"The sub-question, the heading of the section or the message"`
-	Title     string             `json:"title,omitempty" doc:"Of the report"`
-	Questions []string           `json:"questions,omitempty" doc:"Of the plan"`
+	Title     string             `json:"title,omitempty" doc:"The title of the report"`
+	Questions []string           `json:"questions,omitempty" doc:"The sub-questions of the plan"`
 	Sections  []string           `json:"sections,omitempty" doc:"The headings of the outline"`
-	Found     *int               `json:"found,omitempty" doc:"Passages, or pages of the web"`
-	Documents []researchDocument `json:"documents,omitempty" doc:"That the passages are from, as far as the reader may see them"`
-	Pages     []researchPage     `json:"pages,omitempty" doc:"Of the web, that were found"`
+	Found     *int               `json:"found,omitempty" doc:"The number of passages or web pages found"`
+	Documents []researchDocument `json:"documents,omitempty" doc:"The documents of the passages, as far as the reader may see them"`
+	Pages     []researchPage     `json:"pages,omitempty" doc:"The web pages found"`
 	Notes     *int               `json:"notes,omitempty"`
-	Reason    string             `json:"reason,omitempty" doc:"Of a failure, or the part of the budget that is used up: tokens, calls or time"`
-	Usage     *knowledge.Usage   `json:"usage,omitempty" doc:"So far"`
+	Reason    string             `json:"reason,omitempty" doc:"The reason of a failure, or the part of the budget that is used up: tokens, calls or time"`
+	Usage     *knowledge.Usage   `json:"usage,omitempty" doc:"The usage so far"`
 }
 
 type researchDocument struct {

@@ -20,17 +20,17 @@ type retrieveBody struct {
 	Text           string           `json:"text" doc:"The question"`
 	ProjectID      string           `json:"projectId,omitempty" maxLength:"200" doc:"Default: every project that the key covers"`
 	Filters        knowledge.Filter `json:"filters,omitempty"`
-	NumberOfChunks int              `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Default: the project's"`
+	NumberOfChunks int              `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Default: the setting of the project"`
 	edge.ActingBody
 }
 
 // retrievedContext is what was found, for a prompt and one by one.
 type retrievedContext struct {
-	Context string           `json:"context" doc:"The passages as a model is given them"`
+	Context string           `json:"context" doc:"The passages in the form in which a model gets them"`
 	Chunks  []retrievedChunk `json:"chunks" doc:"Best first"`
 
-	Choices *retrieve.Choices `json:"choices,omitempty" doc:"What the search chose by itself (docs/retrieval.md)"`
-	Dropped *[]droppedChunk   `json:"dropped,omitempty" doc:"With ?explain=true: the candidates that the caller may see and that are not among the chunks"`
+	Choices *retrieve.Choices `json:"choices,omitempty" doc:"Settings that the search chose automatically (docs/retrieval.md)"`
+	Dropped *[]droppedChunk   `json:"dropped,omitempty" doc:"With ?explain=true: candidates that are not among the chunks, as far as the caller may see them"`
 }
 
 type retrievedChunk struct {
@@ -44,7 +44,7 @@ type retrievedChunk struct {
 	Metadata     map[string]any `json:"metadata"`
 	Tags         []string       `json:"tags"`
 
-	URL     string       `json:"url,omitempty" doc:"Of a page of the web (ai.retrieval.web), which has neither id nor documentId"`
+	URL     string       `json:"url,omitempty" doc:"The URL of a web page (ai.retrieval.web), which has neither id nor documentId"`
 	Explain *explanation `json:"explain,omitempty" doc:"With ?explain=true"`
 }
 
@@ -53,13 +53,13 @@ type retrieveOutput struct{ Body retrievedContext }
 func (s *Server) registerRetrieve() {
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Anew: true, Operation: huma.Operation{
 		OperationID: "retrieve-context", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/retrieve-context",
-		Summary: "Find passages", Description: "Nothing is stored and no run is started: under an Idempotency-Key, too, a repetition finds anew.", Tags: []string{"questions"},
+		Summary: "Find passages without an answer", Description: "Nothing is stored and no run is started. A repetition with the same Idempotency-Key searches again.", Tags: []string{"questions"},
 	}}, s.retrieveContext)
 }
 
 func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
-	Explain bool `query:"explain" doc:"Say how each chunk was ranked, and which candidates were dropped and why"`
+	Explain bool `query:"explain" doc:"Explain how each chunk was ranked, and which candidates were dropped and why"`
 	Body    retrieveBody
 }) (*retrieveOutput, error) {
 	b := in.Body

@@ -24,7 +24,7 @@ type runFile struct {
 	Name      string `json:"name"`
 	MediaType string `json:"mediaType"`
 	Bytes     int64  `json:"bytes"`
-	URL       string `json:"url" doc:"For an hour without a key"`
+	URL       string `json:"url" doc:"The URL of the file; needs no key for an hour"`
 }
 
 // runFilePath describes the parameters of the file routes; serveRunFile reads them
@@ -33,7 +33,7 @@ type runFilePath struct {
 	edge.ActingQuery
 	Run   string `path:"run_id" maxLength:"200"`
 	Name  string `path:"name" maxLength:"400"`
-	Token string `query:"token" doc:"Of the url of a file; stands in for a key"`
+	Token string `query:"token" doc:"The token of the url of a file; replaces a key"`
 }
 
 func (s *Server) registerRunFiles() {
@@ -44,7 +44,7 @@ func (s *Server) registerRunFiles() {
 	for id, path := range map[string]string{"get-run-file": "/runs", "workspace-get-run-file": "/workspaces/{workspaceId}/runs"} {
 		edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 			OperationID: id, Method: http.MethodGet, Path: path + "/{run_id}/files/{name}", Summary: "Read a file that a tool produced",
-			Description: "Whoever may read the answer of the run may read its files.", Tags: []string{"runs"}, Responses: responses,
+			Description: "Everybody who may read the answer of the run may read its files.", Tags: []string{"runs"}, Responses: responses,
 		}}, func(context.Context, knowledge.Principal, *runFilePath) (*huma.StreamResponse, error) {
 			return raw(s.serveRunFile), nil
 		})

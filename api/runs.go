@@ -19,7 +19,7 @@ import (
 type runError struct {
 	Code    knowledge.Code `json:"code"`
 	Message string         `json:"message"`
-	RetryAt *time.Time     `json:"retry_at,omitempty" doc:"When a model that limits requests takes the next one"`
+	RetryAt *time.Time     `json:"retry_at,omitempty" doc:"When the model accepts requests again"`
 }
 
 // runView is a run as clients see it.
@@ -29,16 +29,16 @@ type runView struct {
 	Status      knowledge.RunStatus `json:"status" enum:"running,completed,failed,canceled"`
 	WorkflowID  string              `json:"workflow_id"`
 	ProjectID   *string             `json:"project_id" doc:"null: every project"`
-	DocumentID  *string             `json:"document_id,omitempty" doc:"That is ingested or removed"`
-	ImportID    *string             `json:"import_id,omitempty" doc:"That is run"`
+	DocumentID  *string             `json:"document_id,omitempty" doc:"The document that the run ingests or removes"`
+	ImportID    *string             `json:"import_id,omitempty" doc:"The import of the run"`
 	CreatedAt   time.Time           `json:"created_at"`
 	EndedAt     *time.Time          `json:"ended_at"`
 	Usage       json.RawMessage     `json:"usage"`
-	Progress    json.RawMessage     `json:"progress,omitempty" doc:"Of a reindex: matched, started, published, failed, canceled, refused, refusals, paused, documents_per_second, eta_seconds"`
-	Stage       knowledge.Stage     `json:"stage,omitempty" doc:"Of a document's ingest that runs, or at which its newest one failed; not in lists"`
-	Waiting     *knowledge.Waiting  `json:"waiting,omitempty" doc:"Why a step of that ingest waits for its next try, and until when; not in lists"`
+	Progress    json.RawMessage     `json:"progress,omitempty" doc:"For a reindex: matched, started, published, failed, canceled, refused, refusals, paused, documents_per_second, eta_seconds"`
+	Stage       knowledge.Stage     `json:"stage,omitempty" doc:"The stage of a running ingest, or the stage at which it failed; not in lists"`
+	Waiting     *knowledge.Waiting  `json:"waiting,omitempty" doc:"Why a step of the ingest waits for its next attempt, and until when; not in lists"`
 	Error       *runError           `json:"error"`
-	Result      any                 `json:"result" doc:"Of a run that completed; not in lists. That of a question is null but for the user who asked and for the admin scope"`
+	Result      any                 `json:"result" doc:"The result of a completed run; not in lists. The result of a question is null, except for its user and the admin scope"`
 	OperatorURL string              `json:"operator_url"`
 }
 
@@ -61,7 +61,7 @@ func (s *Server) registerRuns() {
 		}}, s.getRun)
 		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "cancel-run", Method: http.MethodPost, Path: path + "/{run_id}/cancel", DefaultStatus: http.StatusAccepted,
-			Summary: "Ask a run to stop", Description: "The last event of the run shows that it stopped. The owner of the run may ask, and a key with the write scope. An accepted removal cannot be canceled: 409.", Tags: tags,
+			Summary: "Cancel a run", Description: "The run has stopped when its last event says so. The owner of the run and keys with the write scope may cancel it. An accepted removal cannot be canceled (409).", Tags: tags,
 		}}, s.cancelRun)
 	}
 }

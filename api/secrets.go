@@ -25,22 +25,22 @@ const (
 
 // secretBody is the body of PUT /secrets/{name}.
 type secretBody struct {
-	Value     string                `json:"value" minLength:"1" doc:"At most 64 KiB. It is never shown again. For a bucket see docs/sources.md"`
-	ProjectID string                `json:"project_id,omitempty" maxLength:"200" doc:"The id or the name of the only project that may use it. Default: the key's project, or each project of the workspace"`
-	Uses      []knowledge.SecretUse `json:"uses" minItems:"1" maxItems:"4" enum:"header,import,webhook,model" doc:"header: in the requests of custom tools. import: as the credentials of imports"`
-	Hosts     []string              `json:"hosts" minItems:"1" maxItems:"50" doc:"That it is sent to, such as api.example.com, or *.example.com for all names below it. Of an import the host of its endpoint, else that of the provider"`
+	Value     string                `json:"value" minLength:"1" doc:"The value, at most 64 KiB; it is never shown. docs/sources.md has the form for buckets"`
+	ProjectID string                `json:"project_id,omitempty" maxLength:"200" doc:"The id or name of the only project that may use it. Default: the project of the key, or all projects of the workspace"`
+	Uses      []knowledge.SecretUse `json:"uses" minItems:"1" maxItems:"4" enum:"header,import,webhook,model" doc:"header: for the requests of custom tools. import: for the credentials of imports"`
+	Hosts     []string              `json:"hosts" minItems:"1" maxItems:"50" doc:"The hosts to which the secret may be sent, such as api.example.com, or *.example.com for all subdomains. For an import, the host of its endpoint, or of the provider"`
 }
 
 // secretView is a secret as clients see it: without its value.
 type secretView struct {
 	Name      string                `json:"name"`
-	ProjectID *string               `json:"project_id" doc:"null: each project of the workspace may use it"`
+	ProjectID *string               `json:"project_id" doc:"null: all projects of the workspace may use it"`
 	Uses      []knowledge.SecretUse `json:"uses" enum:"header,import,webhook,model"`
 	Hosts     []string              `json:"hosts"`
-	From      string                `json:"from" enum:"stored,configuration" doc:"stored: by this API. configuration: an operator changes it"`
-	Shadowed  bool                  `json:"shadowed,omitempty" doc:"The configuration has one of this name for the same projects, which is used in its place"`
-	CreatedAt *time.Time            `json:"created_at" doc:"null: of the configuration"`
-	UpdatedAt *time.Time            `json:"updated_at" doc:"null: of the configuration"`
+	From      string                `json:"from" enum:"stored,configuration" doc:"stored: stored by this API. configuration: set in the server's configuration"`
+	Shadowed  bool                  `json:"shadowed,omitempty" doc:"A secret of the same name in the configuration is used instead of this one"`
+	CreatedAt *time.Time            `json:"created_at" doc:"null: the secret is in the configuration"`
+	UpdatedAt *time.Time            `json:"updated_at" doc:"null: the secret is in the configuration"`
 }
 
 // SecretPath is the path of a secret.
@@ -64,14 +64,14 @@ func (s *Server) registerSecrets() {
 			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"secrets"},
 		}}
 	}
-	edge.Handle(s.edge, route("put-secret", http.MethodPut, path+"/{name}", "Store a secret, or replace it as a whole",
-		"Tools and imports name it. Its value is sealed with the instance's key, is sent to its hosts alone, and is never shown. "+
-			"One of a project is used before one of its workspace. A name that the configuration gives to the same projects: 409."), s.putSecret)
+	edge.Handle(s.edge, route("put-secret", http.MethodPut, path+"/{name}", "Store or replace a secret",
+		"Tools and imports refer to a secret by its name. Its value is encrypted with the instance's key, is sent only to its hosts, and is never shown. "+
+			"A secret of a project takes precedence over one of the workspace. If the configuration has a secret of this name for the same projects, the answer is 409."), s.putSecret)
 	edge.Handle(s.edge, route("list-secrets", http.MethodGet, path, "List the secrets, without their values",
-		"Those that the key's projects may use, by name: at most 1,000 that are stored, and those of the configuration."), s.listSecrets)
-	edge.Handle(s.edge, route("get-secret", http.MethodGet, path+"/{name}", "Read what a name means to a project, without its value",
-		"Its own secret, else that of the workspace."), s.getSecret)
-	edge.Handle(s.edge, route("delete-secret", http.MethodDelete, path+"/{name}", "Remove a stored secret at once", "What names it fails from then on."), s.deleteSecret)
+		"Lists the secrets that the projects of the key may use, by name: at most 1,000 stored ones, and those of the configuration."), s.listSecrets)
+	edge.Handle(s.edge, route("get-secret", http.MethodGet, path+"/{name}", "Read a secret, without its value",
+		"The answer is the secret of the project or, if it has none, of the workspace."), s.getSecret)
+	edge.Handle(s.edge, route("delete-secret", http.MethodDelete, path+"/{name}", "Remove a stored secret", "Tools and imports that use it fail from then on."), s.deleteSecret)
 }
 
 func (s *Server) putSecret(ctx context.Context, p knowledge.Principal, in *struct {
@@ -204,7 +204,7 @@ func (s *Server) deleteSecret(ctx context.Context, p knowledge.Principal, in *Ow
 	}
 	err = s.deps.Store.RemoveSecret(ctx, p, project, in.Name)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) && shadows(s.deps.NamedSecrets.Configured(p), knowledge.Secret{Name: in.Name, Workspace: p.Workspace(), Project: project}) {
-		return nil, knowledge.Errorf(knowledge.CodeConflict, "the secret %q is of the configuration: an operator removes it", in.Name)
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "the secret %q is in the server's configuration: ask an operator to remove it", in.Name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("remove secret %s: %w", in.Name, err)

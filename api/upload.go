@@ -23,7 +23,7 @@ type acceptedDocument struct {
 	RunID       string           `json:"runId"`
 	OperatorURL string           `json:"operatorUrl"`
 	EventsURL   string           `json:"eventsUrl"`
-	Unchanged   bool             `json:"unchanged,omitempty" doc:"The newest version is the same and was kept. The run is that version's; nothing was started"`
+	Unchanged   bool             `json:"unchanged,omitempty" doc:"The newest version is equal and was kept; nothing was started. The run is the run of that version"`
 }
 
 func (s *Server) registerUpload() {
@@ -35,7 +35,7 @@ func (s *Server) registerUpload() {
 	limit := min(max(s.cfg.FileBytes/3*4, s.cfg.TextBytes*2)+edge.SmallBody, s.cfg.RequestBytes)
 	edge.HandleRaw(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Limit: limit, Anew: true, Operation: huma.Operation{
 		OperationID: "add-document", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/document",
-		Summary: "Take a document in", Tags: []string{"documents"},
+		Summary: "Upload a document", Tags: []string{"documents"},
 		Parameters: []*huma.Param{
 			{Name: "workspaceId", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}},
 			{Name: "projectId", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "Default: the key's project, or default"},
@@ -43,7 +43,7 @@ func (s *Server) registerUpload() {
 		},
 		RequestBody: &huma.RequestBody{Required: true, Content: schema(reflect.TypeFor[documentBody]())},
 		Responses: map[string]*huma.Response{
-			"202": {Description: "Taken in; its ingestion runs", Content: schema(reflect.TypeFor[acceptedDocument]())},
+			"202": {Description: "Accepted; the document is being ingested", Content: schema(reflect.TypeFor[acceptedDocument]())},
 			"200": {Description: "With wait=true: the document when its ingestion has ended", Content: schema(reflect.TypeFor[view.Document]())},
 		},
 	}}, s.addDocument)

@@ -23,7 +23,7 @@ type projectUsage struct {
 	From  string       `json:"from" format:"date" doc:"The first day, in UTC"`
 	To    string       `json:"to" format:"date" doc:"The last day"`
 	Total UsageSum     `json:"total"`
-	Days  []usageOfDay `json:"days" doc:"Days with runs that asked a model, by the model that answered, or that embedded the document"`
+	Days  []usageOfDay `json:"days" doc:"Sums by day and model: the model that answered, or that embedded the documents"`
 }
 
 // UsageSum counts runs and what they used.
@@ -31,30 +31,30 @@ type UsageSum struct {
 	Runs             int     `json:"runs"`
 	PromptTokens     int     `json:"prompt_tokens"`
 	CompletionTokens int     `json:"completion_tokens"`
-	ModelCalls       int     `json:"model_calls" doc:"Of chat, transcription and image models"`
+	ModelCalls       int     `json:"model_calls" doc:"Calls of chat, transcription and image models"`
 	EmbeddingCalls   int     `json:"embedding_calls"`
-	EmbeddingTokens  int     `json:"embedding_tokens" doc:"As far as the endpoint counts them"`
+	EmbeddingTokens  int     `json:"embedding_tokens" doc:"Tokens, if the endpoint counts them"`
 	RerankCalls      int     `json:"rerank_calls"`
-	RerankTokens     int     `json:"rerank_tokens" doc:"As far as the endpoint counts them"`
-	Seconds          float64 `json:"seconds" doc:"From the beginnings of the runs to their ends"`
+	RerankTokens     int     `json:"rerank_tokens" doc:"Tokens, if the endpoint counts them"`
+	Seconds          float64 `json:"seconds" doc:"The duration of the runs"`
 }
 
 type usageOfDay struct {
 	Day   string `json:"day" format:"date"`
-	Model string `json:"model" doc:"Empty: the questions ended without an answer"`
+	Model string `json:"model" doc:"Empty for questions that ended without an answer"`
 	UsageSum
 }
 
 func (s *Server) registerProjectUsage() {
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-project-usage", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects/{id}/usage",
-		Summary: "Sum what the runs of a project used of models", Description: "Questions, ingests and reindexes that have ended, and imports so far, by the day on which they began.", Tags: []string{"projects"},
+		Summary: "Read the model usage of a project", Description: "Sums by day and model. They include finished questions, ingests and reindexes, and imports up to now, each on the day on which it started.", Tags: []string{"projects"},
 	}}, s.getProjectUsage)
 }
 
 func (s *Server) getProjectUsage(ctx context.Context, p knowledge.Principal, in *struct {
 	ProjectPath
-	From string `query:"from" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"The first day, in UTC, like 2026-03-01. Default: 29 days before to"`
+	From string `query:"from" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"The first day, in UTC, such as 2026-03-01. Default: 29 days before the last day"`
 	To   string `query:"to" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"The last day. Default: today"`
 }) (*struct{ Body projectUsage }, error) {
 	to, err := usageDay("query.to", in.To, s.now().UTC().Truncate(24*time.Hour))

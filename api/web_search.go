@@ -20,19 +20,19 @@ import (
 
 // webSearchBody is the body of POST /tools/web_search.
 type webSearchBody struct {
-	Query          string   `json:"query" doc:"What to look for"`
-	TimeRange      string   `json:"time_range,omitempty" enum:"day,month,year,none" doc:"Only pages of that time. Default: none, or tools.web_search.dateRange of the project"`
-	Whitelisted    []string `json:"whitelisted_domains,omitempty" maxItems:"100" doc:"Only pages of these domains and their sub-domains"`
+	Query          string   `json:"query" doc:"The search query"`
+	TimeRange      string   `json:"time_range,omitempty" enum:"day,month,year,none" doc:"Only pages from the last day, week, month or year. Default: tools.web_search.dateRange of the project, else none"`
+	Whitelisted    []string `json:"whitelisted_domains,omitempty" maxItems:"100" doc:"Only pages of these domains and their subdomains"`
 	SessionID      string   `json:"session_id,omitempty" doc:"A conversation of the user"`
 	ExternalUserID string   `json:"external_user_id,omitempty"`
-	UserID         string   `json:"userId,omitempty" doc:"The end user for whom an API key asks"`
-	ProjectID      string   `json:"project_id,omitempty" doc:"Whose settings hold (tools.web_search, ai). Default: that of the key, or the defaults"`
-	Stream         bool     `json:"stream,omitempty" doc:"Answer with server-sent events"`
+	UserID         string   `json:"userId,omitempty" doc:"A person of the workspace for whom an API key acts"`
+	ProjectID      string   `json:"project_id,omitempty" doc:"The project whose settings apply (tools.web_search, ai). Default: the project of the key, else the default settings"`
+	Stream         bool     `json:"stream,omitempty" doc:"Respond with server-sent events"`
 }
 
 type webSearchInput struct {
-	Delta   string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
-	Profile string `query:"profile" enum:"ag-ui" doc:"Stream events of AG-UI, as Accept: text/event-stream; profile=ag-ui does"`
+	Delta   string `query:"delta" enum:"on,off" doc:"off: send large events in one piece"`
+	Profile string `query:"profile" enum:"ag-ui" doc:"ag-ui: stream AG-UI events, like the header Accept: text/event-stream; profile=ag-ui"`
 	Body    webSearchBody
 }
 
@@ -64,11 +64,11 @@ func (s *Server) webSearch(_ context.Context, _ knowledge.Principal, in *webSear
 // webAnswer is the output of web_search, in the seed's order.
 type webAnswer struct {
 	Query       string      `json:"query"`
-	Response    string      `json:"response" doc:"With web_citation in it"`
-	Sources     []webSource `json:"sources" doc:"The pages that the model was given"`
+	Response    string      `json:"response" doc:"The answer, with web_citation elements"`
+	Sources     []webSource `json:"sources" doc:"The pages that the model got"`
 	SourcesUsed []int       `json:"sources_used" doc:"The ranks that the response cites"`
 	Model       string      `json:"model"`
-	Reranker    string      `json:"reranker" doc:"none where the order is that of the search engine"`
+	Reranker    string      `json:"reranker" doc:"none if the order of the search engine was kept"`
 	Total       int         `json:"total_results"`
 	Reranked    int         `json:"reranked_results"`
 	ExecutionID string      `json:"execution_id"`
@@ -82,7 +82,7 @@ type webSource struct {
 	Title   string  `json:"title"`
 	URL     string  `json:"url"`
 	Snippet string  `json:"snippet"`
-	Score   float64 `json:"rerank_score" doc:"Without a reranker the score of the search"`
+	Score   float64 `json:"rerank_score" doc:"The score of the reranker, or without one of the search"`
 	Used    bool    `json:"used_in_response"`
 }
 

@@ -20,14 +20,14 @@ type deliveryView struct {
 	Type           knowledge.WebhookType `json:"type"`
 	ProjectID      string                `json:"project_id"`
 	DocumentID     string                `json:"document_id" doc:"Empty for a callback"`
-	RunID          string                `json:"run_id,omitempty" doc:"Of a callback"`
+	RunID          string                `json:"run_id,omitempty" doc:"The run of a callback"`
 	SubscriptionID string                `json:"subscription_id" doc:"The id of the webhook in the project's webhooks"`
 	Status         store.DeliveryStatus  `json:"status" enum:"pending,delivered,failed,canceled"`
 	Attempts       int                   `json:"attempts"`
-	HTTPStatus     *int                  `json:"http_status" doc:"Of the last attempt; null: no answer"`
+	HTTPStatus     *int                  `json:"http_status" doc:"The HTTP status of the last attempt; null: no response"`
 	Error          *string               `json:"error" doc:"Why the last attempt failed"`
-	Answer         *deliveryAnswer       `json:"answer,omitempty" doc:"What the webhook answered"`
-	NextAttemptAt  *time.Time            `json:"next_attempt_at" doc:"Of a pending one"`
+	Answer         *deliveryAnswer       `json:"answer,omitempty" doc:"The response of the webhook"`
+	NextAttemptAt  *time.Time            `json:"next_attempt_at" doc:"The time of the next attempt of a pending delivery"`
 	CreatedAt      time.Time             `json:"created_at"`
 	EndedAt        *time.Time            `json:"ended_at"`
 }
@@ -48,11 +48,11 @@ func (s *Server) registerWebhookDeliveries() {
 	tags := []string{"webhooks"}
 	const path = "/workspaces/{workspaceId}/webhook_deliveries"
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
-		OperationID: "list-webhook-deliveries", Method: http.MethodGet, Path: path, Summary: "List the deliveries to webhooks, newest first", Tags: tags,
+		OperationID: "list-webhook-deliveries", Method: http.MethodGet, Path: path, Summary: "List webhook deliveries, newest first", Tags: tags,
 	}}, s.listDeliveries)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "redeliver", Method: http.MethodPost, Path: path + "/{id}/redeliver", DefaultStatus: http.StatusAccepted,
-		Summary: "Deliver an event again", Description: "With the same webhook-id, for another three days. Of a pending one the next attempt is made at once.", Tags: tags,
+		Summary: "Deliver a webhook event again", Description: "The delivery keeps its webhook-id and is attempted for another three days. A pending delivery is attempted at once.", Tags: tags,
 	}}, s.redeliver)
 }
 

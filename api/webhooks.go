@@ -15,13 +15,13 @@ const maxWebhooks = 20
 
 // webhookBody is a webhook as a project is given it.
 type webhookBody struct {
-	ID       string   `json:"id,omitempty" maxLength:"64" doc:"Of a webhook of the project. Default: the one with this url; if there is none, a new one is made"`
+	ID       string   `json:"id,omitempty" maxLength:"64" doc:"The id of a webhook of the project. Default: the webhook with this url; if there is none, a new one is created"`
 	URL      string   `json:"url" minLength:"1" maxLength:"2000" doc:"http or https"`
-	Types    []string `json:"types" minItems:"1" maxItems:"10" doc:"Of the events that it receives: documents_created, documents_updated, documents_deleted; queries: it is asked about each question"`
-	Secret   string   `json:"secret,omitempty" maxLength:"200" doc:"Signs the requests: whsec_ and 24 to 64 bytes in base64. Default: the one before; for a new webhook one is made, and shown once"`
-	APIKey   *string  `json:"apiKey,omitempty" maxLength:"1000" doc:"Sent in the header knowledge-project-apiKey; empty for none. Default: the one before"`
-	Required bool     `json:"required,omitempty" doc:"Of type queries: a question fails if the webhook does. Default: the question continues without it"`
-	Enabled  *bool    `json:"enabled,omitempty" doc:"Default: as before; for a new webhook true"`
+	Types    []string `json:"types" minItems:"1" maxItems:"10" doc:"The events of the webhook: documents_created, documents_updated, documents_deleted; queries: it is called for each question"`
+	Secret   string   `json:"secret,omitempty" maxLength:"200" doc:"The secret that signs the requests: whsec_ and 24 to 64 bytes in base64. Default: unchanged; for a new webhook one is generated and shown once"`
+	APIKey   *string  `json:"apiKey,omitempty" maxLength:"1000" doc:"The value of the header knowledge-project-apiKey; empty: no header. Default: unchanged"`
+	Required bool     `json:"required,omitempty" doc:"For the type queries: a question fails if the webhook fails. Default: the question continues without it"`
+	Enabled  *bool    `json:"enabled,omitempty" doc:"Default: unchanged; true for a new webhook"`
 }
 
 // webhookView is a webhook as clients see it: its secrets are never shown again.
@@ -31,9 +31,9 @@ type webhookView struct {
 	Types          []knowledge.WebhookType `json:"types"`
 	Enabled        bool                    `json:"enabled"`
 	DisabledReason string                  `json:"disabledReason,omitempty" doc:"Why Cairn disabled it"`
-	Required       bool                    `json:"required,omitempty" doc:"A question fails if the webhook does"`
+	Required       bool                    `json:"required,omitempty" doc:"A question fails if the webhook fails"`
 	HasAPIKey      bool                    `json:"hasApiKey"`
-	Secret         string                  `json:"secret,omitempty" doc:"The secret that was made for it, in the answer that makes it and never again"`
+	Secret         string                  `json:"secret,omitempty" doc:"The generated secret; shown once"`
 }
 
 // viewWebhooks shows webhooks, with the secrets that were made for some, by id.

@@ -41,16 +41,16 @@ type webSocketInput struct {
 	edge.ActingQuery
 	Workspace string `path:"workspaceId"`
 	Run       string `query:"runId" required:"true" maxLength:"200" doc:"The run to follow"`
-	After     string `query:"after" doc:"Continue behind this event; 0 = all"`
-	Token     string `query:"token" doc:"Of a webSocketUrl; stands in for a key"`
-	Compact   bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
+	After     string `query:"after" doc:"Send the events after this id; 0 = all"`
+	Token     string `query:"token" doc:"The token of a webSocketUrl; replaces a key"`
+	Compact   bool   `query:"compact" doc:"Omit concatenated from apiMessageChunk"`
 }
 
 func (s *Server) registerWebSocket() {
 	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "websocket", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/websocket", Summary: "Follow a run's events over a WebSocket", Tags: []string{"runs"},
 		Description: "Each message is the JSON {id, event, data} of one event (docs/events.md).",
-		Responses:   map[string]*huma.Response{"101": {Description: "The connection is a WebSocket from here on"}},
+		Responses:   map[string]*huma.Response{"101": {Description: "Switching to WebSocket"}},
 	}}, func(context.Context, knowledge.Principal, *webSocketInput) (*huma.StreamResponse, error) {
 		return raw(s.serveWebSocket), nil
 	})

@@ -32,11 +32,11 @@ type workspaceOutput struct{ Body workspaceView }
 func (s *Server) registerWorkspaces() {
 	edge.Handle(s.edge, edge.Route{Instance: true, Operation: huma.Operation{
 		OperationID: "create-workspace", Method: http.MethodPost, Path: "/workspaces", DefaultStatus: http.StatusCreated,
-		Summary: "Make a workspace", Description: "For the instance's administrator.", Tags: []string{"workspaces"},
+		Summary: "Create a workspace", Description: "Needs the instance's admin key.", Tags: []string{"workspaces"},
 	}}, s.createWorkspace)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-workspaces", Method: http.MethodGet, Path: "/workspaces",
-		Summary: "List the workspaces that the caller sees", Tags: []string{"workspaces"},
+		Summary: "List the workspaces", Tags: []string{"workspaces"},
 	}}, s.listWorkspaces)
 }
 

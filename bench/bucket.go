@@ -111,7 +111,7 @@ func newBucket() (*bucket, error) {
 	return b, nil
 }
 
-func (b *bucket) close() { _ = b.http.Close() } // the only error is that of closing the listener
+func (b *bucket) close() { _ = b.http.Close() } // the only error is from closing the listener
 
 // fill adds n objects under a prefix: the abstracts again and again, each with its
 // number, so that no two objects have the same text.

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// confidence is that of the intervals of the ratios.
+// confidence is the confidence level of the intervals of the ratios.
 const confidence = .95
 
-// errWorse means that the binary is worse than that of the base.
+// errWorse means that the binary is worse than the base's binary.
 var errWorse = errors.New("a measure is worse than the base by more than the threshold")
 
 // comparison measures two versions in turns.

@@ -76,7 +76,7 @@ func main() {
 	}
 }
 
-// run measures one binary, or compares it with that of another commit.
+// run measures one binary, or compares it with the binary of another commit.
 func run(ctx context.Context) error {
 	b := &bench{documents: 1400, tailRounds: 10, out: os.Stdout}
 	c := comparison{versions: "bin/versions"}

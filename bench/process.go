@@ -17,8 +17,7 @@ func (s *server) cpu() float64 {
 	return s.spent + own + parsers
 }
 
-// processors returns the processor seconds of the running server and those of its
-// parsers.
+// processors returns the processor seconds of the running server and of its parsers.
 func (s *server) processors() (own, parsers float64) {
 	own, parsers = processorSeconds(s.PID())
 	for _, pid := range s.Children() {
@@ -28,8 +27,8 @@ func (s *server) processors() (own, parsers float64) {
 	return own, parsers
 }
 
-// processorSeconds returns the processor seconds of a process, and those of its
-// children that have ended; none of a process that has ended.
+// processorSeconds returns the processor seconds of a process, and of its children that
+// have ended; 0 for a process that has ended.
 func processorSeconds(pid int) (own, ended float64) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -89,7 +89,7 @@ func (b *bench) qualities(ctx context.Context, env ...string) (found map[string]
 	for _, r := range rankings {
 		config := maps.Clone(r.config)
 		if config["fusion"] == nil {
-			config["fusion"] = "weighted" // not that of the ranking before
+			config["fusion"] = "weighted" // not the fusion of the ranking before
 		}
 		patch := map[string]any{"ai": map[string]any{"retrieval": config}}
 		if err := s.send(ctx, "PATCH", "/workspaces/default/projects/default", patch, nil); err != nil {

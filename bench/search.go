@@ -63,7 +63,7 @@ func (s collectionSize) String() string {
 }
 
 // parseSizes reads sizes with commas between them: the number of chunks, and after
-// a slash that of the workspaces.
+// a slash the number of workspaces.
 func parseSizes(list string) ([]collectionSize, error) {
 	var sizes []collectionSize
 	for part := range strings.SplitSeq(list, ",") {

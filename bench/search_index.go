@@ -50,7 +50,7 @@ const (
 )
 
 // searchMilvus measures a Milvus server in new collections: one that it starts for them, or
-// that of a URL, where they stay.
+// the server of a URL, where they stay.
 func (b *bench) searchMilvus(ctx context.Context, size collectionSize) (figures []figure, err error) {
 	url, server, err := b.startMilvus(ctx)
 	if err != nil {

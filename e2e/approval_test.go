@@ -64,7 +64,7 @@ func TestApprovalOverAKill(t *testing.T) {
 // callStatus is the part of a toolCall event that says how a call stands.
 type callStatus struct{ ID, Status, Summary string }
 
-// statuses returns those of the toolCall events, in their order.
+// statuses returns the statuses of the toolCall events, in their order.
 func statuses(t *testing.T, list []event) []callStatus {
 	t.Helper()
 	var all []callStatus

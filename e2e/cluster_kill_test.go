@@ -71,7 +71,7 @@ type killing struct {
 	apiRole    *role
 	api, other *server // the first ends in duringAnswer
 	published  int     // documents so far
-	uploaded   int     // of them, those of uploadThrough
+	uploaded   int     // of them, the documents of uploadThrough
 }
 
 func (k *killing) duringAnswer(t *testing.T) {

@@ -49,8 +49,8 @@ func sharesRoom(t *testing.T, one, two *server) {
 	}
 }
 
-// allowLoopback lets users name addresses of loopback, but not that of a cluster's
-// processes.
+// allowLoopback lets users name addresses of loopback, but not the addresses of a
+// cluster's processes.
 var allowLoopback = []string{"CAIRN_EGRESS__ALLOW=127.0.0.0/8", "CAIRN_EGRESS__DENY=127.0.0.1/32"}
 
 // refusesItself has users name the address of a process of the cluster in requests that

@@ -33,7 +33,7 @@ type cluster struct {
 	key    string // the admin key
 }
 
-// startCluster starts a Temporal server, that of a cairn up, for a cluster.
+// startCluster starts a cairn up, whose Temporal server is the server of a cluster.
 func startCluster(t *testing.T, env ...string) *cluster {
 	t.Helper()
 	return newCluster(t, start(t).ends, env...)

@@ -248,7 +248,7 @@ func (s *server) readerOf(t *testing.T, project string) string {
 }
 
 // wholeRun asks a question and returns all that its asker can read of it: the events, and
-// the run with its answer, those of agents included.
+// the run with its answer, the runs of agents included.
 func (s *server) wholeRun(t *testing.T, question map[string]any, header []string) string {
 	t.Helper()
 	get := func(method, path string, body any) (*http.Response, string) {

@@ -123,7 +123,7 @@ func (in *inside) some() []string {
 	return list
 }
 
-// endpoints returns a few of the addresses as those of buckets.
+// endpoints returns a few of the addresses as endpoints of buckets.
 func (in *inside) endpoints() []string {
 	var list []string
 	for _, what := range []string{"loopback", "its name", "a decimal number", "mapped"} {

@@ -126,7 +126,7 @@ func TestOperator(t *testing.T) {
 		if out := run(t, 0, "documents", "retry", "--all"); out != "no document matches\n" {
 			t.Errorf("documents retry says %q", out)
 		}
-		_, out, _ := command(t, env, "doctor") // the exit code is also that of this machine's disk
+		_, out, _ := command(t, env, "doctor") // the exit code also depends on this machine's disk
 		for _, want := range []string{"ready, with", "none failed, none waits", "clock"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("doctor does not say %q:\n%s", want, out)

@@ -112,7 +112,7 @@ func (things things) absent() things {
 	return none
 }
 
-// isUnique reports whether an id is that of one thing, and no number or name that others
+// isUnique reports whether an id belongs to one thing only, and is no number or name that others
 // have too.
 func isUnique(id string) bool { return len(id) > 12 }
 

@@ -334,7 +334,7 @@ func TestOfflineResearch(t *testing.T) {
 	}
 }
 
-// recordedResearch runs a research whose words are those of TestHistories, with a message,
+// recordedResearch runs a research with the words of TestHistories, with a message,
 // and returns its run.
 func (s *server) recordedResearch(t *testing.T, m *modeltest.Server) string {
 	t.Helper()
@@ -363,7 +363,7 @@ func (s *server) recordedResearch(t *testing.T, m *modeltest.Server) string {
 	return a.run
 }
 
-// recordedWebResearch runs a research of the web whose words are those of TestHistories.
+// recordedWebResearch runs a research of the web with the words of TestHistories.
 func (s *server) recordedWebResearch(t *testing.T, m *modeltest.Server, engine *searchEngine) string {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -20,7 +20,7 @@ import (
 // resolver is a DNS server on loopback that knows a few names.
 type resolver struct {
 	socket  net.PacketConn
-	names   map[string][]string // the addresses of each name; those of a rebinding name are given in turn
+	names   map[string][]string // the addresses of each name; a rebinding name has one after the other
 	rebinds map[string]bool
 	asked   atomic.Int64
 	program string // the program under test, with this resolver as its only one

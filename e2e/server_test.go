@@ -21,7 +21,7 @@ type server struct {
 	ends   childserver.Endpoints
 	key    string
 
-	namespace string // of its workflows, "" = that of a server with Temporal in its process
+	namespace string // of its workflows, "" = the namespace of a server with Temporal in its process
 }
 
 // start starts a server with the given variables ("NAME=value") and returns

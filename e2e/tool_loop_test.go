@@ -17,8 +17,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/protocol"
 )
 
-// cancelLimit bounds the time from a cancel to the end of a run, which comes after that of
-// its model call. It is 2 s on a machine that does nothing else.
+// cancelLimit bounds the time from a cancel to the end of a run, which comes after the end
+// of its model call. It is 2 s on a machine that does nothing else.
 const cancelLimit = 20 * time.Second
 
 // TestToolLoop has models and tools misbehave.

@@ -15,17 +15,17 @@ import (
 type askCmd struct {
 	clientFlags
 	Question     []string `arg:"" help:"The question, in one or more words; - reads it from standard input."`
-	Project      string   `short:"p" default:"default" help:"The project to ask."`
-	Document     []string `placeholder:"ID" sep:"none" help:"Ask this document only, by its id, external id or name, or the beginning of its id; may be repeated."`
-	Conversation string   `short:"c" placeholder:"ID" help:"Continue this conversation; each answer names its own."`
-	Attach       []string `placeholder:"FILE" sep:"none" help:"A file that comes with the question; may be repeated."`
-	DeepResearch bool     `help:"Answer with a report after many searches, which takes minutes."`
-	Web          bool     `help:"Let the model search the web too, where the server can."`
+	Project      string   `short:"p" default:"default" help:"The project whose documents are searched."`
+	Document     []string `placeholder:"ID" sep:"none" help:"Search only this document: its id, external id or name, or the beginning of its id; may be repeated."`
+	Conversation string   `short:"c" placeholder:"ID" help:"Continue this conversation; its id is printed below each answer."`
+	Attach       []string `placeholder:"FILE" sep:"none" help:"Attach this file to the question; may be repeated."`
+	DeepResearch bool     `help:"Research the question in many searches and answer with a report; takes minutes."`
+	Web          bool     `help:"Let the model search the web too, if the server is configured for it."`
 }
 
 // Help is the command's example.
 func (askCmd) Help() string {
-	return "The answer continues through a restart of the server, for up to a minute. Ctrl-C cancels the question; a second one does not wait for the server.\n\nExample:\n\n" +
+	return "If the server restarts, the command reconnects for up to a minute and the answer continues. Ctrl-C cancels the question; a second Ctrl-C exits at once.\n\nExample:\n\n" +
 		"    cairn ask \"How often must an HX-4 be calibrated?\" --project default\n    cairn ask how many days of holiday are there\n    cairn ask -c 7d3f2c1e-0a35-4a3e-a3bb-0d6a9a1f2c11 and when must they be announced?\n    cairn ask - < question.txt\n" +
 		"    cairn ask \"What does this letter want?\" --attach letter.pdf\n" +
 		"    cairn ask \"What do the incidents of this year have in common?\" --deep-research > report.md"
@@ -82,7 +82,7 @@ func (q askCmd) text(stdin io.Reader) (string, error) {
 	case text == "":
 		return "", wrongUse("standard input has no question")
 	case len(data) > maxQuestion:
-		return "", wrongUse("standard input has more than %d bytes: a question is shorter", maxQuestion)
+		return "", wrongUse("standard input has more than %d bytes, which is the limit of a question", maxQuestion)
 	case !utf8.ValidString(text):
 		return "", wrongUse("the question on standard input is not UTF-8")
 	}

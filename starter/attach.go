@@ -18,7 +18,7 @@ func attachedFiles(paths []string) ([]client.File, error) {
 		case err != nil:
 			return nil, wrongUse("--attach %s cannot be read: it must be the path of a file", path)
 		case !info.Mode().IsRegular():
-			return nil, wrongUse("--attach %s is no file", path)
+			return nil, wrongUse("--attach %s is not a file", path)
 		case len(files) == knowledge.MaxAttachments:
 			return nil, wrongUse("a question has at most %d attached files: upload more with cairn ingest", knowledge.MaxAttachments)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 type chunksCmd struct {
-	Show chunksShowCmd `cmd:"" help:"Show a passage, and where a quotation stands in it."`
+	Show chunksShowCmd `cmd:"" help:"Show a passage; mark a quotation in it."`
 }
 
 // Help returns an example of the commands.
@@ -23,14 +23,14 @@ func (chunksCmd) Help() string {
 
 type chunksShowCmd struct {
 	clientFlags
-	ID    string `arg:"" help:"The passage's id, as the sources of an answer have it."`
+	ID    string `arg:"" help:"The passage's id, from the sources of an answer."`
 	Quote string `help:"A sentence to mark in the passage; white space, case and hyphens at line ends do not matter."`
-	Open  bool   `help:"Write the page as a picture with the passage or the quotation marked, print its path, and show it where there is a viewer."`
+	Open  bool   `help:"Save a picture of the page with the passage or the quotation marked, print its path, and open it in a viewer if there is one."`
 }
 
 // Help returns the command's details and an example.
 func (chunksShowCmd) Help() string {
-	return "The quotation is marked as text on a terminal is selected, and elsewhere as >>>this<<<. The exit code is 1 if it is not in the passage.\n\nExample:\n\n" +
+	return "A terminal shows the quotation in reverse video; elsewhere it is marked >>>like this<<<. The exit code is 1 if the passage does not contain it.\n\nExample:\n\n" +
 		"    cairn chunks show 5b0c0f4e-7a7c-5d0a-8f5e-0c7a52f1d9e3 --quote \"Wipe it with a soft cloth.\" --open"
 }
 

@@ -13,16 +13,16 @@ import (
 var errNoTemporal = usageError{"this build has no Temporal server (it was made with -tags cluster): set temporal.address to the host and port of one, or use a build without that tag"}
 
 type apiCmd struct {
-	Data   string `placeholder:"DIR" help:"A folder of this process for temporary files, and for the stores that are files. Default: ./cairn-data."`
-	Listen string `placeholder:"ADDRESS" help:"The address of the API; port 0 takes a free port. Default: 127.0.0.1:8080."`
+	Data   string `placeholder:"DIR" help:"The folder for temporary files, and for stores that are files. Default: ./cairn-data."`
+	Listen string `placeholder:"ADDRESS" help:"The address of the API; port 0 selects a free port. Default: 127.0.0.1:8080."`
 	Config string `type:"path" placeholder:"FILE" help:"The configuration file of the cluster. Default: the file in CAIRN_CONFIG."`
 }
 
 // Help returns the command's details and an example.
 func (apiCmd) Help() string {
-	return "The process serves the API of a cluster: any number of cairn api and cairn worker on one Temporal server " +
-		"(temporal.address) and the same stores, which cairn migrate has prepared. It keeps nothing that matters and may be killed at " +
-		"any moment; its clients resume at another.\n\nExample:\n\n    cairn api --config cluster.yaml --listen 0.0.0.0:8080"
+	return "A cluster is any number of cairn api and cairn worker processes that use the same Temporal server (temporal.address) and " +
+		"the same stores. Run cairn migrate first. An API server has no state of its own and may be killed at any moment; its clients " +
+		"continue at another one.\n\nExample:\n\n    cairn api --config cluster.yaml --listen 0.0.0.0:8080"
 }
 
 // Run serves until ctx ends.
@@ -46,10 +46,10 @@ type migrateCmd struct {
 
 // Help returns the command's details and an example.
 func (migrateCmd) Help() string {
-	return "The command prepares what the roles of a cluster share: the tables of the database, the Temporal namespace with its search " +
+	return "The command creates or updates what the processes of a cluster share: the tables of the database, the Temporal namespace with its search " +
 		"attributes and schedules, the default workspace and project, and the keys of the instance. The first run writes the keys to " +
 		"admin.key and secret.key in the data folder unless the configuration has them (admin_key, secret_key), and prints the admin key. " +
-		"Run it before each new version; doing it again changes nothing. cairn up needs no cairn migrate.\n\n" +
+		"Run it before each new version; running it again changes nothing. cairn up does not need it.\n\n" +
 		"Example:\n\n    cairn migrate --config cluster.yaml"
 }
 

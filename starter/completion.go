@@ -10,12 +10,12 @@ import (
 )
 
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish."`
 }
 
 // Help returns the command's details and an example.
 func (completionCmd) Help() string {
-	return "Prints a script that completes commands, flags and their values.\n\nExample:\n\n" +
+	return "The script completes commands, flags and their values.\n\nExample:\n\n" +
 		"    cairn completion bash > /etc/bash_completion.d/cairn\n" +
 		"    cairn completion zsh > \"${fpath[1]}/_cairn\"\n" +
 		"    cairn completion fish > ~/.config/fish/completions/cairn.fish"

@@ -12,14 +12,14 @@ import (
 
 type configCmd struct {
 	Config  string `type:"path" placeholder:"FILE" help:"The configuration file. Default: the file in CAIRN_CONFIG."`
-	Explain string `placeholder:"KEY" help:"Print what a key means, its value, and where the value comes from."`
+	Explain string `placeholder:"KEY" help:"Print the meaning of a key, its value, and the source of the value."`
 	outputFlags
 }
 
 // Help returns the command's details and an example.
 func (configCmd) Help() string {
-	return "The output is a configuration file: loaded with CAIRN_CONFIG it results in the same configuration, " +
-		"after the masked secrets (********) are filled in.\n\nExample:\n\n    cairn config --config cairn.yaml\n    cairn config --explain limits.file_bytes"
+	return "The output is a valid configuration file. Fill in the masked secrets (********) before you use it. " +
+		"\n\nExample:\n\n    cairn config --config cairn.yaml\n    cairn config --explain limits.file_bytes"
 }
 
 // Run prints the configuration that cairn up would use.

@@ -26,7 +26,7 @@ type demoCmd struct {
 // Help returns the command's details and an example.
 func (demoCmd) Help() string {
 	return "The demo uses a temporary folder, free ports and the offline model, and leaves nothing behind. " +
-		"The exit code is 1 if anything that it shows did not happen.\n\nExample:\n\n    cairn demo"
+		"The exit code is 1 if a check fails.\n\nExample:\n\n    cairn demo"
 }
 
 const (

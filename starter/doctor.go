@@ -22,8 +22,8 @@ type doctorCmd struct {
 
 // Help returns the command's details and an example.
 func (doctorCmd) Help() string {
-	return "Components and endpoints are those of this machine and configuration: run the command beside the server. " +
-		"It exits with 1 if a person has to do something.\n\nExample:\n\n    cairn doctor\n    cairn doctor -o json"
+	return "Run the command on the machine of the server and with its configuration: it checks the installed programs and the endpoints from there. " +
+		"The exit code is 1 if a problem needs your action.\n\nExample:\n\n    cairn doctor\n    cairn doctor -o json"
 }
 
 // States of a finding.

@@ -13,14 +13,14 @@ import (
 type documentAction struct {
 	clientFlags
 	IDs     []string `arg:"" optional:"" name:"id" help:"The documents' ids, external ids or names, or the beginnings of their ids."`
-	All     bool     `help:"Choose documents by the other flags, in place of ids."`
+	All     bool     `help:"Select documents by the other flags instead of ids."`
 	Project string   `short:"p" help:"With --all: only documents of this project. Default: all projects."`
-	Status  string   `enum:",pending,published,error,inactive,deleting" default:"" help:"With --all: only documents with this status."`
-	Code    string   `help:"With --all: only documents with this code of an error, or of the failure for which they wait."`
+	Status  string   `enum:",pending,published,error,inactive,deleting" default:"" help:"With --all: only documents with this status: pending, published, error, inactive or deleting."`
+	Code    string   `help:"With --all: only documents whose error, or whose last failed attempt, has this code."`
 	Tag     []string `sep:"none" help:"With --all: only documents with one of these tags; may be repeated."`
-	Stale   bool     `help:"With --all: only documents that were made with other settings or another embedding model than the project has."`
-	DryRun  bool     `help:"Only count the documents."`
-	Wait    bool     `help:"Wait for the end of one document's run; exit code 1 if it failed. With --json the result is printed."`
+	Stale   bool     `help:"With --all: only documents that were processed with other settings or another embedding model than the project has now."`
+	DryRun  bool     `help:"Only count the documents; change nothing."`
+	Wait    bool     `help:"Wait until the run has ended (one document only); the exit code is 1 if it failed."`
 }
 
 // doing is what a document command does: the path of its route, and how messages describe
@@ -127,7 +127,7 @@ type documentsRemoveCmd struct {
 
 // Help returns the command's details and an example.
 func (documentsRemoveCmd) Help() string {
-	return "A document is invisible at once. With --wait the command ends when its last byte is deleted. Count with --dry-run before a removal with --all.\n\nExample:\n\n" +
+	return "A removed document is invisible at once; its data is deleted in the background. With --wait the command returns when all data is deleted. Use --dry-run before a removal with --all to count the documents.\n\nExample:\n\n" +
 		"    cairn documents remove 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait\n    cairn documents remove --all --status error --code corrupt --yes"
 }
 
@@ -162,7 +162,7 @@ type documentsRetryCmd struct{ documentAction }
 
 // Help returns the command's details and an example.
 func (documentsRetryCmd) Help() string {
-	return "A document that failed resumes at its failed stage. One that waits for its next try tries at once.\n\nExample:\n\n" +
+	return "A failed document resumes at the stage that failed. A document that waits for its next attempt is attempted at once.\n\nExample:\n\n" +
 		"    cairn documents retry 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait\n    cairn documents retry --all --code provider_failed"
 }
 

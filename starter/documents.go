@@ -15,8 +15,8 @@ type documentsCmd struct {
 	List     documentsListCmd     `cmd:"" help:"List a project's documents."`
 	Show     documentsShowCmd     `cmd:"" help:"Show a document."`
 	Remove   documentsRemoveCmd   `cmd:"" help:"Remove documents and everything derived from them."`
-	Reingest documentsReingestCmd `cmd:"" help:"Create new versions from the stored originals."`
-	Retry    documentsRetryCmd    `cmd:"" help:"Resume failed ingestions at their failed stage, and try at once what waits."`
+	Reingest documentsReingestCmd `cmd:"" help:"Process the stored originals again, as new versions."`
+	Retry    documentsRetryCmd    `cmd:"" help:"Resume failed documents at the stage that failed."`
 }
 
 // Help returns an example of the commands.

@@ -16,8 +16,8 @@ type healthCmd struct {
 
 // Help returns the command's details and an example.
 func (healthCmd) Help() string {
-	return "The command asks /readyz of the server, or of a worker at its health_listen. It exits with 0 if the process is ready, with 1 if it is not, and with 3 if none answers. " +
-		"Containers, which have no curl, use it as their health check.\n\nExample:\n\n    cairn health --url http://127.0.0.1:8081"
+	return "The command requests /readyz of a server, or of a worker at its health_listen. The exit code is 0 if the process is ready, 1 if it is not, and 3 if nothing answers. " +
+		"It is the health check of the containers, which have no curl.\n\nExample:\n\n    cairn health --url http://127.0.0.1:8081"
 }
 
 // Run reports the state of a process.

@@ -18,31 +18,31 @@ import (
 
 type importCmd struct {
 	clientFlags
-	Source         source   `arg:"" name:"source" help:"s3://, gs:// or azblob:// with a bucket and a prefix, a .zip on this machine, or an http(s) address."`
+	Source         source   `arg:"" name:"source" help:"s3://, gs:// or azblob:// with a bucket and a prefix, a .zip file on this machine, or an http(s) URL."`
 	Project        string   `short:"p" default:"default" help:"The project of the documents."`
-	Type           string   `enum:",zip,url_list,crawl" default:"" help:"What is at an http(s) address: zip, url_list or crawl. Default: zip if it ends in .zip."`
-	Secret         string   `placeholder:"NAME" help:"The secret with the credentials (cairn secrets set). Default: none, which a bucket needs unless it is anonymous or the operator lets the workspace use the identity of the server."`
+	Type           string   `enum:",zip,url_list,crawl" default:"" help:"The kind of an http(s) source: zip, url_list (a list of URLs) or crawl (a web site). Default: zip if the URL ends in .zip."`
+	Secret         string   `placeholder:"NAME" help:"The secret with the credentials (see cairn secrets set). A bucket needs one, unless it is anonymous or the workspace may use the identity of the server. Default: none."`
 	Include        []string `sep:"none" placeholder:"PATTERN" help:"Import only the objects that match, such as reports/**/*.pdf; may be repeated."`
-	Exclude        []string `sep:"none" placeholder:"PATTERN" help:"Leave out the objects that match; may be repeated."`
+	Exclude        []string `sep:"none" placeholder:"PATTERN" help:"Skip the objects that match; may be repeated."`
 	Tag            []string `sep:"none" help:"A tag for all documents; may be repeated."`
-	Parser         string   `enum:",crawler,model" default:"" help:"Who reads the objects that have pages: crawler reads the text in them, model has a vision model write down their pages. Default: crawler."`
-	RemoveVanished bool     `help:"Remove the documents whose objects were there at an earlier import and are gone."`
-	DryRun         bool     `help:"Only list and count."`
+	Parser         string   `enum:",crawler,model" default:"" help:"How to read files that have pages: crawler extracts their text, model lets a vision model transcribe the pages. Default: crawler."`
+	RemoveVanished bool     `help:"Remove the documents of objects that an earlier import found and that no longer exist."`
+	DryRun         bool     `help:"Only list and count the objects; import nothing."`
 	Wait           bool     `help:"Wait until the import has ended."`
 	sourceFlags    `embed:""`
 }
 
 // sourceFlags are the settings of the kinds of sources.
 type sourceFlags struct {
-	Endpoint   string `group:"source" placeholder:"URL" help:"The address of a service that is compatible with S3, GCS or Azure."`
+	Endpoint   string `group:"source" placeholder:"URL" help:"The URL of a service that is compatible with S3, GCS or Azure."`
 	Region     string `group:"source" help:"The region of an S3 bucket."`
-	PathStyle  bool   `group:"source" help:"The name of the S3 bucket is in the path."`
+	PathStyle  bool   `group:"source" help:"Put the name of the S3 bucket into the path of the URL, not into the host name."`
 	Anonymous  bool   `group:"source" help:"Send no credentials to the bucket."`
-	RoleARN    string `group:"source" name:"role-arn" placeholder:"ARN" help:"The role that is assumed to read the S3 bucket."`
-	ExternalID string `group:"source" name:"external-id" help:"Sent when the role is assumed."`
+	RoleARN    string `group:"source" name:"role-arn" placeholder:"ARN" help:"The AWS role to assume for reading the S3 bucket."`
+	ExternalID string `group:"source" name:"external-id" help:"The external id for assuming the role."`
 	MaxPages   int    `group:"source" help:"The largest number of pages of a crawl."`
-	MaxDepth   int    `group:"source" help:"The largest number of links between the start of a crawl and a page."`
-	DelayMS    int    `group:"source" name:"delay-ms" help:"The time between two requests of a crawl."`
+	MaxDepth   int    `group:"source" help:"The largest number of links to follow from the start page of a crawl."`
+	DelayMS    int    `group:"source" name:"delay-ms" help:"The time between two requests of a crawl, in milliseconds."`
 }
 
 // options returns the settings that are given, by their names in a request.
@@ -69,8 +69,8 @@ func (f sourceFlags) options() map[string]any {
 // Help returns the command's details and an example.
 func (importCmd) Help() string {
 	return "The server reads the source itself; only an archive on this machine is uploaded. Objects that are unchanged since an " +
-		"earlier import of the same source are skipped, so importing again is cheap. The credentials stay on the server: --secret " +
-		"names them. Ctrl-C ends the waiting, not the import. The exit code is 1 if an object failed or the import did not end well.\n\n" +
+		"earlier import of the same source are skipped. The credentials stay on the server: --secret is the name of a stored secret. " +
+		"Ctrl-C stops waiting, not the import. The exit code is 1 if an object or the import failed.\n\n" +
 		"Example:\n\n" +
 		"    cairn import s3://company-docs/handbook/ --include '**/*.md' --secret company_s3 --wait\n" +
 		"    cairn import archive.zip --project legal --wait"
@@ -138,7 +138,7 @@ func (g importCmd) kind() (string, error) {
 		case err != nil:
 			return "", usageError{err.Error()}
 		case !info.Mode().IsRegular() || !strings.EqualFold(filepath.Ext(uri), ".zip"):
-			return "", wrongUse("%s is no .zip file; ingest files and folders of this machine with cairn ingest", uri)
+			return "", wrongUse("%s is not a .zip file; ingest files and folders of this machine with cairn ingest", uri)
 		}
 		return "", nil
 	case g.Type != "":
@@ -153,11 +153,11 @@ func (g importCmd) kind() (string, error) {
 	u, err := url.Parse(uri)
 	switch {
 	case err != nil || scheme != "http" && scheme != "https":
-		return "", wrongUse("%s is no source; give s3://, gs://, azblob://, an http(s) address, or a .zip file", uri)
+		return "", wrongUse("%s is not a source; give s3://, gs://, azblob://, an http(s) address, or a .zip file", uri)
 	case strings.EqualFold(filepath.Ext(u.Path), ".zip"):
 		return "zip", nil
 	}
-	return "", wrongUse("say what is at %s: --type crawl for a site, --type url_list for a list of addresses, --type zip for an archive", uri)
+	return "", wrongUse("choose the kind of %s: --type crawl for a web site, --type url_list for a list of URLs, --type zip for an archive", uri)
 }
 
 // awaitImport shows an import until it ends, and then its outcome.

@@ -39,7 +39,7 @@ func TestKindOfSource(t *testing.T) {
 		{source: local, want: ""},
 		{source: local, given: "zip", want: ""},
 		{source: "https://example.org/", wrong: "--type crawl"},
-		{source: "ftp://example.org/a.zip", wrong: "is no source"},
+		{source: "ftp://example.org/a.zip", wrong: "is not a source"},
 		{source: text, wrong: "cairn ingest"},
 		{source: dir, wrong: "cairn ingest"},
 		{source: filepath.Join(dir, "missing.zip"), wrong: "no such file"},

@@ -10,13 +10,13 @@ import (
 )
 
 type importsCmd struct {
-	List     importsListCmd     `cmd:"" help:"List imports, the newest first."`
+	List     importsListCmd     `cmd:"" help:"List imports, newest first."`
 	Show     importsShowCmd     `cmd:"" help:"Show an import and its first failures."`
 	Failures importsFailuresCmd `cmd:"" help:"List the objects of an import that failed."`
-	Pause    importsPauseCmd    `cmd:"" help:"Ask an import to pause."`
-	Resume   importsResumeCmd   `cmd:"" help:"Ask a paused import to resume."`
-	Cancel   importsCancelCmd   `cmd:"" help:"Ask an import to stop; what it has published stays."`
-	Retry    importsRetryCmd    `cmd:"" help:"Import the objects that failed again."`
+	Pause    importsPauseCmd    `cmd:"" help:"Pause an import."`
+	Resume   importsResumeCmd   `cmd:"" help:"Resume a paused import."`
+	Cancel   importsCancelCmd   `cmd:"" help:"Cancel an import; documents that it has published remain."`
+	Retry    importsRetryCmd    `cmd:"" help:"Retry the objects of an import that failed."`
 }
 
 // Help returns an example of the commands.

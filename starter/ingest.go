@@ -16,21 +16,24 @@ import (
 
 type ingestCmd struct {
 	clientFlags
-	Sources    []source `arg:"" name:"path|dir|url" help:"Files, folders (with everything in them) and http(s) addresses."`
+	Sources    []source `arg:"" name:"path|dir|url" help:"Files, folders (with all files below them) and http(s) URLs."`
 	Project    string   `short:"p" default:"default" help:"The project of the documents."`
 	Tag        []string `sep:"none" help:"A tag for all documents; may be repeated."`
-	ExternalID string   `name:"external-id" xor:"id" help:"The external id of a single file or address. Default: its path inside the folder, its name, or the address."`
-	Prefix     string   `xor:"id" placeholder:"TEXT" help:"Text to put before each external id, so that two folders may contain files of the same names."`
-	Force      bool     `help:"Ingest files again that are unchanged. Does not apply to the files in an archive."`
+	ExternalID string   `name:"external-id" xor:"id" help:"The external id of a single file or URL. Default: the path inside the folder, the file name, or the URL."`
+	Prefix     string   `xor:"id" placeholder:"TEXT" help:"Text to put before each external id, so that files of the same name in two folders do not collide."`
+	Force      bool     `help:"Ingest unchanged files too. Does not apply to the files in an archive."`
 	Wait       bool     `help:"Wait until each document is published or has failed."`
-	Parallel   int      `default:"4" help:"Number of concurrent uploads."`
+	Parallel   int      `default:"4" help:"The number of concurrent uploads."`
 }
 
 // Help returns the command's details and an example.
 func (ingestCmd) Help() string {
-	return "A document whose external id exists already becomes a new version of that document, and the output says so. " +
-		"Give each folder its own --prefix to prevent that. A file that is the same as before, with the same tags and settings, is reported as unchanged and is not ingested again, unless --force is given; so a command that was interrupted can be repeated. An address is always fetched. A transcript (talk.vtt or talk.srt) beside a recording of the same name (talk.mp3) becomes part of its document. A .zip is imported: its files become documents (see cairn import). Files of unsupported kinds and links to folders are listed and " +
-		"skipped; hidden files, and those that a file .cairnignore with the syntax of .gitignore leaves out, are counted. The exit code is 1 if a document failed or no file was ingested.\n\nExample:\n\n" +
+	return "A file whose external id exists becomes a new version of that document, and the output says so. " +
+		"Give each folder its own --prefix to prevent that. A file that is the same as before, with the same tags and settings, is reported as unchanged and is " +
+		"not ingested again without --force, so an interrupted command can be repeated. A URL is always fetched.\n\n" +
+		"A transcript (talk.vtt or talk.srt) beside a recording of the same name (talk.mp3) becomes part of its document. The files in a .zip become documents (see cairn import).\n\n" +
+		"Files of unsupported kinds and links to folders are listed and skipped. Hidden files, and files that match a .cairnignore (the syntax of .gitignore), " +
+		"are counted and skipped. The exit code is 1 if a document failed or no file was ingested.\n\nExample:\n\n" +
 		"    cairn ingest ./handbook https://example.org/manual.html --tag service --wait\n" +
 		"    cairn ingest ./projects/heron --prefix heron/"
 }

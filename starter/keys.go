@@ -27,7 +27,7 @@ type keysCreateCmd struct {
 	Project string        `short:"p" help:"Restrict the key to this project."`
 	Scope   []string      `enum:"read,write,admin" default:"read" help:"The key's scopes: read, write or admin; may be repeated."`
 	Expires time.Duration `placeholder:"DURATION" help:"The key expires after this time, such as 720h."`
-	Queries int           `name:"queries-per-minute" placeholder:"N" help:"How many questions the key may ask in a minute. Default: the instance's limit."`
+	Queries int           `name:"queries-per-minute" placeholder:"N" help:"The number of questions that the key may ask in a minute. Default: the limit of the configuration."`
 }
 
 // Help returns the command's example.
@@ -115,7 +115,7 @@ func (l keysListCmd) state(a *app, k client.Key) string {
 type keysRevokeCmd struct {
 	clientFlags
 	ID       string `arg:"" help:"The key's id, or the beginning of it."`
-	Children bool   `help:"Revoke all keys that it and they have made too."`
+	Children bool   `help:"Also revoke the keys that were created with this key, and the keys created with those."`
 }
 
 // Help returns the command's example.

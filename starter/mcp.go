@@ -15,8 +15,8 @@ import (
 )
 
 type mcpCmd struct {
-	URL       string `name:"url" env:"CAIRN_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The server (${env})."`
-	Key       string `name:"key" env:"CAIRN_KEY" placeholder:"KEY" help:"API key or JWT (${env}); without one, ./cairn-data/admin.key is used for a server on this machine."`
+	URL       string `name:"url" env:"CAIRN_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The address of the server (${env})."`
+	Key       string `name:"key" env:"CAIRN_KEY" placeholder:"KEY" help:"API key or JWT (${env}). Default: for a server on this machine the key in ./cairn-data/admin.key."`
 	Workspace string `name:"workspace" default:"default" help:"The workspace to use."`
 }
 

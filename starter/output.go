@@ -18,8 +18,8 @@ const (
 // outputFlags choose the form of what a command prints. Both flags print all fields. --json
 // has precedence: it is older, and scripts read the names of the API in it.
 type outputFlags struct {
-	Output string `short:"o" enum:"table,json,yaml" default:"table" help:"table, json or yaml. json and yaml have fields in snake_case, and lists in data."`
-	JSON   bool   `name:"json" help:"Print JSON with the names that the API has for the fields."`
+	Output string `short:"o" enum:"table,json,yaml" default:"table" help:"The format: table, json or yaml. In json and yaml the field names are in snake_case, and a list is in data."`
+	JSON   bool   `name:"json" help:"Print JSON with the field names of the API."`
 }
 
 // forPrograms reports whether the output is JSON or YAML.
@@ -64,7 +64,7 @@ func (f outputFlags) writeItem(a *app, v any) error {
 // listFlags are the flags of commands that list things.
 type listFlags struct {
 	clientFlags
-	Wide bool `help:"Print every column in full, however narrow the terminal is."`
+	Wide bool `help:"Print all columns in full width, even on a narrow terminal."`
 }
 
 // listing is a list as a table.

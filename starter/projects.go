@@ -16,9 +16,9 @@ type projectsCmd struct {
 	Create  projectsCreateCmd  `cmd:"" help:"Create a project; its API key is shown once."`
 	Show    projectsShowCmd    `cmd:"" help:"Show a project and its configuration."`
 	Set     projectsSetCmd     `cmd:"" help:"Change a project's configuration."`
-	Usage   projectsUsageCmd   `cmd:"" help:"Sum what the runs of a project used of models."`
-	Reindex projectsReindexCmd `cmd:"" help:"Make new versions of outdated documents."`
-	Delete  projectsDeleteCmd  `cmd:"" help:"Remove a project with everything in it."`
+	Usage   projectsUsageCmd   `cmd:"" help:"Show the use of models by a project: calls, tokens and time."`
+	Reindex projectsReindexCmd `cmd:"" help:"Process outdated documents again with the project's present settings."`
+	Delete  projectsDeleteCmd  `cmd:"" help:"Delete a project with all its data."`
 }
 
 // Help returns an example of the commands.
@@ -126,7 +126,7 @@ func (s projectsShowCmd) Run(ctx context.Context, a *app) error {
 type projectsSetCmd struct {
 	clientFlags
 	ID      string   `arg:"" help:"The project's id or name, or the beginning of its id."`
-	Changes []string `arg:"" name:"key=value" help:"Changes: name, or a path inside ai, tools or limits. A value that is not JSON is a string."`
+	Changes []string `arg:"" name:"key=value" help:"A change: the key is name, or a path inside ai, tools or limits; a value that is not JSON is a string."`
 }
 
 // Help returns the command's example.

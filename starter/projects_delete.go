@@ -10,14 +10,14 @@ import (
 type projectsDeleteCmd struct {
 	clientFlags
 	ID   string `arg:"" name:"name" help:"The project's id or name, or the beginning of its id."`
-	Yes  bool   `help:"Do not ask."`
-	Wait bool   `help:"Block until the last byte is deleted."`
+	Yes  bool   `help:"Do not ask for confirmation."`
+	Wait bool   `help:"Wait until all data is deleted."`
 }
 
 // Help returns the command's details and an example.
 func (projectsDeleteCmd) Help() string {
-	return "The documents, conversations, runs, imports, webhooks and keys of the project are removed with it. " +
-		"All of them are invisible at once. The command asks for the project's name before it begins.\n\n" +
+	return "The documents, conversations, runs, imports, webhooks and keys of the project are deleted with it. " +
+		"They are invisible at once; the data is deleted in the background. The command asks for the name of the project first.\n\n" +
 		"Example:\n\n    cairn projects delete field-service --wait"
 }
 

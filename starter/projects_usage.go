@@ -17,7 +17,7 @@ type projectsUsageCmd struct {
 
 // Help returns the command's details and an example.
 func (projectsUsageCmd) Help() string {
-	return "It counts questions, ingests and reindexes that have ended, and imports so far, by the day on which they began. Documents are counted under the model that embeds them. Seconds are from the beginning of a run to its end.\n\nExample:\n\n" +
+	return "The sums include finished questions, ingests and reindexes, and imports up to now, each on the day on which it started. A document counts for the model that embedded it. Seconds are the duration of the runs.\n\nExample:\n\n" +
 		"    cairn projects usage default --from 2026-01-01 --to 2026-01-31"
 }
 

@@ -11,14 +11,13 @@ import (
 
 type rebuildIndexCmd struct {
 	clientFlags
-	Project string `placeholder:"ID" help:"The project. Default: all projects of the workspace."`
+	Project string `placeholder:"ID" help:"Only this project. Default: all projects of the workspace."`
 }
 
 // Help returns the command's details and an example.
 func (rebuildIndexCmd) Help() string {
-	return "Writes the index entries of all published documents again, from the database and the stored vectors. " +
-		"For an index that is empty because its file was lost or vector.url was changed. Only chunks whose vectors are not stored are embedded. " +
-		"Each project has a run, which survives the death of the server; this command waits for all of them.\n\n" +
+	return "Use it when the index is empty because its file was lost or vector.url was changed. Only chunks without stored vectors are embedded again. " +
+		"The command starts a run for each project and waits for all of them; a run continues after a restart of the server.\n\n" +
 		"Example:\n\n    cairn rebuild-index --project default"
 }
 

@@ -13,12 +13,12 @@ type projectsReindexCmd struct {
 	clientFlags
 	ID     string `arg:"" help:"The project's id or name, or the beginning of its id."`
 	DryRun bool   `help:"Only count the outdated documents."`
-	Wait   bool   `help:"Wait for the end; exit code 1 if it failed or was canceled."`
+	Wait   bool   `help:"Wait until the reindex has ended; the exit code is 1 if it failed or was canceled."`
 }
 
 // Help returns the command's details and an example.
 func (projectsReindexCmd) Help() string {
-	return "After a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal. The old version of a document serves until the new one is published.\n\n" +
+	return "Use it after a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal. The old version of a document stays in use until the new one is published.\n\n" +
 		"Example:\n\n    cairn projects reindex default --wait"
 }
 

@@ -219,12 +219,12 @@ func count(n int, thing string) string {
 type runsMessageCmd struct {
 	clientFlags
 	ID   string   `arg:"" help:"The run's id, or the beginning of it."`
-	Text []string `arg:"" help:"What to look for from now on, or how to write the report, in one or more words."`
+	Text []string `arg:"" help:"The instruction, in one or more words: what to look for, or how to write the report."`
 }
 
 // Help returns the command's details and an example.
 func (runsMessageCmd) Help() string {
-	return "The next plan of the research considers the message, and so do the sections that are not yet written.\n\nExample:\n\n" +
+	return "The message affects the next plan of the research and the sections that are not yet written.\n\nExample:\n\n" +
 		"    cairn runs message 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11 \"Leave out what is older than 2020\""
 }
 

@@ -13,15 +13,15 @@ import (
 )
 
 type runsCmd struct {
-	List    runsListCmd    `cmd:"" help:"List runs, the newest first."`
+	List    runsListCmd    `cmd:"" help:"List runs, newest first."`
 	Show    runsShowCmd    `cmd:"" help:"Show a run."`
-	Watch   runsWatchCmd   `cmd:"" help:"Follow a run from its first event to its last."`
-	Cancel  runsCancelCmd  `cmd:"" help:"Stop a run."`
-	Message runsMessageCmd `cmd:"" help:"Tell a research that runs what to look for, or how to write."`
-	Approve runsApproveCmd `cmd:"" help:"Approve a tool call that waits for a person."`
-	Refuse  runsRefuseCmd  `cmd:"" help:"Refuse a tool call that waits for a person."`
-	Pause   runsPauseCmd   `cmd:"" help:"Pause a research, an import or a reindex."`
-	Resume  runsResumeCmd  `cmd:"" help:"Resume a research, an import or a reindex."`
+	Watch   runsWatchCmd   `cmd:"" help:"Print the events of a run from the first to the last."`
+	Cancel  runsCancelCmd  `cmd:"" help:"Cancel a run."`
+	Message runsMessageCmd `cmd:"" help:"Send an instruction to a research run."`
+	Approve runsApproveCmd `cmd:"" help:"Approve a tool call that needs approval."`
+	Refuse  runsRefuseCmd  `cmd:"" help:"Refuse a tool call that needs approval."`
+	Pause   runsPauseCmd   `cmd:"" help:"Pause a research run, an import or a reindex."`
+	Resume  runsResumeCmd  `cmd:"" help:"Resume a research run, an import or a reindex."`
 }
 
 // Help returns an example of the commands.
@@ -159,12 +159,12 @@ func unlessNull(value json.RawMessage) string {
 type runsWatchCmd struct {
 	clientFlags
 	ID    string `arg:"" help:"The run's id, or the beginning of it."`
-	After int64  `default:"0" help:"Start after the event with this id."`
+	After int64  `default:"0" help:"Skip the events up to this id."`
 }
 
 // Help returns the command's details and an example.
 func (runsWatchCmd) Help() string {
-	return "With --json each event is a line. The exit code is 1 if the run failed or was cancelled.\n\nExample:\n\n" +
+	return "With --json each event is one line. The exit code is 1 if the run failed or was cancelled.\n\nExample:\n\n" +
 		"    cairn runs watch 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
 }
 

@@ -9,14 +9,14 @@ import (
 type callFlags struct {
 	clientFlags
 	Run  string `arg:"" help:"The run's id, or the beginning of it."`
-	Call string `arg:"" help:"The call's id, as its toolCall event has it."`
+	Call string `arg:"" help:"The call's id, from its toolCall event."`
 }
 
 type runsApproveCmd struct{ callFlags }
 
 // Help returns the command's details and an example.
 func (runsApproveCmd) Help() string {
-	return "The calls of the tools in tools.approval of a project wait for it.\n\nExample:\n\n" +
+	return "Calls of the tools in the project's tools.approval need approval.\n\nExample:\n\n" +
 		"    cairn runs approve 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11 call_1_1"
 }
 
@@ -25,7 +25,7 @@ func (s runsApproveCmd) Run(ctx context.Context, a *app) error { return s.decide
 
 type runsRefuseCmd struct {
 	callFlags
-	Reason string `help:"The reason that the model reads."`
+	Reason string `help:"The reason for the model."`
 }
 
 // Help returns the command's details and an example.

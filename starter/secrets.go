@@ -14,9 +14,9 @@ import (
 )
 
 type secretsCmd struct {
-	Set    secretsSetCmd    `cmd:"" help:"Store a secret that tools and imports name, or replace it."`
+	Set    secretsSetCmd    `cmd:"" help:"Store or replace a secret for tools and imports."`
 	List   secretsListCmd   `cmd:"" help:"List secrets, without their values."`
-	Remove secretsRemoveCmd `cmd:"" help:"Remove a stored secret at once."`
+	Remove secretsRemoveCmd `cmd:"" help:"Remove a stored secret."`
 }
 
 // Help returns an example of the commands.
@@ -27,16 +27,16 @@ func (secretsCmd) Help() string {
 type secretsSetCmd struct {
 	clientFlags
 	Name    string   `arg:"" help:"The name of the secret: lower case letters, digits, - and _."`
-	Project string   `short:"p" help:"The only project that may use the secret. Default: each project of the workspace."`
-	Use     []string `enum:"header,import,webhook,model" required:"" help:"What the secret is for: header (of a tool's requests), import, webhook or model; may be repeated."`
-	Host    []string `required:"" placeholder:"HOST" help:"A host that the secret is sent to, such as api.example.com or *.example.com; may be repeated."`
+	Project string   `short:"p" help:"Only this project may use the secret. Default: all projects of the workspace."`
+	Use     []string `enum:"header,import,webhook,model" required:"" help:"The use of the secret: header (of the requests of a tool), import, webhook or model; may be repeated."`
+	Host    []string `required:"" placeholder:"HOST" help:"A host to which the secret may be sent, such as api.example.com or *.example.com; may be repeated."`
 	File    string   `type:"path" placeholder:"FILE" help:"The file with the value. Default: standard input."`
 }
 
 // Help returns the command's details and an example.
 func (secretsSetCmd) Help() string {
 	return "The value comes from standard input or a file, never from an argument, which other users of the machine could see. " +
-		"A secret is replaced as a whole. Of an import the host is that of its endpoint, else that of the provider: s3.amazonaws.com, " +
+		"For an import, --host is the host of its endpoint, or by default of the provider: s3.amazonaws.com, " +
 		"storage.googleapis.com or ACCOUNT.blob.core.windows.net.\n\n" +
 		"Example:\n\n" +
 		"    cairn secrets set shop --use header --host api.example.com < shop.key\n" +
@@ -74,7 +74,7 @@ func (s secretsSetCmd) value(a *app) (string, error) {
 	case value == "":
 		return "", wrongUse("there is no value: write it to standard input, or name a file with --file")
 	case len(value) > knowledge.MaxSecretBytes:
-		return "", wrongUse("the value has more than %d bytes, which is the most", knowledge.MaxSecretBytes)
+		return "", wrongUse("the value has more than %d bytes, which is the limit", knowledge.MaxSecretBytes)
 	}
 	return value, nil
 }
@@ -138,7 +138,7 @@ func (l secretsListCmd) Run(ctx context.Context, a *app) error {
 type secretsRemoveCmd struct {
 	clientFlags
 	Name    string `arg:"" help:"The name of the secret."`
-	Project string `short:"p" help:"The project that the secret was stored for. Default: none."`
+	Project string `short:"p" help:"The project of the secret. Default: none, a secret of the workspace."`
 }
 
 // Help returns the command's example.

@@ -18,17 +18,17 @@ import (
 
 type upCmd struct {
 	Data           string `placeholder:"DIR" help:"The data folder. Default: ./cairn-data."`
-	Listen         string `placeholder:"ADDRESS" help:"The address of the API; port 0 takes a free port. Default: 127.0.0.1:8080."`
+	Listen         string `placeholder:"ADDRESS" help:"The address of the API; port 0 selects a free port. Default: 127.0.0.1:8080."`
 	TemporalListen string `placeholder:"ADDRESS" help:"The address of the Temporal server. Default: 127.0.0.1:7233."`
-	UIListen       string `name:"ui-listen" placeholder:"ADDRESS" help:"The address of the operator's pages. Default: 127.0.0.1:8233."`
+	UIListen       string `name:"ui-listen" placeholder:"ADDRESS" help:"The address of Temporal's web UI. Default: 127.0.0.1:8233."`
 	Config         string `type:"path" placeholder:"FILE" help:"A configuration file. Default: the file in CAIRN_CONFIG."`
 }
 
 // Help returns the command's details and an example.
 func (upCmd) Help() string {
-	return "The process runs the Temporal server and its pages, the database, the index, the blob store, the offline model, the worker and the API. " +
+	return "The process runs a Temporal server with its web UI, the database, the index, the blob store, the offline model, the worker and the API. " +
 		"With temporal.address in the configuration it uses that Temporal server instead. " +
-		"Ctrl-C or SIGTERM stops it; unfinished work resumes at the next start.\n\nExample:\n\n    cairn up --data /var/lib/cairn --listen 0.0.0.0:8080"
+		"Ctrl-C or SIGTERM stops it; unfinished work continues at the next start.\n\nExample:\n\n    cairn up --data /var/lib/cairn --listen 0.0.0.0:8080"
 }
 
 // Run starts everything and serves until ctx ends.

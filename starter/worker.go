@@ -21,19 +21,19 @@ import (
 )
 
 type workerCmd struct {
-	Data         string   `placeholder:"DIR" help:"The data folder of the server, or in a cluster a folder of this process. Default: ./cairn-data."`
-	Queues       []string `placeholder:"QUEUE" help:"The task queues to work on: query, ingest, fetch, parse, embed, transcribe, write, bulk (pages of imports and their small objects), bulk-large (objects that take long), webhook. Default: all of them; beside cairn up bulk and bulk-large."`
-	HealthListen string   `placeholder:"ADDRESS" help:"In a cluster, the address of /healthz, /readyz and /metrics; port 0 takes a free port. Default: none."`
+	Data         string   `placeholder:"DIR" help:"In a cluster, the folder for temporary files; else the data folder of the server. Default: ./cairn-data."`
+	Queues       []string `placeholder:"QUEUE" help:"The task queues to work on: query, ingest, fetch, parse, embed, transcribe, write, bulk (small objects of imports), bulk-large (large objects of imports), webhook. Default: all of them, or bulk and bulk-large without a cluster."`
+	HealthListen string   `placeholder:"ADDRESS" help:"In a cluster, the address of /healthz, /readyz and /metrics; port 0 selects a free port. Default: none."`
 	Config       string   `type:"path" placeholder:"FILE" help:"The configuration file of the server or cluster. Default: the file in CAIRN_CONFIG."`
 }
 
 // Help returns the command's details and an example.
 func (workerCmd) Help() string {
-	return "With temporal.address in the configuration, the process works for a cluster: any number of cairn api and cairn worker on one " +
-		"Temporal server and the same stores, which cairn migrate has prepared.\n\n" +
-		"Without it, the process takes its share of the pages of imports from a server (cairn up) on this machine, with parsers of its " +
-		"own. It then needs the server's data folder and configuration. When the server starts anew, it joins it again.\n\n" +
-		"It may be killed at any moment: the other processes do its work within seconds.\n\n" +
+	return "With temporal.address in the configuration, the process is a worker of a cluster: any number of cairn api and cairn worker processes that " +
+		"use the same Temporal server and the same stores. Run cairn migrate first.\n\n" +
+		"Without it, the process shares the work of imports with a server (cairn up) on this machine. It needs the data folder and " +
+		"the configuration of the server, and reconnects when the server restarts.\n\n" +
+		"A worker may be killed at any moment: the other processes take over its work within seconds.\n\n" +
 		"Example:\n\n    cairn worker --config cluster.yaml --queues query,ingest --health-listen 0.0.0.0:8081\n    cairn worker --data /var/lib/cairn"
 }
 

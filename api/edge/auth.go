@@ -85,16 +85,16 @@ func ActingFromQuery(r *http.Request) access.Acting {
 // ActingQuery describes the query parameters that ActingFromQuery reads. Inputs of
 // operations embed it; guard reads the parameters.
 type ActingQuery struct {
-	UserID         string `query:"userId" maxLength:"256" doc:"The end user for whom an API key asks"`
-	ExternalUserID string `query:"external_user_id" maxLength:"256" doc:"The application's own user id"`
-	SessionID      string `query:"session_id" maxLength:"256" doc:"A conversation of the caller"`
+	UserID         string `query:"userId" maxLength:"256" doc:"A person of the workspace for whom an API key acts"`
+	ExternalUserID string `query:"external_user_id" maxLength:"256" doc:"A user of your application (a customer), for whom an API key acts. Not a person of the workspace"`
+	SessionID      string `query:"session_id" maxLength:"256" doc:"The id of a conversation of the caller"`
 }
 
 // ActingBody is the fields of a body that name the user for whom it acts.
 type ActingBody struct {
-	UserID         string `json:"userId,omitempty" maxLength:"256" doc:"The end user for whom an API key asks"`
-	ExternalUserID string `json:"external_user_id,omitempty" maxLength:"256" doc:"The application's own user id"`
-	SessionID      string `json:"session_id,omitempty" maxLength:"256" doc:"A conversation of the caller"`
+	UserID         string `json:"userId,omitempty" maxLength:"256" doc:"A person of the workspace for whom an API key acts"`
+	ExternalUserID string `json:"external_user_id,omitempty" maxLength:"256" doc:"A user of your application (a customer), for whom an API key acts. Not a person of the workspace"`
+	SessionID      string `json:"session_id,omitempty" maxLength:"256" doc:"The id of a conversation of the caller"`
 }
 
 // ActFor returns the principal as it acts for the user whom the body names, beside

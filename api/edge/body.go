@@ -26,7 +26,7 @@ func BodyError(err error) error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return knowledge.Errorf(knowledge.CodeMalformed, "the body did not arrive in time").WithCause(err)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return knowledge.Errorf(knowledge.CodeMalformed, "the body ended before it was whole").WithCause(err)
+		return knowledge.Errorf(knowledge.CodeMalformed, "the body ended before it was complete").WithCause(err)
 	}
 	return knowledge.Errorf(knowledge.CodeMalformed, "the body could not be read").WithCause(err)
 }

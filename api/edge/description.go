@@ -25,7 +25,7 @@ func newAPI(version string, adapter huma.Adapter) huma.API {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "Cairn", Version: version,
-				Description: "Documents in, cited answers out. Answers that start a run carry its id in the header Cairn-Run-Id, and in eventsUrl or the header Cairn-Events-Url where its events are, for an hour without a key.",
+				Description: "Upload documents and ask questions; answers cite their sources. Responses that start a run have its id in the header Cairn-Run-Id, and in eventsUrl or the header Cairn-Events-Url the URL of its events, which needs no key for an hour.",
 			},
 			Components: &huma.Components{
 				Schemas: registry,

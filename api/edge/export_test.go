@@ -4,7 +4,18 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
+
+// Statuses returns the HTTP status of each code.
+func Statuses() map[knowledge.Code]int {
+	statuses := map[knowledge.Code]int{}
+	for code, kind := range kinds {
+		statuses[code] = kind.status
+	}
+	return statuses
+}
 
 // Observe wraps a handler as every request's is.
 func Observe(next http.Handler) http.Handler {

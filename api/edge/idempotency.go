@@ -84,7 +84,7 @@ func replay(w http.ResponseWriter, r *http.Request, earlier *store.IdempotencyRe
 	if plain, ok := strings.CutPrefix(kind, sealedType); ok {
 		opened, err := unseal(r, body)
 		if err != nil {
-			WriteError(w, r, knowledge.Errorf(knowledge.CodeConflict, "the answer to this request holds a secret that only the same Credentials can see again").WithCause(err))
+			WriteError(w, r, knowledge.Errorf(knowledge.CodeConflict, "the answer to this request contains a secret: repeat it with the same credentials").WithCause(err))
 			return
 		}
 		kind, body = plain, opened

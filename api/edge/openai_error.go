@@ -17,9 +17,9 @@ type OpenAIError struct {
 
 // OpenAIErrorDetail is a Problem in that shape.
 type OpenAIErrorDetail struct {
-	Message string         `json:"message" doc:"What is wrong with this request, and what to do"`
+	Message string         `json:"message" doc:"What is wrong with the request, and what to do"`
 	Type    string         `json:"type" enum:"invalid_request_error,authentication_error,permission_error,rate_limit_error,server_error"`
-	Param   *string        `json:"param" doc:"The first field that is wrong"`
+	Param   *string        `json:"param" doc:"The first wrong field"`
 	Code    knowledge.Code `json:"code" doc:"The stable name of the problem" example:"not_found"`
 }
 

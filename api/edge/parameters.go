@@ -23,7 +23,7 @@ func checkQuery(op *huma.Operation, rt *Route, r *http.Request) error {
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return knowledge.Errorf(knowledge.CodeMalformed, "the query of the address cannot be read: %% needs two hexadecimal digits behind it, and & stands between parameters").WithCause(err)
+		return knowledge.Errorf(knowledge.CodeMalformed, "the query string of the URL cannot be parsed: %% needs two hexadecimal digits behind it, and & stands between parameters").WithCause(err)
 	}
 	known := queryParameters(op, rt)
 	var wrong []knowledge.Field

@@ -45,29 +45,29 @@ var kinds = map[knowledge.Code]struct {
 	knowledge.CodeNeedsComponent:    {http.StatusNotImplemented, "A component is missing"},
 	knowledge.CodeUnavailable:       {http.StatusServiceUnavailable, "Not available now"},
 	knowledge.CodeInternal:          {http.StatusInternalServerError, "Internal error"},
-	knowledge.CodeEmpty:             {http.StatusUnprocessableEntity, "Nothing in it"},
+	knowledge.CodeEmpty:             {http.StatusUnprocessableEntity, "The file has no text"},
 	knowledge.CodeUnsupportedFormat: {http.StatusUnsupportedMediaType, "Format not supported"},
 	knowledge.CodeEncrypted:         {http.StatusUnprocessableEntity, "The document is encrypted"},
 	knowledge.CodeCorrupt:           {http.StatusUnprocessableEntity, "The document is corrupt"},
-	knowledge.CodeParseLimit:        {http.StatusUnprocessableEntity, "The document is too much to parse"},
+	knowledge.CodeParseLimit:        {http.StatusUnprocessableEntity, "The document exceeds the limits of parsing"},
 }
 
 // Problem is the body of every error (RFC 9457).
 type Problem struct {
-	Type   string         `json:"type" doc:"Where the code is explained" example:"/docs#not_found"`
+	Type   string         `json:"type" doc:"The URL of the explanation of the code" example:"/docs#not_found"`
 	Title  string         `json:"title" doc:"The kind of problem"`
 	Status int            `json:"status" doc:"The HTTP status"`
-	Detail string         `json:"detail" doc:"What is wrong with this request, and what to do"`
+	Detail string         `json:"detail" doc:"What is wrong with the request, and what to do"`
 	Code   knowledge.Code `json:"code" doc:"The stable name of the problem" example:"not_found"`
-	Errors []ProblemField `json:"errors" doc:"The fields that are wrong"`
+	Errors []ProblemField `json:"errors" doc:"The wrong fields"`
 
 	headers http.Header
 }
 
 // ProblemField is one wrong field.
 type ProblemField struct {
-	Location string `json:"location" doc:"Where it is" example:"body.filters[0].type"`
-	Message  string `json:"message" doc:"What is wrong with it"`
+	Location string `json:"location" doc:"The location of the wrong field" example:"body.filters[0].type"`
+	Message  string `json:"message" doc:"What is wrong with the field"`
 }
 
 // Error implements error.

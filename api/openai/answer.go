@@ -50,7 +50,7 @@ type Citation struct {
 	DocumentID   string   `json:"documentId"`
 	DocumentName string   `json:"documentName"`
 	ExternalID   string   `json:"externalId"`
-	URL          string   `json:"url,omitempty" doc:"Of the original, for an hour without a key"`
+	URL          string   `json:"url,omitempty" doc:"The URL of the original file; needs no key for an hour"`
 	Text         string   `json:"text"`
 	Score        float64  `json:"score"`
 	Heading      []string `json:"heading"`

@@ -15,7 +15,7 @@ import (
 func (s *Server) registerChat() {
 	s.handle(edge.Route{Public: true, Proves: true, Limit: largeBody, Operation: huma.Operation{
 		OperationID: "create-chat-completion", Method: http.MethodPost, Path: "/v1/chat/completions", Summary: "Complete a chat",
-		Description: "With a model of the instance the request goes to that model's endpoint as it is. With project:<slug> the last message of the user is the question, and the messages before it are its history; the answer is that of POST /query, with citations.",
+		Description: "With a model of the instance the request is forwarded to its endpoint unchanged. With project:<slug> the last user message is the question, the messages before it are its history, and the answer is the same as from POST /query, with citations.",
 		RequestBody: request[ChatRequest](s), Responses: map[string]*huma.Response{"200": {
 			Description: "The completion, or with stream a stream of chunks",
 			Content: map[string]*huma.MediaType{

@@ -31,10 +31,10 @@ type ChatAnswer struct {
 	Role    string   `json:"role"`
 	Content *string  `json:"content"`
 
-	Annotations []URLCitation `json:"annotations,omitempty" doc:"Of a project: where the text cites what"`
-	Citations   []Citation    `json:"citations,omitempty" doc:"Of a project: the passages that the text cites"`
+	Annotations []URLCitation `json:"annotations,omitempty" doc:"With a project: the citations by their position in the text"`
+	Citations   []Citation    `json:"citations,omitempty" doc:"With a project: the passages that the text cites"`
 
-	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Of a project: what its searches chose by themselves (docs/retrieval.md)"`
+	Searches []retrieve.Choices `json:"searches,omitempty" doc:"With a project: settings that its searches chose automatically (docs/retrieval.md)"`
 }
 
 // ChatUsage counts tokens.

@@ -16,24 +16,24 @@ import (
 // All others go to the endpoint of a model as they are.
 type ChatRequest struct {
 	_                   struct{}       `json:"-" additionalProperties:"true"`
-	Model               string         `json:"model" minLength:"1" doc:"The chat model of the instance: the request goes to its endpoint, without documents. project:<slug>: the project answers, with citations"`
+	Model               string         `json:"model" minLength:"1" doc:"A chat model of the instance: the request is forwarded to its endpoint, without documents. project:<slug>: the project answers, with citations"`
 	Messages            []ChatMessage  `json:"messages" minItems:"1" maxItems:"10000"`
 	Stream              bool           `json:"stream,omitempty"`
 	StreamOptions       *StreamOptions `json:"stream_options,omitempty"`
 	Temperature         *float64       `json:"temperature,omitempty" minimum:"0" maximum:"2"`
 	MaxTokens           *int           `json:"max_tokens,omitempty" minimum:"1"`
 	MaxCompletionTokens *int           `json:"max_completion_tokens,omitempty" minimum:"1"`
-	N                   *int           `json:"n,omitempty" minimum:"1" maximum:"128" doc:"Of a project: 1"`
-	Tools               []any          `json:"tools,omitempty" maxItems:"128" doc:"Not with a project, which has its own"`
-	ToolChoice          any            `json:"tool_choice,omitempty" doc:"Of a project: auto, none or required"`
-	ResponseFormat      *Format        `json:"response_format,omitempty" doc:"Of a project: text"`
+	N                   *int           `json:"n,omitempty" minimum:"1" maximum:"128" doc:"Must be 1 with a project"`
+	Tools               []any          `json:"tools,omitempty" maxItems:"128" doc:"Not allowed with a project, which has its own tools"`
+	ToolChoice          any            `json:"tool_choice,omitempty" doc:"With a project: auto, none or required"`
+	ResponseFormat      *Format        `json:"response_format,omitempty" doc:"Must be text with a project"`
 	edge.ActingBody
 }
 
 // StreamOptions are the options of a stream.
 type StreamOptions struct {
 	_            struct{} `json:"-" additionalProperties:"true"`
-	IncludeUsage bool     `json:"include_usage,omitempty" doc:"The last chunk has the usage"`
+	IncludeUsage bool     `json:"include_usage,omitempty" doc:"Send the usage in the last chunk"`
 }
 
 // Format is the format of an answer.
@@ -61,7 +61,7 @@ type content struct {
 func (content) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{
 		{Type: huma.TypeString},
-		{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}, Description: "Parts. A project reads texts only"},
+		{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}, Description: "Content parts. A project reads text parts only"},
 	}}
 }
 

@@ -29,7 +29,7 @@ type EmbeddingRequest struct {
 	Model          string   `json:"model" minLength:"1" doc:"The embedding model of the instance"`
 	Input          inputs   `json:"input"`
 	EncodingFormat string   `json:"encoding_format,omitempty" enum:"float,base64" doc:"Default: float"`
-	Dimensions     int      `json:"dimensions,omitempty" minimum:"1" maximum:"65536" doc:"Default: those of the instance"`
+	Dimensions     int      `json:"dimensions,omitempty" minimum:"1" maximum:"65536" doc:"Default: the dimensions of the instance"`
 }
 
 // inputs are texts. JSON may have one string instead of a list.

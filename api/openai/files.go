@@ -86,10 +86,10 @@ func (f waiting) view() File {
 }
 
 func (s *Server) registerFiles() {
-	id := pathParam("file", "Its id")
+	id := pathParam("file", "The id of the file")
 	s.handle(edge.Route{Scope: knowledge.ScopeWrite, Streams: true, Operation: huma.Operation{
 		OperationID: "create-file", Method: http.MethodPost, Path: "/v1/files", Summary: "Upload a file",
-		Description: "The file belongs to no project yet: add it to a vector store.",
+		Description: "The file belongs to no project until it is added to a vector store.",
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{
 				"file": {Type: huma.TypeString, Format: "binary"}, "purpose": {Type: huma.TypeString},
@@ -106,11 +106,11 @@ func (s *Server) registerFiles() {
 	}}, s.getFile)
 	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-file-content", Method: http.MethodGet, Path: "/v1/files/{file}/content", Summary: "Download a file", Parameters: []*huma.Param{id},
-		Responses: map[string]*huma.Response{"200": {Description: "Its bytes", Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}},
+		Responses: map[string]*huma.Response{"200": {Description: "The content of the file", Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}},
 	}}, s.getFileContent)
 	s.handle(edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "delete-file", Method: http.MethodDelete, Path: "/v1/files/{file}", Summary: "Delete an uploaded file",
-		Description: "Documents that were made of it stay.", Parameters: []*huma.Param{id}, Responses: answers[Deleted](s, "Deleted"),
+		Description: "Documents that were created from it remain.", Parameters: []*huma.Param{id}, Responses: answers[Deleted](s, "Deleted"),
 	}}, s.deleteFile)
 }
 

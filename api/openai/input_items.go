@@ -21,7 +21,7 @@ type InputItem struct {
 type InputContent struct {
 	Type        string            `json:"type" enum:"input_text,output_text"`
 	Text        string            `json:"text"`
-	Annotations *[]FileAnnotation `json:"annotations,omitempty" doc:"Of an output_text: none"`
+	Annotations *[]FileAnnotation `json:"annotations,omitempty" doc:"Always empty for output_text"`
 }
 
 // listInputItems answers with the question of a response, and the messages that came

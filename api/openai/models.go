@@ -26,7 +26,7 @@ const projectsPage = 500
 type Model struct {
 	ID      string `json:"id" doc:"A model of the instance, or project:<slug>"`
 	Object  string `json:"object" enum:"model"`
-	Created int64  `json:"created" doc:"Unix seconds; of a project, when it was made"`
+	Created int64  `json:"created" doc:"Unix seconds; for a project, the time of its creation"`
 	OwnedBy string `json:"owned_by"`
 }
 
@@ -44,7 +44,7 @@ func (s *Server) registerModels() {
 	}}, s.listModels)
 	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-model", Method: http.MethodGet, Path: "/v1/models/{model}", Summary: "Read a model",
-		Parameters: []*huma.Param{pathParam("model", "Its id")}, Responses: answers[Model](s, "The model"),
+		Parameters: []*huma.Param{pathParam("model", "The id of the model")}, Responses: answers[Model](s, "The model"),
 	}}, s.getModel)
 }
 

@@ -22,9 +22,9 @@ func pageParams() []*huma.Param {
 	text := &huma.Schema{Type: huma.TypeString}
 	return []*huma.Param{
 		{Name: "limit", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "1 to 500. Default: 20"},
-		{Name: "after", In: "query", Schema: text, Description: "The id of the last object of the page before"},
+		{Name: "after", In: "query", Schema: text, Description: "The id of the last object of the previous page"},
 		{Name: "before", In: "query", Schema: text, Description: "Not supported"},
-		{Name: "order", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"asc", "desc"}}, Description: "By the time at which they were made. Default: desc"},
+		{Name: "order", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"asc", "desc"}}, Description: "Order by the time of creation. Default: desc"},
 	}
 }
 

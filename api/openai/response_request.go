@@ -22,7 +22,7 @@ type ResponseRequest struct {
 	Input              input             `json:"input" doc:"The question, or a conversation whose last message of the user is the question"`
 	Instructions       string            `json:"instructions,omitempty" maxLength:"32000"`
 	Tools              []ResponseTool    `json:"tools,omitempty" maxItems:"8"`
-	Background         bool              `json:"background,omitempty" doc:"Answer at once, and show the rest under GET"`
+	Background         bool              `json:"background,omitempty" doc:"Respond at once; read the result with GET"`
 	Stream             bool              `json:"stream,omitempty"`
 	PreviousResponseID string            `json:"previous_response_id,omitempty" doc:"The response whose conversation this one continues"`
 	Metadata           map[string]string `json:"metadata,omitempty"`
@@ -57,7 +57,7 @@ type SearchFilter struct {
 	Type    string         `json:"type" enum:"eq,ne,gt,gte,lt,lte,in,nin,and" doc:"or is not supported"`
 	Key     string         `json:"key,omitempty" doc:"A key of the document's metadata"`
 	Value   any            `json:"value,omitempty"`
-	Filters []SearchFilter `json:"filters,omitempty" doc:"Of and"`
+	Filters []SearchFilter `json:"filters,omitempty" doc:"The filters of and"`
 }
 
 // conditions returns the filter as the conditions of a search.

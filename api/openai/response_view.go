@@ -38,10 +38,10 @@ type Response struct {
 	TopP               *float64          `json:"top_p"`
 	Usage              *ResponseUsage    `json:"usage"`
 
-	ConversationID string     `json:"conversation_id,omitempty" doc:"Of Cairn"`
-	Citations      []Citation `json:"citations,omitempty" doc:"Of Cairn: the passages that the text cites"`
+	ConversationID string     `json:"conversation_id,omitempty" doc:"Extension of Cairn"`
+	Citations      []Citation `json:"citations,omitempty" doc:"Extension: the passages that the text cites"`
 
-	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Of Cairn: what the searches chose by themselves (docs/retrieval.md)"`
+	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Extension: settings that the searches chose automatically (docs/retrieval.md)"`
 }
 
 // ResponseError is why a response failed.
@@ -103,15 +103,15 @@ type OutputText struct {
 // FileAnnotation is a citation: of a document, or of a web page.
 type FileAnnotation struct {
 	Type       string `json:"type" enum:"file_citation,url_citation"`
-	Index      *int   `json:"index,omitempty" doc:"Of a document: the code point at which its [n] stands"`
+	Index      *int   `json:"index,omitempty" doc:"The position of the [n] in the text, in code points"`
 	FileID     string `json:"file_id,omitempty"`
 	Filename   string `json:"filename,omitempty"`
 	StartIndex *int   `json:"start_index,omitempty"`
 	EndIndex   *int   `json:"end_index,omitempty"`
 	URL        string `json:"url,omitempty"`
 	Title      string `json:"title,omitempty"`
-	ChunkID    string `json:"chunk_id,omitempty" doc:"Of Cairn: the passage, for GET /chunks/{id}"`
-	PageNumber *int   `json:"page_number,omitempty" doc:"Of Cairn"`
+	ChunkID    string `json:"chunk_id,omitempty" doc:"Extension: the id of the passage, for GET /chunks/{id}"`
+	PageNumber *int   `json:"page_number,omitempty" doc:"Extension of Cairn"`
 }
 
 // newAnnotation returns a citation as an annotation.

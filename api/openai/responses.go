@@ -20,7 +20,7 @@ import (
 const cancelPatience = 5 * time.Second
 
 func (s *Server) registerResponses() {
-	id := pathParam("response", "Its id")
+	id := pathParam("response", "The id of the response")
 	content := map[string]*huma.MediaType{
 		"application/json":  {Schema: schema[Response](s)},
 		"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString, Description: "Events response.*, with sequence_number"}},
@@ -28,22 +28,22 @@ func (s *Server) registerResponses() {
 	both := map[string]*huma.Response{"200": {Description: "The response, or with stream its events", Content: content}}
 	s.handle(edge.Route{Public: true, Proves: true, Limit: largeBody, Operation: huma.Operation{
 		OperationID: "create-response", Method: http.MethodPost, Path: "/v1/responses", Summary: "Ask a project", RequestBody: request[ResponseRequest](s), Responses: both,
-		Description: "A response is a view of a run: it survives a restart, and can be read and followed from anywhere. With background it is answered at once.",
+		Description: "A response is a view of a run: it survives a restart, and can be read and followed at any server. With background the request returns at once.",
 	}}, s.createResponse)
 	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-response", Method: http.MethodGet, Path: "/v1/responses/{response}", Summary: "Read or follow a response", Responses: both,
 		Parameters: []*huma.Param{
 			id,
-			{Name: "stream", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}, Description: "true: its events, those to come too"},
+			{Name: "stream", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}, Description: "true: stream its events, including future ones"},
 			{Name: "starting_after", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "With stream: only events with a higher sequence_number"},
 			{Name: "include", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "file_search_call.results: the passages that were found"},
-			{Name: "include[]", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "The same"},
+			{Name: "include[]", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "The same as include"},
 			{Name: "include_obfuscation", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}, Description: "Ignored"},
 		},
 	}}, s.getResponse)
 	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "list-input-items", Method: http.MethodGet, Path: "/v1/responses/{response}/input_items", Summary: "List the messages that a response was asked with",
-		Parameters: append(pageParams(), id, &huma.Param{Name: "include", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "Nothing can be included"}), Responses: answers[Page[InputItem]](s, "The messages"),
+		OperationID: "list-input-items", Method: http.MethodGet, Path: "/v1/responses/{response}/input_items", Summary: "List the input messages of a response",
+		Parameters: append(pageParams(), id, &huma.Param{Name: "include", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "Not supported"}), Responses: answers[Page[InputItem]](s, "The messages"),
 	}}, s.listInputItems)
 	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "cancel-response", Method: http.MethodPost, Path: "/v1/responses/{response}/cancel", Summary: "Cancel a response",

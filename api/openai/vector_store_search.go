@@ -19,13 +19,13 @@ type SearchBody struct {
 	Most    *int            `json:"max_num_results,omitempty" minimum:"1" maximum:"50" doc:"Default: 10"`
 	Filters *SearchFilter   `json:"filters,omitempty"`
 	Ranking *RankingOptions `json:"ranking_options,omitempty"`
-	Rewrite bool            `json:"rewrite_query,omitempty" doc:"The chat model rewrites the query first, as with ai.enhanceQuery of the project"`
+	Rewrite bool            `json:"rewrite_query,omitempty" doc:"The chat model rewrites the query first, like ai.enhanceQuery of a project"`
 }
 
 // RankingOptions choose among what was found.
 type RankingOptions struct {
 	_         struct{} `json:"-" additionalProperties:"true"`
-	Threshold float64  `json:"score_threshold,omitempty" minimum:"0" maximum:"1" doc:"Leave out what has a lower score"`
+	Threshold float64  `json:"score_threshold,omitempty" minimum:"0" maximum:"1" doc:"Omit results with a lower score"`
 	Ranker    string   `json:"ranker,omitempty" doc:"auto"`
 	Hybrid    any      `json:"hybrid_search,omitempty" doc:"Not supported"`
 }
@@ -60,7 +60,7 @@ type FoundHit struct {
 	Score      float64        `json:"score"`
 	Attributes map[string]any `json:"attributes" doc:"The metadata of the document"`
 	Content    []FoundText    `json:"content"`
-	ChunkID    string         `json:"chunk_id" doc:"Of Cairn: the passage, for GET /chunks/{id}"`
+	ChunkID    string         `json:"chunk_id" doc:"Extension: the id of the passage, for GET /chunks/{id}"`
 }
 
 // FoundText is the text of a passage.

@@ -69,7 +69,7 @@ type VectorStore struct {
 	Object       string         `json:"object" enum:"vector_store"`
 	CreatedAt    int64          `json:"created_at" doc:"Unix seconds"`
 	Name         string         `json:"name"`
-	UsageBytes   int64          `json:"usage_bytes" doc:"0: not counted"`
+	UsageBytes   int64          `json:"usage_bytes" doc:"Always 0"`
 	FileCounts   FileCounts     `json:"file_counts"`
 	Status       string         `json:"status" enum:"in_progress,completed"`
 	ExpiresAfter any            `json:"expires_after"`
@@ -97,27 +97,27 @@ type VectorStoreBody struct {
 func (s *Server) registerVectorStores() {
 	id, tag := pathParam("store", "The id of a project"), "/v1/vector_stores"
 	s.handle(edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
-		OperationID: "create-vector-store", Method: http.MethodPost, Path: tag, Summary: "Make a project",
+		OperationID: "create-vector-store", Method: http.MethodPost, Path: tag, Summary: "Create a vector store (a project)",
 		RequestBody: request[VectorStoreBody](s), Responses: answers[VectorStore](s, "The vector store"),
 	}}, s.createVectorStore)
 	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "list-vector-stores", Method: http.MethodGet, Path: tag, Summary: "List the projects", Parameters: pageParams(), Responses: answers[Page[VectorStore]](s, "The vector stores"),
+		OperationID: "list-vector-stores", Method: http.MethodGet, Path: tag, Summary: "List the vector stores (projects)", Parameters: pageParams(), Responses: answers[Page[VectorStore]](s, "The vector stores"),
 	}}, s.listVectorStores)
 	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "get-vector-store", Method: http.MethodGet, Path: tag + "/{store}", Summary: "Read a project", Parameters: []*huma.Param{id}, Responses: answers[VectorStore](s, "The vector store"),
+		OperationID: "get-vector-store", Method: http.MethodGet, Path: tag + "/{store}", Summary: "Read a vector store (a project)", Parameters: []*huma.Param{id}, Responses: answers[VectorStore](s, "The vector store"),
 	}}, s.getVectorStore)
 	s.handle(edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
-		OperationID: "change-vector-store", Method: http.MethodPost, Path: tag + "/{store}", Summary: "Rename a project", Parameters: []*huma.Param{id},
+		OperationID: "change-vector-store", Method: http.MethodPost, Path: tag + "/{store}", Summary: "Rename a vector store (a project)", Parameters: []*huma.Param{id},
 		RequestBody: request[VectorStoreBody](s), Responses: answers[VectorStore](s, "The vector store"),
 	}}, s.changeVectorStore)
 	s.handle(edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
-		OperationID: "delete-vector-store", Method: http.MethodDelete, Path: tag + "/{store}", Summary: "Remove a project with everything in it",
-		Description: "Its documents, conversations, runs, imports, webhooks and keys. The project is not found from then on; the run in the header Cairn-Run-Id ends when the last byte is deleted. " +
-			"A project with a document under legal hold: 409.", Parameters: []*huma.Param{id}, Responses: answers[Deleted](s, "The project is being removed"),
+		OperationID: "delete-vector-store", Method: http.MethodDelete, Path: tag + "/{store}", Summary: "Delete a vector store (a project) with all its data",
+		Description: "Deletes its documents, conversations, runs, imports, webhooks and keys. The project is invisible at once; the run in the header Cairn-Run-Id ends when all data is deleted. " +
+			"A project with a document under legal hold is answered with 409.", Parameters: []*huma.Param{id}, Responses: answers[Deleted](s, "The project is being removed"),
 	}}, s.deleteVectorStore)
 	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "search-vector-store", Method: http.MethodPost, Path: tag + "/{store}/search", Summary: "Search a project", Parameters: []*huma.Param{id},
-		RequestBody: request[SearchBody](s), Responses: answers[SearchPage](s, "What was found, best first"),
+		OperationID: "search-vector-store", Method: http.MethodPost, Path: tag + "/{store}/search", Summary: "Search a vector store (a project)", Parameters: []*huma.Param{id},
+		RequestBody: request[SearchBody](s), Responses: answers[SearchPage](s, "The passages found, best first"),
 	}}, s.searchVectorStore)
 }
 

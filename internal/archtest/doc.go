@@ -1,3 +1,3 @@
-// Package archtest holds the import rules of the repository as a test. It has
-// no code of its own.
+// Package archtest holds the rules of the repository as tests: which package may import
+// which, and that its pages name what exists. It has no code of its own.
 package archtest

@@ -108,7 +108,7 @@ func (s *Store) deleteBatches(ctx context.Context, prefix string, keep func(stri
 	return removed, nil
 }
 
-// Source is a reader of bytes to store. Its error is told from those of the service to
+// Source is a reader of bytes to store. Its error is told from the errors of the service to
 // which a client of it sends the bytes.
 type Source struct {
 	io.Reader
@@ -127,7 +127,7 @@ func (s *Source) Read(p []byte) (int, error) {
 // body is a body of a bucket's blob, whose failures are errors of Unavailable.
 type body struct {
 	io.ReadCloser
-	ctx context.Context //nolint:containedctx // it is that of the request whose answer this is
+	ctx context.Context //nolint:containedctx // the context of the request whose answer this is
 }
 
 // Read implements io.Reader.

@@ -10,7 +10,7 @@ import (
 // Content is the bytes of a blob for http.ServeContent. It opens the blob again where a
 // reader continues at another place. It is not safe for concurrent use.
 type Content struct {
-	ctx   context.Context //nolint:containedctx // it is that of the request whose answer this is
+	ctx   context.Context //nolint:containedctx // the context of the request whose answer this is
 	store *Store
 	key   string
 	size  int64

@@ -27,7 +27,7 @@ type folders struct {
 	synced map[string]struct{} // folders whose entry in their parent was synced
 }
 
-// createRoot makes the root and those of its parents that are missing.
+// createRoot makes the root and its missing parents.
 func (f *folders) createRoot() error {
 	var missing []string
 	for folder := f.root; ; folder = filepath.Dir(folder) {

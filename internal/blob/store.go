@@ -58,7 +58,7 @@ type folder struct {
 const contentType = "application/octet-stream"
 
 // Open opens the store that a URL names: "file:///dir", which is created, or
-// "mem://", which ends with the process. Package connect opens those of services. A write to a folder outlives a loss of
+// "mem://", which ends with the process. Package connect opens the stores of services. A write to a folder outlives a loss of
 // power once it returned; with "file:///dir?sync=off" it outlives a kill of the
 // process only, and costs a tenth.
 //

@@ -68,7 +68,7 @@ type Temporal struct {
 	// One instance of Cairn uses a namespace. Defaults to cairn.
 	Namespace string `koanf:"namespace"`
 	// The name of the environment variable that holds an API key for
-	// temporal.address, such as that of Temporal Cloud. A key implies TLS. Defaults to
+	// temporal.address, such as a key of Temporal Cloud. A key implies TLS. Defaults to
 	// none.
 	APIKeyEnv string `koanf:"api_key_env"`
 	// The address of the Temporal UI, for the links of operators (operatorUrl) when
@@ -77,7 +77,7 @@ type Temporal struct {
 	// The loopback address of the Temporal server. Port 0 takes a free one.
 	// Defaults to 127.0.0.1:7233.
 	Listen string `koanf:"listen"`
-	// The loopback address of the operator's pages. Port 0 takes a free one.
+	// The loopback address of Temporal's web UI. Port 0 takes a free one.
 	// Defaults to 127.0.0.1:8233.
 	UIListen string `koanf:"ui_listen"`
 	// How durable an acknowledged step of a workflow is: with "full" it survives a
@@ -101,7 +101,7 @@ type TemporalTLS struct {
 	// false.
 	Enabled bool `koanf:"enabled"`
 	// The file with the certificates of the authorities that sign the server's.
-	// Defaults to those of the system.
+	// Defaults to the authorities of the system.
 	CAFile string `koanf:"ca_file"`
 	// The file with the certificate of this client. Defaults to none.
 	CertFile string `koanf:"cert_file"`
@@ -190,7 +190,7 @@ type Models struct {
 
 // Model is one model behind an endpoint that speaks the OpenAI protocol.
 type Model struct {
-	// The endpoint's address, up to and with /v1; for azure that of the resource, such as
+	// The endpoint's address, up to and with /v1; for azure the address of the resource, such as
 	// https://name.openai.azure.com. Defaults to the offline model
 	// in the process, or, when OPENAI_API_KEY is set and no base_url is, to
 	// https://api.openai.com/v1.
@@ -218,7 +218,7 @@ type Model struct {
 	// a model with another vocabulary, set three quarters of its limit. 0 sets no
 	// bound. Defaults to 8191.
 	MaxTokens int `koanf:"max_tokens"`
-	// How long one call may take as a whole. Defaults to 10m, which is the most.
+	// How long one call may take as a whole. Defaults to 10m, the largest value.
 	// Embedding a batch of passages ends after 5m, a question after 1m, in any case.
 	Timeout time.Duration `koanf:"timeout"`
 	// How long the endpoint may say nothing during a call. Defaults to 1m.
@@ -232,12 +232,12 @@ type Model struct {
 
 // Failover is an endpoint that is asked where another one fails.
 type Failover struct {
-	// The endpoint's address, as that of the first one, which is needed.
+	// The endpoint's address, in the form of the first endpoint's, which is needed.
 	// Defaults to none.
 	BaseURL string `koanf:"base_url"`
 	// The kind of the endpoint: openai or azure. Defaults to openai.
 	Type string `koanf:"type"`
-	// The version of Azure's API, as that of the first endpoint. Defaults to none.
+	// The version of Azure's API, in the form of the first endpoint's. Defaults to none.
 	APIVersion string `koanf:"api_version"`
 	// The name of the model's deployment in Azure. Defaults to the model's name.
 	Deployment string `koanf:"deployment"`
@@ -248,10 +248,10 @@ type Failover struct {
 	// The name of the environment variable that holds the endpoint's key.
 	// Defaults to none.
 	KeyEnv string `koanf:"key_env"`
-	// How long one call may take as a whole. Defaults to that of the first endpoint.
+	// How long one call may take as a whole. Defaults to the timeout of the first endpoint.
 	Timeout time.Duration `koanf:"timeout"`
-	// How long the endpoint may say nothing during a call. Defaults to that of the first
-	// endpoint.
+	// How long the endpoint may say nothing during a call. Defaults to the value of the
+	// first endpoint.
 	IdleTimeout time.Duration `koanf:"idle_timeout"`
 
 	// APIKey is the value of the variable that KeyEnv names.
@@ -260,7 +260,7 @@ type Failover struct {
 
 // Transcription is a model that transcribes recordings.
 type Transcription struct {
-	// The address of the endpoint, up to and with /v1; for azure that of the resource. It
+	// The address of the endpoint, up to and with /v1; for azure the address of the resource. It
 	// answers at /audio/transcriptions with segments (verbose_json). Defaults to none: audio
 	// and video are then read only from a transcript that comes with them.
 	BaseURL string `koanf:"base_url"`
@@ -280,7 +280,7 @@ type Transcription struct {
 	// none.
 	KeyEnv string `koanf:"key_env"`
 	// How long one call may take. It transcribes up to 25 MB, or 20 minutes of a longer
-	// recording that ffmpeg cuts. Defaults to 10m, which is the most.
+	// recording that ffmpeg cuts. Defaults to 10m, the largest value.
 	Timeout time.Duration `koanf:"timeout"`
 	// Endpoints that are asked where this one fails at once, in their order. After a
 	// time-out none is.
@@ -292,7 +292,7 @@ type Transcription struct {
 
 // Image is a model that makes pictures.
 type Image struct {
-	// The address of the endpoint, up to and with /v1; for azure that of the resource. It
+	// The address of the endpoint, up to and with /v1; for azure the address of the resource. It
 	// answers at /images/generations with pictures in base64. Defaults to none: the tool
 	// image_generation is refused.
 	BaseURL string `koanf:"base_url"`
@@ -328,7 +328,7 @@ type Rerank struct {
 	// https://api.jina.ai/v1. Defaults to none.
 	BaseURL string `koanf:"base_url"`
 	// The protocol of the endpoint: cohere, which Cohere, Jina, Voyage and vLLM speak, or
-	// tei, that of text-embeddings-inference. Defaults to cohere.
+	// tei, the protocol of text-embeddings-inference. Defaults to cohere.
 	Type string `koanf:"type"`
 	// The model's name at the endpoint. Needed with a base_url. tei serves one model, and
 	// then this is only the name that projects select. Defaults to none.
@@ -348,8 +348,8 @@ type Rerank struct {
 
 // RerankFailover is an endpoint that is asked for scores where another one fails.
 type RerankFailover struct {
-	// The address of the endpoint, as that of the first one, which is needed. Defaults to
-	// none.
+	// The address of the endpoint, in the form of the first endpoint's, which is needed.
+	// Defaults to none.
 	BaseURL string `koanf:"base_url"`
 	// The protocol of the endpoint: cohere or tei. Defaults to cohere.
 	Type string `koanf:"type"`
@@ -359,8 +359,8 @@ type RerankFailover struct {
 	// The name of the environment variable that holds the endpoint's key. Defaults to
 	// none.
 	KeyEnv string `koanf:"key_env"`
-	// How long a search waits for the scores of this endpoint. Defaults to that of the
-	// first one.
+	// How long a search waits for the scores of this endpoint. Defaults to the timeout of
+	// the first endpoint.
 	Timeout time.Duration `koanf:"timeout"`
 
 	// APIKey is the value of the variable that KeyEnv names.
@@ -442,7 +442,7 @@ type Egress struct {
 	// Defaults to none.
 	Allow []netip.Prefix `koanf:"allow"`
 	// Networks that no address given by a user may reach, whatever egress.allow
-	// has: those of the processes of a cluster and of the services that they use, such
+	// has: the networks of a cluster's processes and of the services that they use, such
 	// as 10.1.2.0/24. A process refuses its own listeners and the configured services
 	// (Temporal, the stores) in any case. Defaults to none.
 	Deny []netip.Prefix `koanf:"deny"`

@@ -235,7 +235,7 @@ func (e Extract) withLicense(env map[string]string) (Extract, error) {
 	return e, nil
 }
 
-// Endpoint returns the model as those of other kinds are.
+// Endpoint returns the model in the form that all kinds of models share.
 func (f Failover) Endpoint() Model {
 	return Model{
 		BaseURL: f.BaseURL, Type: f.Type, APIVersion: f.APIVersion, Deployment: f.Deployment, Model: f.Model,
@@ -243,7 +243,7 @@ func (f Failover) Endpoint() Model {
 	}
 }
 
-// Endpoint returns the model as those of other kinds are. An endpoint that transcribes
+// Endpoint returns the model in the form that all kinds of models share. An endpoint that transcribes
 // says nothing before it has heard the whole recording.
 func (t Transcription) Endpoint() Model {
 	return Model{
@@ -252,7 +252,7 @@ func (t Transcription) Endpoint() Model {
 	}
 }
 
-// Endpoint returns the model as those of other kinds are. The endpoint says nothing
+// Endpoint returns the model in the form that all kinds of models share. The endpoint says nothing
 // before the picture is made.
 func (i Image) Endpoint() Model {
 	return Model{
@@ -261,12 +261,12 @@ func (i Image) Endpoint() Model {
 	}
 }
 
-// Endpoint returns the model as those of other kinds are.
+// Endpoint returns the model in the form that all kinds of models share.
 func (r Rerank) Endpoint() Model {
 	return Model{BaseURL: r.BaseURL, Model: r.Model, KeyEnv: r.KeyEnv, APIKey: r.APIKey, Timeout: r.Timeout, IdleTimeout: r.Timeout}
 }
 
-// Endpoint returns the model as those of other kinds are.
+// Endpoint returns the model in the form that all kinds of models share.
 func (f RerankFailover) Endpoint() Model {
 	return Model{BaseURL: f.BaseURL, Model: f.Model, KeyEnv: f.KeyEnv, APIKey: f.APIKey, Timeout: f.Timeout, IdleTimeout: f.Timeout}
 }

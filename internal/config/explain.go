@@ -51,7 +51,8 @@ func Explain(key string, options Options) (Explanation, error) {
 	return e, nil
 }
 
-// valueOf returns the value of a field; that of a section by the number or the name in key.
+// valueOf returns the value of a field; for a field of a list or a map, by the number or the
+// name in key.
 func valueOf(c reflect.Value, f field, key string) (reflect.Value, bool) {
 	if holder, inside, named := strings.Cut(f.key, "."+anyName+"."); named {
 		all, _ := fieldOf(holder)

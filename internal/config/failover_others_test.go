@@ -35,8 +35,8 @@ models:
       - {base_url: 'https://third.example.com/v1', model: bge}
 `
 
-// TestEveryKindOfModelIsAList has endpoints of Azure and failovers beside those of chat and
-// of embeddings.
+// TestEveryKindOfModelIsAList has endpoints of Azure and failovers for the kinds other than
+// chat and embeddings.
 func TestEveryKindOfModelIsAList(t *testing.T) {
 	t.Parallel()
 	c := load(t, config.Options{File: file(t, otherModels), Environ: []string{"SECOND=sk-2", "CAIRN_MODELS__RERANK__FAILOVER__1__MODEL=other"}})

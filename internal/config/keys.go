@@ -68,7 +68,7 @@ func (f field) sections() []field {
 }
 
 // general returns a key with anyNumber in the place of each number, and with anyName in
-// that of the name of a secret.
+// the place of the name of a secret.
 func general(key string) string {
 	parts := strings.Split(key, ".")
 	if strings.HasPrefix(key, secretKeys) {

@@ -24,7 +24,7 @@ const (
 )
 
 // The variables with our prefix that are no configuration keys: where the file
-// is, and what client commands take. Those of tests begin with CAIRN_TEST_.
+// is, and what client commands take. The variables of tests begin with CAIRN_TEST_.
 var otherVariables = []string{configVariable, "CAIRN_URL", "CAIRN_KEY"}
 
 // Options are what a configuration is read from.

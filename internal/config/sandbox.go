@@ -12,7 +12,7 @@ type Sandbox struct {
 	// (LibreOffice, tesseract, poppler, ffmpeg), are confined: namespaces, for which
 	// bubblewrap must be installed and allowed to make them, or none. Without namespaces no such program is
 	// started, and documents that need one end as needs_component. With none a document
-	// may have LibreOffice show any file that the server can read, those of other
+	// may have LibreOffice show any file that the server can read, the files of other
 	// workspaces included. Defaults to namespaces.
 	Helpers string `koanf:"helpers"`
 }

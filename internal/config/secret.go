@@ -29,7 +29,7 @@ type Secret struct {
 	// webhook, model. Defaults to none: nobody can use the secret.
 	Uses []string `koanf:"uses"`
 	// The hosts that the secret is sent to, such as api.example.com, or *.example.com for
-	// all names below it; of an import the host of its endpoint, else that of the provider
+	// all names below it; of an import the host of its endpoint, else of the provider
 	// (docs/sources.md). Defaults to none: the secret is sent nowhere.
 	Hosts []string `koanf:"hosts"`
 }

@@ -156,7 +156,7 @@ func (c *child) setUp(ctx context.Context, cfg PoolConfig, warms bool) error {
 }
 
 // serve brings the file of a request to the child, runs the request, and fetches the files
-// of the result. Its errors are those of run.
+// of the result. It returns the errors of run.
 func (c *child) serve(ctx, closing context.Context, req request, pool *Pool) (result format.Result, err error) {
 	folder := req.Input.Folder
 	if req.Input, err = c.job.bring(req.Input); err != nil {
@@ -254,7 +254,7 @@ func (c *child) result(r response) (format.Result, error) {
 }
 
 func memoryLimit(cause error) error {
-	return knowledge.Errorf(knowledge.CodeParseLimit, "parsing took more memory than it may; split the document or make it simpler").WithCause(cause)
+	return knowledge.Errorf(knowledge.CodeParseLimit, "parsing took more memory than is allowed; split the document or make it simpler").WithCause(cause)
 }
 
 // fault waits until the child has ended and returns why it ended without an

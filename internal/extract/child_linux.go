@@ -16,8 +16,8 @@ func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// memoryOf returns the private memory of a process and of those that it started, in
-// bytes, resident or swapped out; ok is false if that of the process itself cannot be
+// memoryOf returns the private memory of a process and of the processes that it started, in
+// bytes, resident or swapped out; ok is false if the memory of the process itself cannot be
 // read. It does not count the pages of the program files, some 120 MB: all processes
 // share them, and the kernel reclaims them when it needs memory.
 func memoryOf(pid int) (bytes int64, ok bool) {

@@ -13,7 +13,7 @@ type Confinement int
 
 const (
 	// InNamespaces runs each child with its tools in namespaces that hold the system's
-	// programs and the folder of the child. Its errors are those of confine.Available.
+	// programs and the folder of the child. It fails with the errors of confine.Available.
 	InNamespaces Confinement = iota
 	// WithoutTools is for a system that refuses namespaces: a child restricts itself with
 	// Landlock, where the kernel has it, and runs no tools.

@@ -54,7 +54,7 @@ func newTarget(t *testing.T) target {
 	return g
 }
 
-// links returns the ways to write the address of a file, and those of the server.
+// links returns the ways to write the address of the file, and of the server.
 func (g target) links() []string {
 	return []string{
 		"file://" + g.picture, g.picture, "file://localhost" + g.picture, "../../../../../../../.." + g.picture, "vnd.sun.star.expand:file://" + g.picture,
@@ -221,8 +221,8 @@ func isRed(t *testing.T, pool *extract.Pool, pages string, page int) bool {
 	return false
 }
 
-// hostileDocuments returns documents of all formats by their names. Those of the older
-// formats are made from OpenDocument, as LibreOffice saves them.
+// hostileDocuments returns documents of all formats by their names. The documents of the
+// older formats are made from OpenDocument, as LibreOffice saves them.
 func hostileDocuments(t *testing.T, tools format.Tools, g target) map[string][]byte {
 	t.Helper()
 	documents := map[string][]byte{"a.rtf": g.rtf()}

@@ -34,7 +34,7 @@ const pageFile = "page"
 
 // Draw draws a page of a file as a PNG, or as Drawing.Side says, of the name that it
 // returns, in the folder of the input. It blocks until a child is free. Errors for which
-// the document is at fault are those of Extract, and not_found if it has no such page.
+// the document is at fault are the errors of Extract, and not_found if it has no such page.
 func (p *Pool) Draw(ctx context.Context, in Input, d Drawing) (name string, err error) {
 	if in.Folder == "" {
 		return "", errors.New("extract: Input.Folder is empty")

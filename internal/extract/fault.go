@@ -31,8 +31,8 @@ func causeOf(value any) string {
 	return fmt.Sprintf("panic of type %T", value)
 }
 
-// faultOf returns the fault of a child that has ended, from its standard error: that of
-// the Go runtime, if there is one.
+// faultOf returns the fault of a child that has ended, from its standard error: the
+// fault that the Go runtime reports, if there is one.
 func faultOf(stderr []byte, state fmt.Stringer) *fault {
 	f := &fault{Cause: "the child ended: " + state.String()}
 	for line := range bytes.Lines(stderr) {
@@ -54,12 +54,12 @@ func faultOf(stderr []byte, state fmt.Stringer) *fault {
 func failed(f *fault) error {
 	return &knowledge.Error{
 		Code: knowledge.CodeInternal, Final: true, Cause: f,
-		Message: "a fault of Cairn's kept it from reading this document, which may well be in order; please report it with the id of the run, and try again after an update",
+		Message: "Cairn failed to read this document because of a defect of its own; please report it with the id of the run, and try again after an update",
 	}
 }
 
 // second reads a document with the second reader of its format, after a fault of the
-// first. If that fails too, the error is that of the first.
+// first. If that fails too, the error is the first reader's.
 func (s *session) second(ctx context.Context, req request, first *fault) (format.Result, error) {
 	if req.Drawing != nil || req.Second {
 		return format.Result{}, failed(first)

@@ -78,7 +78,7 @@ func TestAFaultOfAReader(t *testing.T) {
 				}
 				if tc.second == "" {
 					wantCode(t, err, knowledge.CodeInternal)
-					if e := knowledge.AsError(err); !e.Final || !strings.Contains(e.Message, "fault of Cairn's") {
+					if e := knowledge.AsError(err); !e.Final || !strings.Contains(e.Message, "defect of its own") {
 						t.Errorf("the error is %+v", e)
 					}
 					return

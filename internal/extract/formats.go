@@ -22,7 +22,7 @@ type Format struct {
 	// IsSpeech means that the words are spoken: a transcript beside the file is read, or
 	// a model transcribes it. Its reader only cuts a long recording into parts.
 	IsSpeech bool
-	MaxBytes int64 // largest file that its reader takes, 0 = no limit but that of files
+	MaxBytes int64 // largest file that its reader takes, 0 = no limit but the one of all files
 	// read reads a file in the parser child. nil means that the format is recognised
 	// but not supported.
 	read func(ctx context.Context, p *parser, s format.Source) (format.Result, error)
@@ -38,7 +38,7 @@ func (f Format) IsRead() bool { return f.read != nil }
 func (f Format) IsDrawn() bool { return f.draw != nil }
 
 // HasPages reports whether documents of the format can have pages that are drawn: their
-// own, or those of the PDF (PagesAsset) that LibreOffice makes of them.
+// own, or the pages of the PDF (PagesAsset) that LibreOffice makes of them.
 func (f Format) HasPages() bool { return f.IsDrawn() || conversions[f.MediaType].pdf != "" }
 
 // NoPages returns the error of a document of a format without pages, which a model is to
@@ -88,13 +88,13 @@ func supported() string {
 	return "supported are " + strings.Join(labels, ", ") + " and source code"
 }
 
-// IsSpeech reports whether a media type is that of a recording, which is transcribed.
+// IsSpeech reports whether a media type is a kind of recording, which is transcribed.
 func IsSpeech(mediaType string) bool {
 	f, ok := FormatOf(mediaType)
 	return ok && f.IsSpeech
 }
 
-// IsTranscript reports whether a media type is that of subtitles.
+// IsTranscript reports whether a media type is a kind of subtitles.
 func IsTranscript(mediaType string) bool {
 	kind, _, _ := strings.Cut(mediaType, ";")
 	return kind == TypeWebVTT || kind == TypeSubRip

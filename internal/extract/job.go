@@ -10,7 +10,7 @@ import (
 )
 
 // jobFolder is the folder of a child, in which it finds the file of a request and leaves
-// those of the result. The parent copies the one in and moves the others out, so that the
+// the files of the result. The parent copies the one in and moves the others out, so that the
 // child needs no other folder.
 type jobFolder struct {
 	outside string // its path for the parent
@@ -66,7 +66,7 @@ func (j jobFolder) fetch(folder string) error {
 	return nil
 }
 
-// clear removes the files of a request. The error is that of the first that stays.
+// clear removes the files of a request. The error is about the first file that stays.
 func (j jobFolder) clear() error {
 	return errors.Join(os.RemoveAll(filepath.Join(j.outside, inputFolder)), os.RemoveAll(filepath.Join(j.outside, outputFolder)))
 }

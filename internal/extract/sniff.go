@@ -117,7 +117,7 @@ func unsupported(kind string) error {
 	return refused
 }
 
-// isPDF reports whether head is that of a PDF. PDF readers allow junk before the
+// isPDF reports whether head is the beginning of a PDF. PDF readers allow junk before the
 // %PDF- mark. A text that only mentions the mark is not a PDF.
 func isPDF(head []byte, isText bool) bool {
 	mark := []byte("%PDF-")

@@ -8,7 +8,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Transcribed returns a layout whose text is that of transcripts of its pages, by their
+// Transcribed returns a layout with the text of transcripts of its pages, by their
 // numbers. The words that the layout has on a page too give the blocks their line boxes;
 // other blocks have the box of the page. Figures stay, and so does the text of a page
 // without a transcript.

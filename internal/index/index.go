@@ -44,7 +44,7 @@ type Query struct {
 	Filter    knowledge.Filter
 	// Generation is the one whose entries are found: Dense compares no vector of another
 	// one, and BM25 finds each chunk once. If only some of the projects have entries of it,
-	// BM25 may find those of the others or not.
+	// BM25 may find entries of the others or not.
 	Generation string
 	Limit      int // 1..MaxLimit
 }
@@ -68,7 +68,7 @@ type Attributes struct {
 // A failed call returns a *knowledge.Error if the index is a service: with
 // CodeUnavailable if repeating the call can help.
 //
-// The vectors of a generation have one length, that of its first one. Upsert and Dense
+// The vectors of a generation have one length, the length of its first one. Upsert and Dense
 // return OtherLength for a vector of another length.
 type Index interface {
 	// Upsert writes entries, and replaces an entry with the same workspace,
@@ -78,7 +78,7 @@ type Index interface {
 	// failed Upsert completes it.
 	Upsert(ctx context.Context, entries []Entry) error
 	// Dense returns the entries whose vectors are nearest to vector, among
-	// those of the query's generation. The score is the cosine. An approximate index
+	// the entries of the query's generation. The score is the cosine. An approximate index
 	// may miss some of the nearest.
 	Dense(ctx context.Context, q Query, vector []float32) ([]knowledge.Hit, error)
 	// BM25 returns the entries that share words with text, ranked by BM25. No

@@ -7,8 +7,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// OtherLength returns the CodeConflict of a vector that has another length than those of
-// its generation: the model has changed behind its name.
+// OtherLength returns the CodeConflict of a vector that has another length than the
+// vectors of its generation: the model has changed behind its name.
 func OtherLength(generation string, has, got int) error {
 	return knowledge.Errorf(knowledge.CodeConflict,
 		"the vectors of %s have %d numbers, and the model now returns %d: set ai.embeddings to this length, and reindex the project", generation, has, got)

@@ -54,7 +54,7 @@ const (
 // tags, eq asks whether the document has the tag, in whether it has one of
 // them, contains whether it has all. For text, contains asks for a part of it,
 // case and all; for a list in the metadata, for one of its elements. The order of
-// texts is that of their UTF-8 bytes.
+// texts is the order of their UTF-8 bytes.
 type Condition struct {
 	Field string   `json:"field"` // tags, documentId, name, language, createdAt, classification, metadata.<key>
 	Type  Operator `json:"type"`

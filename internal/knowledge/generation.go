@@ -11,8 +11,8 @@ const maxDimensions = 8192
 
 // Embeddings selects the model that embeds the documents and questions of a project.
 type Embeddings struct {
-	Model      string `json:"model,omitempty" maxLength:"200" doc:"A model of the endpoint of models.embedding. Default: the one that the instance is configured with"`
-	Dimensions int    `json:"dimensions,omitempty" minimum:"0" maximum:"8192" doc:"Length of the vectors. Default: the instance's for its model, or else what the model gives"`
+	Model      string `json:"model,omitempty" maxLength:"200" doc:"A model of the endpoint of models.embedding. Default: the configured model"`
+	Dimensions int    `json:"dimensions,omitempty" minimum:"0" maximum:"8192" doc:"Length of the vectors. Default: the setting of the instance for its model, or the default of the model"`
 }
 
 // Or completes a selection with the instance's model.
@@ -58,7 +58,7 @@ func DescribeGeneration(generation string) string {
 const revisionMark = " #"
 
 // RevisedGeneration returns the n-th generation of a model in its dimensions, 1 = base. An
-// endpoint whose vectors are others than those of the endpoint before begins the next one.
+// endpoint whose vectors differ from the vectors of the endpoint before begins the next one.
 func RevisedGeneration(base string, n int) string {
 	if n <= 1 {
 		return base
@@ -95,13 +95,13 @@ func (e Embeddings) Fields(location string) []Field {
 	return wrong
 }
 
-// Generations are those of a project's vectors.
+// Generations are the generations of a project's vectors.
 type Generations struct {
 	Serving string // searches read it
 	Filling string // a reindex fills it beside the one that serves; "" = none
 }
 
-// In reports whether all generations that a project has now are among those of written.
+// In reports whether written has all generations that the project has now.
 func (g Generations) In(written Generations) bool {
 	for _, name := range g.Names() {
 		if !slices.Contains(written.Names(), name) {

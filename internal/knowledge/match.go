@@ -8,7 +8,7 @@ import (
 )
 
 // Matches reports whether a document meets all conditions, as the index decides it. Its
-// language counts as that of all its chunks.
+// language counts as the language of all its chunks.
 func (f Filter) Matches(d Document) bool {
 	return !slices.ContainsFunc(f, func(c Condition) bool { return !c.matches(d) })
 }

@@ -61,7 +61,7 @@ func (s Secret) Allows(n SecretNeed) bool {
 		slices.ContainsFunc(s.Hosts, func(pattern string) bool { return matchesHost(pattern, n.Host) })
 }
 
-// matchesHost reports whether a host is that of a pattern, or below it.
+// matchesHost reports whether a host is the host of a pattern, or below it.
 func matchesHost(pattern, host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if below, ok := strings.CutPrefix(pattern, "*"); ok {

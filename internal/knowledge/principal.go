@@ -176,8 +176,8 @@ type Access struct {
 	Groups    []string `json:"groups,omitempty"`
 }
 
-// ACL returns the tokens of a document: those of its one external user or its one
-// conversation if it has one, else those of its access.
+// ACL returns the tokens of a document: the tokens of its one external user or its one
+// conversation if it has one, else the tokens of its access.
 func ACL(workspace string, a Access, externalUser, conversation string) []string {
 	switch {
 	case externalUser != "":

@@ -19,7 +19,7 @@ type Project struct {
 	CallbackSecret string
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
-	// Generations are those of its vectors. Config.AI.Embeddings may ask for another one,
+	// Generations are the generations of its vectors. Config.AI.Embeddings may ask for another one,
 	// which a reindex fills.
 	Generations Generations
 }
@@ -34,22 +34,22 @@ type ProjectConfig struct {
 
 // AIConfig is the part of a project that concerns models and retrieval.
 type AIConfig struct {
-	Prompt string `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
-	Model  string `json:"model,omitempty" maxLength:"200" doc:"Chat model: one of models.chat or of models.chat.failover, or another one that the endpoint of models.chat serves. A project may name it before the instance has its endpoint; an endpoint need not list all that it serves. A question whose projectConfigOverride names a model that is known to be missing is refused; one to a project that names it fails, with an error that names the model. Default: that of models.chat"`
+	Prompt string `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt. ${context} is replaced by the passages and ${date} by the date. Without ${context} nothing is searched before the first call of the model; rag_search then adds its passages at the end"`
+	Model  string `json:"model,omitempty" maxLength:"200" doc:"The chat model: one of models.chat or models.chat.failover, or another model of the endpoint of models.chat. The name is not checked when it is set. A question whose projectConfigOverride names a model that is known to be missing is refused; a question to a project with a missing model fails with an error that names it. Default: the model of models.chat"`
 	// Failover are the chat models that answer where Model fails, in their order; none means
 	// the instance's.
-	Failover    []string        `json:"failover,omitempty" maxItems:"10" doc:"Chat models that answer where the model fails, in their order: models of models.chat.failover, or others of the endpoint of models.chat. Default: models.chat.failover"`
+	Failover    []string        `json:"failover,omitempty" maxItems:"10" doc:"Chat models that are tried in this order if the model fails: models of models.chat.failover, or other models of the endpoint of models.chat. Default: models.chat.failover"`
 	Temperature *float64        `json:"temperature,omitempty" minimum:"0" maximum:"2"`
 	MaxTokens   int             `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
-	Embeddings  Embeddings      `json:"embeddings,omitzero" doc:"Embedding model of documents and questions. Documents that were embedded with another one are found by it until a reindex has embedded them again"`
+	Embeddings  Embeddings      `json:"embeddings,omitzero" doc:"The embedding model of documents and questions. Documents that were embedded with another model are searched with that model until a reindex has embedded them again"`
 	Splitter    Splitter        `json:"textSplitter,omitzero"`
-	Enrichment  Enrichment      `json:"enrichment,omitzero" doc:"What the chat model finds out about each document at its ingestion"`
+	Enrichment  Enrichment      `json:"enrichment,omitzero" doc:"What the chat model extracts from each document at ingestion"`
 	Retrieval   RetrievalConfig `json:"retrieval,omitzero"`
 	History     HistoryConfig   `json:"history,omitzero"`
 	// EnhanceQuery has the chat model rewrite a question before it is searched.
-	EnhanceQuery bool `json:"enhanceQuery,omitempty" doc:"The chat model rewrites a question so that it stands alone, without the conversation before it, and that is searched"`
+	EnhanceQuery bool `json:"enhanceQuery,omitempty" doc:"The chat model rewrites a follow-up question so that it can be understood without the conversation; the rewritten question is searched"`
 	// SelfQuery says who chooses the tags of the documents that a question is about.
-	SelfQuery string `json:"selfQuery,omitempty" enum:"disabled,enabled,user" doc:"Who chooses the tags of the documents that a question is about. enabled: the chat model, also other fields. user: the user, by the tags of the question or else of its preferences. Default: disabled"`
+	SelfQuery string `json:"selfQuery,omitempty" enum:"disabled,enabled,user" doc:"How a search is narrowed by tags. enabled: the chat model chooses tags and other fields. user: the tags of the question or else of the user's preferences. Default: disabled"`
 	// Tags restrict every question to the documents with one of them.
 	Tags []string `json:"tags,omitempty" doc:"Every question searches only documents with one of these tags"`
 	// MandatoryTags restrict the questions of users and groups.
@@ -57,15 +57,15 @@ type AIConfig struct {
 	PostQuery     PostQuery       `json:"postQuery,omitzero"`
 	// Multimodal has a model describe the pictures of documents at their ingestion, and
 	// shows the pictures that a question finds to the model that answers.
-	Multimodal bool `json:"multimodal,omitempty" doc:"A model describes the pictures of documents at their ingestion, and the pictures that a question finds are shown to the model that answers. The chat model must be one that sees pictures"`
+	Multimodal bool `json:"multimodal,omitempty" doc:"A model describes the pictures of documents at ingestion, and the pictures that a question finds are shown to the chat model. The chat model must accept images"`
 	// Reflection asks the model to begin its answer with a block about the question.
-	Reflection bool `json:"reflection,omitempty" doc:"An answer begins with a block about the question: **Reflection:**, a line in italics, an empty line. The chat model writes it"`
+	Reflection bool `json:"reflection,omitempty" doc:"Answers begin with a reflection of the chat model about the question: **Reflection:**, a line in italics, an empty line"`
 }
 
 // PostQuery is what happens after the answer to a question.
 type PostQuery struct {
-	Suggestions  bool `json:"suggestions,omitempty" doc:"The chat model suggests up to three questions that may come next, in suggestions of the answer. That costs a call after each answer"`
-	SourceFilter bool `json:"sourceFilter,omitempty" doc:"The sources of an answer are only those that it cites. They keep their ranks"`
+	Suggestions  bool `json:"suggestions,omitempty" doc:"The chat model suggests up to three follow-up questions, in suggestions of the answer. This costs one call after each answer"`
+	SourceFilter bool `json:"sourceFilter,omitempty" doc:"List only the sources that the answer cites. They keep their ranks"`
 }
 
 // EntitiesKey is the key of the metadata that names the entities of a document.
@@ -78,7 +78,7 @@ type Enrichment struct {
 	Topics   bool `json:"topics,omitempty" doc:"The main topics, in metadata.topics"`
 	Entities bool `json:"entities,omitempty" doc:"People, organisations, products and places, in metadata.entities"`
 	Tags     bool `json:"tags,omitempty" doc:"Tags of the document"`
-	Context  bool `json:"context,omitempty" doc:"A sentence for each chunk that places it in its document, and is embedded with it"`
+	Context  bool `json:"context,omitempty" doc:"A sentence that places each chunk in its document; it is embedded with the chunk"`
 }
 
 // VersionEnrichment is what a model finds out about a version. It is fixed when the
@@ -98,25 +98,25 @@ func (e Enrichment) ReadsText() bool { return e.Describes() || e.Context }
 
 // RetrievalConfig says how passages are found and chosen.
 type RetrievalConfig struct {
-	Strategy       string   `json:"strategy,omitempty" enum:"hybrid,multi_stage,dense,bm25" doc:"hybrid: by vector and by words, fused. multi_stage: by words, of which the nearest by vector are kept, and a reranker if there is one. Default: hybrid"`
-	NumberOfChunks int      `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Passages given to the model. Default: 10"`
-	Candidates     int      `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"Passages that each leg finds. Default: 50"`
+	Strategy       string   `json:"strategy,omitempty" enum:"hybrid,multi_stage,dense,bm25" doc:"hybrid: vector and full-text search, fused. multi_stage: full-text search, then the nearest by vector, then the reranker if there is one. dense: vector search only. bm25: full-text search only. Default: hybrid"`
+	NumberOfChunks int      `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"The number of passages for the model. Default: 10"`
+	Candidates     int      `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"The number of passages that each search (vector and full text) returns. Default: 50"`
 	Fusion         string   `json:"fusion,omitempty" enum:"weighted,rrf" doc:"Default: weighted"`
-	Weights        *Weights `json:"weights,omitempty" doc:"The shares of the legs. Default: by the scores of the legs, dense 0.3 to 0.7; with the offline model dense 0.35 for a question in English, 0.05 for any other"`
-	MinScore       float64  `json:"minScore,omitempty" minimum:"0" maximum:"1" doc:"A passage with a lower score is dropped. It is the score of the reranker, if there is one"`
-	HyDE           bool     `json:"hyde,omitempty" doc:"The chat model writes a passage that would answer the question, and its vector is searched"`
-	Decompose      bool     `json:"decompose,omitempty" doc:"The chat model splits a question that asks for several things, and each is searched"`
-	Compress       bool     `json:"compress,omitempty" doc:"The chat model chooses the sentences of the passages that matter"`
-	Route          bool     `json:"route,omitempty" doc:"Choose by the question: identifiers and quoted phrases are searched by words alone, several questions in one are decomposed"`
-	Translate      bool     `json:"translate,omitempty" doc:"The chat model translates the question into the other languages of the documents, up to three, and each is searched"`
-	Entities       bool     `json:"entities,omitempty" doc:"Passages of documents whose metadata.entities the question names rank higher"`
-	Web            bool     `json:"web,omitempty" doc:"The web is searched too, as tools.web_search says, and its pages are ranked among the passages (docs/retrieval.md)"`
-	Reranker       string   `json:"reranker,omitempty" maxLength:"200" doc:"What reranks the candidates: judge (the chat model), the name of models.rerank, or none. Default: none"`
+	Weights        *Weights `json:"weights,omitempty" doc:"The weights of the vector search (dense) and the full-text search (bm25). Default: by their scores, dense 0.3 to 0.7; with the offline model dense 0.35 for a question in English, else 0.05"`
+	MinScore       float64  `json:"minScore,omitempty" minimum:"0" maximum:"1" doc:"Passages with a lower score are dropped. If there is a reranker, its score counts"`
+	HyDE           bool     `json:"hyde,omitempty" doc:"The chat model writes a hypothetical answer, and its vector is searched"`
+	Decompose      bool     `json:"decompose,omitempty" doc:"The chat model splits a question with several parts; each part is searched"`
+	Compress       bool     `json:"compress,omitempty" doc:"The chat model reduces passages to their relevant sentences"`
+	Route          bool     `json:"route,omitempty" doc:"Choose the search by the question: identifiers and quoted phrases use full text only, and a question with several parts is decomposed"`
+	Translate      bool     `json:"translate,omitempty" doc:"The chat model translates the question into up to three other languages of the documents; each translation is searched"`
+	Entities       bool     `json:"entities,omitempty" doc:"Passages rank higher if the question names an entity in metadata.entities of their document"`
+	Web            bool     `json:"web,omitempty" doc:"Search the web too, with the settings of tools.web_search; its pages are ranked among the passages (docs/retrieval.md)"`
+	Reranker       string   `json:"reranker,omitempty" maxLength:"200" doc:"The reranker of the candidates: judge (the chat model), the name of models.rerank, or none. Default: none"`
 
-	ContextTokens int    `json:"contextTokens,omitempty" minimum:"0" maximum:"1000000" doc:"Estimated tokens of the passages together; a passage that does not fit is dropped, the first one never. Default: no bound"`
-	PerDocument   int    `json:"perDocument,omitempty" minimum:"0" maximum:"100" doc:"Passages of one document. Default: no bound"`
-	Neighbours    int    `json:"neighbours,omitempty" minimum:"0" maximum:"5" doc:"Chunks before and after a passage that the model reads with it. Chunks with a parent have none. Default: 0"`
-	Order         string `json:"order,omitempty" enum:"relevance,document,edges" doc:"Order of the passages in the prompt. document: documents by their best passage, and passages as in the document. edges: the best at the beginning and at the end. Default: relevance"`
+	ContextTokens int    `json:"contextTokens,omitempty" minimum:"0" maximum:"1000000" doc:"The largest number of estimated tokens of all passages together. A passage that does not fit is dropped, except the first. Default: no limit"`
+	PerDocument   int    `json:"perDocument,omitempty" minimum:"0" maximum:"100" doc:"The largest number of passages of one document. Default: no limit"`
+	Neighbours    int    `json:"neighbours,omitempty" minimum:"0" maximum:"5" doc:"The number of chunks before and after a passage that are added to it for the model. Chunks with a parent have none. Default: 0"`
+	Order         string `json:"order,omitempty" enum:"relevance,document,edges" doc:"The order of the passages in the prompt. relevance: best first. document: documents by their best passage, passages in the order of the document. edges: the best at the beginning and at the end. Default: relevance"`
 }
 
 // The strategies and fusions of a RetrievalConfig.
@@ -173,8 +173,8 @@ type HistoryConfig struct {
 // LimitsConfig bounds what a project may hold and ask; 0 means the instance's limit.
 type LimitsConfig struct {
 	Documents        int   `json:"documents,omitempty" minimum:"0"`
-	Pages            int   `json:"pages,omitempty" minimum:"0" doc:"Of all documents together"`
-	Bytes            int64 `json:"bytes,omitempty" minimum:"0" doc:"Of all files together"`
+	Pages            int   `json:"pages,omitempty" minimum:"0" doc:"The largest number of pages of all documents"`
+	Bytes            int64 `json:"bytes,omitempty" minimum:"0" doc:"The largest total size of all files"`
 	FileBytes        int64 `json:"fileBytes,omitempty" minimum:"0"`
 	QueriesPerMinute int   `json:"queriesPerMinute,omitempty" minimum:"0"`
 }
@@ -187,15 +187,15 @@ func (r RetrievalConfig) Fields(location string) []Field {
 	return nil
 }
 
-// AsksModel reports whether a search asks a model beside that of the embeddings, or the
+// AsksModel reports whether a search asks a model beside the embedding model, or the
 // web, which takes longer than the search itself, or chooses something that readers are
 // shown.
 func (r RetrievalConfig) AsksModel() bool {
 	return r.Web || r.Reranker != "" && r.Reranker != RerankerNone || r.Strategy == StrategyMultiStage || r.HyDE || r.Decompose || r.Compress || r.Route || r.Translate || r.Entities
 }
 
-// AsksModel reports whether the search for a question asks a model beside that of the
-// embeddings.
+// AsksModel reports whether the search for a question asks a model beside the
+// embedding model.
 func (c AIConfig) AsksModel() bool {
 	return c.EnhanceQuery || c.SelfQuery == SelfQueryEnabled || c.Retrieval.AsksModel()
 }
@@ -213,7 +213,7 @@ func (r RetrievalConfig) RerankerFields(location, configured string) []Field {
 }
 
 // ModelFields returns the chat models, as found at location, that the configuration names,
-// that before did not name, and that are not among those of the instance. known are these;
+// that before did not name, and that are not among the models of the instance. known are these;
 // none: an endpoint may serve models of any name, so none is wrong.
 func (c AIConfig) ModelFields(location string, before AIConfig, known []string) []Field {
 	if len(known) == 0 {
@@ -232,7 +232,7 @@ func (c AIConfig) ModelFields(location string, before AIConfig, known []string) 
 }
 
 // UnknownModel returns what is wrong with the name of a chat model, as found at location.
-// "" = the instance's. known is that of AIConfig.ModelFields.
+// "" = the instance's. known is as in AIConfig.ModelFields.
 func UnknownModel(location, name string, known []string) []Field {
 	if name == "" || len(known) == 0 || slices.Contains(known, name) {
 		return nil

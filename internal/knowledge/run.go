@@ -196,7 +196,7 @@ func (r RunRef) FolderKey(turn, call int) string {
 }
 
 // WebKey is the blob key of a step of a search of the web that a tool call made; turn 0 is
-// that of a run that is nothing but the search.
+// the turn of a run that is nothing but the search.
 func (r RunRef) WebKey(step string, turn, call int) string {
 	return r.key(fmt.Sprintf("web-%s-%d-%d.json", step, turn, call))
 }
@@ -272,7 +272,7 @@ type Request struct {
 const AgentDepth = 3
 
 // Usage counts the calls of models of a run, and their tokens where the endpoint says how
-// many. Calls of chat models and their tokens are apart from those of embeddings and of
+// many. Calls of chat models and their tokens are apart from calls of embeddings and of
 // rerankers.
 type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`

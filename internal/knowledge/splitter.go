@@ -11,11 +11,11 @@ import (
 // field that is not set means the default; WithDefaults fills it in.
 type Splitter struct {
 	Strategy     string `json:"strategy,omitempty" enum:"structure,fixed,sliding,semantic,hierarchical,dynamic" doc:"structure: at headings, then between blocks, rows and sentences. fixed: pieces of equal size. sliding: windows of whole sentences. semantic: where the embeddings of neighbouring sentences differ most. hierarchical: small chunks are found and cited, and the model reads the larger ones around them. dynamic: structure or sliding, as the layout of each section suggests. Default: structure"`
-	ChunkSize    int    `json:"chunkSize,omitempty" minimum:"100" maximum:"8000" doc:"In characters; with hierarchical, of what the model reads. A chunk has fewer if models.embedding.max_tokens would be exceeded. Default: 1000"`
-	ChunkOverlap *int   `json:"chunkOverlap,omitempty" minimum:"0" doc:"In characters, below half of chunkSize. semantic and hierarchical chunks do not overlap. Default: 100, or what is below half of chunkSize"`
+	ChunkSize    int    `json:"chunkSize,omitempty" minimum:"100" maximum:"8000" doc:"The size of a chunk in characters; with hierarchical, of the parent chunk. A chunk is smaller if it would exceed models.embedding.max_tokens. Default: 1000"`
+	ChunkOverlap *int   `json:"chunkOverlap,omitempty" minimum:"0" doc:"The overlap in characters, less than half of chunkSize. semantic and hierarchical chunks do not overlap. Default: 100, or less if chunkSize is small"`
 	// Separators are texts after which a passage that is longer than a chunk is cut,
 	// the most important first. None means after a sentence.
-	Separators []string `json:"separators,omitempty" maxItems:"20" doc:"Texts after which a passage that is longer than a chunk is cut, the most important first, each of 1 to 100 characters. Rows of tables and lines of code stay whole. Default: the ends of sentences"`
+	Separators []string `json:"separators,omitempty" maxItems:"20" doc:"Texts after which a passage longer than a chunk may be cut, most important first, each of 1 to 100 characters. Rows of tables and lines of code are not cut. Default: the ends of sentences"`
 }
 
 // The strategies of a Splitter.

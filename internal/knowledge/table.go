@@ -89,7 +89,7 @@ func escaped(cell string) string {
 }
 
 // HeaderWithin returns the header of the first columns of a table that has at most
-// so many code points; "" if that of one column has more. It also takes a header of
+// so many code points; "" if the header of one column has more. It also takes a header of
 // one line whose cells are separated by CellSeparator.
 func HeaderWithin(header string, most int) string {
 	if utf8.RuneCountInString(header) <= most {

@@ -15,7 +15,7 @@ const (
 // MandatoryTags are the tags to which the questions of some users and groups are
 // restricted.
 type MandatoryTags struct {
-	Users  []string `json:"users,omitempty" maxItems:"1000" doc:"User ids, also the application's own"`
+	Users  []string `json:"users,omitempty" maxItems:"1000" doc:"User ids of either kind: userId or externalUserId"`
 	Groups []string `json:"groups,omitempty" maxItems:"1000"`
 	Tags   []string `json:"tags" minItems:"1" maxItems:"64"`
 }

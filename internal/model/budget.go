@@ -12,7 +12,7 @@ import (
 // of its last answer said. The zero budget is unlimited.
 type budget struct {
 	limit, remaining float64
-	at, reset        time.Time // remaining is that of at, and limit that of reset; a reset in the past ends the budget
+	at, reset        time.Time // remaining was counted at the time at, and is limit again at reset; a reset in the past ends the budget
 	refills          bool      // steadily until reset, not at once
 }
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// ToolRequest asks a model to answer by calling one tool. Description and Parameters are
-// those of the tool.
+// ToolRequest asks a model to answer by calling one tool. Description and Parameters
+// describe the tool.
 type ToolRequest struct {
 	Model  string // "" = the endpoint's
 	System string
@@ -15,7 +15,7 @@ type ToolRequest struct {
 }
 
 // CallTool returns the arguments with which the model calls the tool. A model that does
-// not call it is an *Error with CodeBadResponse. Its other errors are those of Chat.
+// not call it is an *Error with CodeBadResponse. It also returns the errors of Chat.
 func (c *Client) CallTool(ctx context.Context, r ToolRequest) (arguments string, usage Usage, err error) {
 	zero, done := 0.0, Completion{}
 	request := ChatRequest{

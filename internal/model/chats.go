@@ -25,7 +25,7 @@ func (c *Chats) Clients() []*Client { return c.clients }
 // Endpoint returns the first endpoint.
 func (c *Chats) Endpoint() Endpoint { return c.clients[0].Endpoint() }
 
-// CallTool is that of the first client whose model answers. failover is that of
+// CallTool calls CallTool of the clients until a model answers. failover is as in
 // Candidates. The endpoint is the one that answered, or failed last.
 func (c *Chats) CallTool(ctx context.Context, r ToolRequest, failover []string) (arguments string, usage Usage, at Endpoint, err error) {
 	arguments, err = First(ctx, Candidates(c.clients, r.Model, failover), c.note(ctx), func(candidate Candidate[*Client]) (answer string, err error) {
@@ -40,9 +40,9 @@ func (c *Chats) CallTool(ctx context.Context, r ToolRequest, failover []string) 
 	return arguments, usage, at, err
 }
 
-// ForwardChat is that of the first client whose answer begins. The request names the model
-// of the first endpoint. A request that an endpoint refuses as the caller's mistake is not
-// sent to another one.
+// ForwardChat calls ForwardChat of the clients until an answer begins. The request names
+// the model of the first endpoint. A request that an endpoint refuses as the caller's
+// mistake is not sent to another one.
 func (c *Chats) ForwardChat(ctx context.Context, body []byte, streamed bool) (*Forwarded, error) {
 	var refused error
 	answer, err := First(ctx, Candidates(c.clients, "", nil), c.note(ctx), func(candidate Candidate[*Client]) (*Forwarded, error) {

@@ -23,7 +23,7 @@ type Endpoint struct {
 	// api-key, and the addresses begin with /openai/.
 	Azure bool
 	// APIVersion is a version of Azure's API, for addresses with /openai/deployments/.
-	// "" and "preview" are those of /openai/v1/.
+	// "" and "preview" are the versions of /openai/v1/.
 	APIVersion string
 	// Deployment is the name that Model has in Azure. Defaults to Model.
 	Deployment string

@@ -28,8 +28,8 @@ type Forwarded struct {
 
 // ForwardChat sends the JSON of a request for a chat completion to the endpoint as it is
 // and returns once its answer begins: with the first event if the request asks for a
-// stream, which streamed says, and else with the whole answer. Its errors are those of
-// Chat.
+// stream, which streamed says, and else with the whole answer. It returns the errors
+// of Chat.
 func (c *Client) ForwardChat(ctx context.Context, body []byte, streamed bool) (*Forwarded, error) {
 	if name := c.endpoint.wireModel(c.endpoint.Model); name != c.endpoint.Model {
 		var err error

@@ -19,7 +19,7 @@ const (
 	firstPause = time.Second
 	maxPause   = time.Minute
 	// recovery is the part of the slower rate that each answer adds to it: after
-	// 1/recovery answers the rate is that of before the refusal.
+	// 1/recovery answers the rate is as before the refusal.
 	recovery = .02
 )
 

@@ -58,7 +58,7 @@ func (r *Reranker) WithFailover(log *slog.Logger, others ...*Reranker) *Reranker
 func (r *Reranker) Endpoint() Endpoint { return r.endpoint }
 
 // Rerank returns how relevant each text is to a query, in the order of the texts. Higher
-// is better, and the scores are those of the endpoint. A wrong number of scores, or one
+// is better, and the scores come from the endpoint. A wrong number of scores, or one
 // that is not finite, is an *Error with CodeBadResponse. Its errors are *Error, or the
 // cause of ctx.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {

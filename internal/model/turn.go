@@ -18,8 +18,8 @@ type Turn struct {
 
 // TakeTurn blocks until a request of about so many tokens may be sent to the endpoint.
 // It returns an *Error that is Held if that takes longer than the caller's patience:
-// the caller comes back after its RetryAfter. The code of that error is that of the last
-// request, if it failed. Other errors are the cause of ctx.
+// the caller comes back after its RetryAfter. The error has the code of the last
+// request, if that failed. Other errors are the cause of ctx.
 func (c *Client) TakeTurn(ctx context.Context, tokens int, turn Turn) error {
 	wait, ok, err := c.pacer.await(ctx, tokens, turn)
 	if err != nil || ok {

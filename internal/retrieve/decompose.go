@@ -30,8 +30,8 @@ type part struct {
 	Several  bool   `json:"several,omitempty"`
 }
 
-// decompose has the chat model split a question that asks for several things, and those
-// of its parts that do.
+// decompose has the chat model split a question that asks for several things, and each of
+// its parts that does.
 func (s *search) decompose(ctx context.Context) error {
 	parts, splits := []part{{s.request.Query, true}}, 0
 	for depth := range maxSplitDepth {

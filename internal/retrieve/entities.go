@@ -72,7 +72,7 @@ func (s *search) linked(ctx context.Context, g *group, q index.Query) ([]knowled
 	return best(lists...), nil
 }
 
-// withLinks adds to the scores of hits a part of those of the linked ones.
+// withLinks adds to the scores of hits a part of the scores of the linked ones.
 func withLinks(hits, linked []knowledge.Hit) []knowledge.Hit {
 	if len(linked) == 0 {
 		return hits

@@ -11,8 +11,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
-// linkedIndex finds by words all passages, or with a condition on entities those of the
-// entity.
+// linkedIndex finds by words all passages, or with a condition on entities the passages of
+// the entity.
 type linkedIndex struct {
 	all     []knowledge.Hit
 	of      map[any][]knowledge.Hit

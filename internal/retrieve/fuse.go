@@ -13,7 +13,7 @@ import (
 const rrfConstant = 60
 
 // fuse merges the hits of the two legs into one list, best first, equal scores
-// ordered by chunk id. Scores are between 0 and 1. The weights are those of a
+// ordered by chunk id. Scores are between 0 and 1. The weights are for a
 // weighted fusion.
 func fuse(dense, words []knowledge.Hit, c knowledge.RetrievalConfig, w knowledge.Weights) []knowledge.Hit {
 	switch {

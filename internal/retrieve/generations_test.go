@@ -17,7 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// projects are those of two generations. They switch to the later one after a number of
+// projects are projects of two generations. They switch to the later one after a number of
 // reads.
 type projects struct {
 	reads, switchAfter int

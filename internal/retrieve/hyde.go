@@ -15,7 +15,7 @@ var hydePrompt string
 const maxHypothesis = 2000
 
 // hyde has the chat model write a passage that would answer the question. Its vector is
-// nearer to those of real answers than the question's own (hypothetical document
+// nearer to the vectors of real answers than the question's own (hypothetical document
 // embeddings). Nobody reads the passage as an answer.
 func (s *search) hyde(ctx context.Context) error {
 	if !s.searchesByVector() {

@@ -11,8 +11,8 @@ import (
 // PassageReader is the part of the store that Lookup and Passages read. Its methods check the
 // principal's permission at the moment of the call.
 type PassageReader interface {
-	// VisibleChunks returns those of the hits that are of published versions which
-	// the principal's tokens reach.
+	// VisibleChunks returns the hits that belong to published versions which the
+	// principal's tokens reach.
 	VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]store.ChunkView, error)
 	// Chunk returns a chunk, also of an older version. It fails with CodeNotFound
 	// or CodeGone if there is none for the principal.

@@ -27,8 +27,8 @@ type Models struct {
 
 // Chat asks a chat model. It is safe for concurrent use.
 type Chat interface {
-	// CallTool returns the arguments with which the model calls the tool of a call. Its
-	// errors are those of the endpoint, or the cause of ctx.
+	// CallTool returns the arguments with which the model calls the tool of a call. It
+	// returns the errors of the endpoint, or the cause of ctx.
 	CallTool(ctx context.Context, c Call) (arguments string, usage Usage, err error)
 }
 
@@ -36,7 +36,7 @@ type Chat interface {
 // JSON schema of the tool's arguments.
 type Call struct {
 	Model       string   // "" = the endpoint's
-	Failover    []string // models that are asked where it fails; none = those of the instance
+	Failover    []string // models that are asked where it fails; none = the models of the instance
 	System      string
 	User        string
 	Tool        string
@@ -75,8 +75,8 @@ func (r *Retriever) Using(m Models) *Retriever {
 	return &next
 }
 
-// remembered returns the answer to a step: that of an earlier attempt of this search, or
-// that of ask, which it keeps.
+// remembered returns the answer to a step: the answer of an earlier attempt of this search,
+// or the answer of ask, which it keeps.
 func remembered[T any](ctx context.Context, s *search, step string, ask func() (T, error)) (T, error) {
 	var answer T
 	memory := s.request.Memory

@@ -33,7 +33,7 @@ func neighbours(ctx context.Context, reader PassageReader, p knowledge.Principal
 	return found, nil
 }
 
-// joinedText returns the text of a passage with that of its neighbours, which it may
+// joinedText returns the text of a passage with the text of its neighbours, which it may
 // overlap. A neighbour that is gone, and what is behind it, is left out.
 func joinedText(c Context, around map[string]knowledge.Chunk) string {
 	list := []knowledge.Chunk{c.Chunk}

@@ -9,7 +9,7 @@ import (
 )
 
 // PromptOrder returns passages, which are in the order of their ranks, in the order in
-// which the model reads them. contexts are those of the passages.
+// which the model reads them. contexts are the contexts of the passages.
 func PromptOrder(passages []citation.Context, contexts []Context, order string) []citation.Context {
 	switch order {
 	case knowledge.OrderDocument:

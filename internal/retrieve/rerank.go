@@ -64,7 +64,7 @@ func (s *search) reranks() bool {
 
 // rerank sorts the passages by the scores of the reranker. If that fails or takes too
 // long, it returns them as they are and the reason. Its error is the caller's cancellation
-// or that of the memory.
+// or an error of the memory.
 func (s *search) rerank(ctx context.Context, pool []Context) ([]Context, *Reranking, error) {
 	if !s.reranks() {
 		return pool, nil, nil

@@ -17,7 +17,7 @@ type Text struct {
 // RerankTexts returns the texts that the reranker of the request keeps, best first with
 // their scores: those that reach the least score, at most as many as the configuration
 // gives a model. Without a reranker, or after its failure, it returns nil, and the order
-// of the caller stands. Its error is the caller's cancellation or that of the memory.
+// of the caller stands. Its error is the caller's cancellation or an error of the memory.
 func (r *Retriever) RerankTexts(ctx context.Context, req Request, texts []Text) (ids []string, scores map[string]float64, done *Reranking, usage Usage, err error) {
 	req.Query = knowledge.Visible(req.Query)
 	req.Config = withDefaults(req.Config)

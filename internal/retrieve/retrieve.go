@@ -62,7 +62,7 @@ type Request struct {
 type Context struct {
 	store.ChunkView
 	// Page is the page of the web that the passage is, nil = it is of a document. The id
-	// of the chunk is then the address, its text that of the page.
+	// of the chunk is then the address, its text the text of the page.
 	Page *Page
 	// Score is between 0 and 1, higher is better. With strategy dense it is the
 	// cosine, otherwise it is relative to the other candidates of the same

@@ -71,8 +71,8 @@ func (s *search) askFilter(ctx context.Context) (knowledge.Filter, error) {
 	return offered.accept(read.Tags, read.Filters), nil
 }
 
-// filter returns the conditions of the search: those of the caller and of the project,
-// and those that a model chose unless nothing met them.
+// filter returns the conditions of the search: the conditions of the caller and of the
+// project, and the ones that a model chose unless nothing met them.
 func (s *search) filter() knowledge.Filter {
 	all := slices.Concat(s.request.Filter, s.request.Scope)
 	if s.choices.Widened {

@@ -15,7 +15,7 @@ import (
 )
 
 // perQuestion is an Index whose legs depend on what is asked: the hits of words by the
-// text, and those of dense by the length of the text that was embedded.
+// text, and the hits of dense by the length of the text that was embedded.
 type perQuestion struct {
 	words map[string][]knowledge.Hit
 	dense map[int][]knowledge.Hit

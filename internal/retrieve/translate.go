@@ -66,8 +66,8 @@ func (s *search) askTranslations(ctx context.Context) (map[string]string, error)
 	return translations, nil
 }
 
-// otherLanguages returns the most frequent languages of documents but that of the
-// question.
+// otherLanguages returns the most frequent languages of documents, without the language
+// of the question.
 func otherLanguages(documents map[string]int, question string) []string {
 	var other []string
 	for _, language := range frequent(documents, len(documents)) {

@@ -19,7 +19,7 @@ const (
 
 // Web finds pages of the web. It is safe for concurrent use.
 type Web interface {
-	// FindPages returns pages, best first, before ctx ends. Its errors are those of the
+	// FindPages returns pages, best first, before ctx ends. It returns the errors of the
 	// search engine, or the cause of ctx.
 	FindPages(ctx context.Context, query string, settings knowledge.WebSearchConfig) ([]Page, error)
 }
@@ -174,8 +174,8 @@ func pagesBeside(pool []Context, pages []Page) []Context {
 
 // fuseSources makes one list of passages of documents and pages of the web, both best
 // first. Their scores cannot be compared, so the ranks are: the page of rank n stands
-// behind the passage of rank n × webStep. Its score becomes one between those of its
-// neighbours.
+// behind the passage of rank n × webStep. Its score becomes one between the scores of
+// its neighbours.
 func fuseSources(documents, pages []Context) []Context {
 	fused := slices.Clone(documents)
 	for i, page := range pages {

@@ -12,12 +12,12 @@ import (
 type LexicalEmbedder interface {
 	Embedder
 	// Lexical reports whether near vectors only share words or parts of words,
-	// as those of the offline model do.
+	// as near vectors of the offline model do.
 	Lexical() bool
 }
 
-// weights returns the shares of the legs: those of the project, or else those
-// that the model and the hits suggest.
+// weights returns the shares of the legs: the shares of the project, or else the
+// ones that the model and the hits suggest.
 func (s *search) weights(g *group, question string, dense, words []knowledge.Hit) knowledge.Weights {
 	if w := s.request.Config.Weights; w != nil {
 		return *w

@@ -13,7 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// The programs of the languages. A Python beside that of the system would not have its
+// The programs of the languages. A Python beside the system's would not have its
 // packages.
 const (
 	pythonProgram = "/usr/bin/python3"

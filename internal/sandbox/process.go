@@ -113,7 +113,7 @@ func end(pid int, ended <-chan error) error {
 func Kill(pid int, ended <-chan struct{}) {
 	select {
 	case <-ended:
-		return // the number may be that of another process now
+		return // the number may belong to another process now
 	default:
 	}
 	for _, first := range startedBy(pid) {

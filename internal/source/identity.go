@@ -15,7 +15,7 @@ const (
 )
 
 // CredentialHost returns the host that gets the credentials of a bucket, or the requests
-// that they sign: that of the endpoint, else the provider's. It is "" for other sources.
+// that they sign: the host of the endpoint, else the provider's. It is "" for other sources.
 func (s Spec) CredentialHost() string {
 	if !s.isBucket() {
 		return ""

@@ -45,7 +45,7 @@ func unavailable(message string, cause error) error {
 // notStorable is the error for a text that stands as NULL in a statement: no column
 // takes NULL.
 func notStorable(cause error) error {
-	return knowledge.Errorf(knowledge.CodeInvalid, "a text has a NUL or is not UTF-8: send it without").WithCause(cause)
+	return knowledge.Errorf(knowledge.CodeInvalid, "a text contains a NUL character or is not UTF-8: correct it").WithCause(cause)
 }
 
 // isDuplicate reports whether err means that a row with this key exists.

@@ -146,11 +146,11 @@ func retryableImport(ctx context.Context, tx transaction, row *importRow) error 
 	case err != nil:
 		return err
 	case row.Status == knowledge.ImportRunning, row.Status == knowledge.ImportPaused:
-		return knowledge.Errorf(knowledge.CodeConflict, "import %q has not ended: retry what failed when it has", row.ID)
+		return knowledge.Errorf(knowledge.CodeConflict, "import %q is still running: retry its failed objects when it has ended", row.ID)
 	case row.Failed == 0:
 		return knowledge.Errorf(knowledge.CodeConflict, "no object of import %q failed", row.ID)
 	case overtaken:
-		return knowledge.Errorf(knowledge.CodeConflict, "import %q of the same source is newer: retry what failed there", later)
+		return knowledge.Errorf(knowledge.CodeConflict, "import %q of the same source is newer: retry the failed objects of that one", later)
 	}
 	return nil
 }

@@ -243,7 +243,7 @@ func retryable(doc *documentRow, row *versionRow) error {
 	case doc.RemovingUpto > 0:
 		return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
 	case row.Status == string(knowledge.StatusPending):
-		return knowledge.Errorf(knowledge.CodeConflict, "this document is being ingested and does not wait: look at it again")
+		return knowledge.Errorf(knowledge.CodeConflict, "this document is being ingested and does not wait for a retry: check its status again")
 	case row.Status != string(knowledge.StatusError):
 		return knowledge.Errorf(knowledge.CodeConflict, "only a document that failed can be tried again; this one is %s", doc.status())
 	case row.SourceKey == "" && row.SourceURL == "": // an import could not read it

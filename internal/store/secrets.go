@@ -105,7 +105,7 @@ func (s *Store) PutSecret(ctx context.Context, p knowledge.Principal, secret Sec
 // workspace.
 func notYours(project string) error {
 	if project == "" {
-		return knowledge.Errorf(knowledge.CodeForbidden, "a key to one project cannot change the secrets of the workspace: name the project")
+		return knowledge.Errorf(knowledge.CodeForbidden, "a key for one project cannot change the secrets of the workspace: set the project")
 	}
 	return knowledge.NotFound("project", project)
 }
@@ -122,7 +122,7 @@ func requireProject(ctx context.Context, tx transaction, workspace, project stri
 func roomForSecret(ctx context.Context, tx transaction, workspace string) error {
 	count, err := tx.NewSelect().Model((*secretRow)(nil)).Where("s.workspace = ?", workspace).Count(ctx)
 	if err == nil && count >= maxSecrets {
-		err = knowledge.Errorf(knowledge.CodeLimitReached, "this workspace has %d secrets, which is the most: remove one first", count)
+		err = knowledge.Errorf(knowledge.CodeLimitReached, "this workspace has %d secrets, which is the limit: remove one first", count)
 	}
 	return err
 }

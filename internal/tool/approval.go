@@ -10,7 +10,7 @@ import (
 )
 
 // ApprovalFields returns the names of changed.Approval, as found at location, that are
-// those of no tool: neither of Cairn nor of changed. Names that before had are not checked
+// names of no tool, neither of Cairn nor of changed. Names that before had are not checked
 // again. The tools of an MCP server whose settings do not list them have any name that
 // begins with the server's.
 func ApprovalFields(location string, before, changed knowledge.ToolsConfig) []knowledge.Field {

@@ -53,11 +53,11 @@ func CustomFields(location string, tools map[string]knowledge.CustomTool, wrongS
 		case !slices.Contains([]string{knowledge.ToolAutomation, knowledge.ToolMCP, knowledge.ToolAgent}, t.Type):
 			wrong = append(wrong, knowledge.Field{Location: at + ".type", Message: "must be automation, agent or mcp"})
 		case t.Type == knowledge.ToolAgent && (t.Agent == nil || t.Agent.ID == "" || t.Automation != nil || t.MCP != nil || t.Arguments != nil):
-			wrong = append(wrong, knowledge.Field{Location: at + ".agent", Message: "is required with the id of a project, and neither automation, mcp nor arguments beside it"})
+			wrong = append(wrong, knowledge.Field{Location: at + ".agent", Message: "is required, with the id of a project; automation, mcp and arguments are not allowed with it"})
 		case t.Type != knowledge.ToolAgent && t.Agent != nil:
 			wrong = append(wrong, knowledge.Field{Location: at + ".agent", Message: "belongs to the type agent"})
 		case t.Type == knowledge.ToolMCP && (t.MCP == nil || t.Automation != nil || t.Arguments != nil):
-			wrong = append(wrong, knowledge.Field{Location: at + ".mcp", Message: "is required, and neither automation nor arguments beside it"})
+			wrong = append(wrong, knowledge.Field{Location: at + ".mcp", Message: "is required; automation and arguments are not allowed with it"})
 		case t.Type == knowledge.ToolAutomation && t.MCP != nil:
 			wrong = append(wrong, knowledge.Field{Location: at + ".mcp", Message: "belongs to the type mcp"})
 		case t.Type == knowledge.ToolAutomation && t.Automation == nil:

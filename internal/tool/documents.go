@@ -98,7 +98,7 @@ func NewDocuments(documents Documents, attached bool) Set {
 }
 
 // typed returns a tool whose arguments are read into a value. properties and required are
-// those of their schema.
+// parts of their schema.
 func typed[A any](name, description, properties, required string, run func(context.Context, Call, A) (Output, error)) Tool {
 	return Tool{
 		Name: name, Description: description,

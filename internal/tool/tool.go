@@ -36,7 +36,7 @@ type Tool struct {
 	// not repeat the arguments, which history must not hold.
 	Run func(ctx context.Context, c Call) (Output, error)
 	// Ask, in place of Run, makes a call a run of another project, in a child workflow. It
-	// returns the question of that run. Its errors are as those of Run.
+	// returns the question of that run. It returns errors like Run.
 	Ask func(c Call) (Question, error)
 }
 
@@ -63,7 +63,7 @@ type Call struct {
 }
 
 // Show shows an event of the call to the readers of the run. data is encoded as JSON. It
-// may hold words from outside, but not those of a document, which a later reader may no
+// may hold words from outside, but not words of a document, which a later reader may no
 // longer be allowed to read. A repeated call does not show again what was shown.
 func (c Call) Show(event string, data any) {
 	if c.Events != nil {
@@ -82,7 +82,7 @@ type Output struct {
 	Found  int  // passages in Search
 	Chosen bool // the search has chosen something by itself
 	// Words are for the model if there is no Search. They are stored with the run, so
-	// they must not be those of a document.
+	// they must not be words of a document.
 	Words string
 	Files []knowledge.RunFile // beside Words
 	Usage knowledge.Usage
@@ -116,7 +116,7 @@ func CutWords(words string) string {
 }
 
 // Source returns tools that depend on the question: on the settings of its project, or
-// on what is attached to its conversation. Its names must not be those of other tools.
+// on what is attached to its conversation. Its names must not be names of other tools.
 type Source func(ctx context.Context, r knowledge.Request) (Set, error)
 
 // Set are tools with different names.

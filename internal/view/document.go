@@ -18,10 +18,10 @@ type Document struct {
 	Status           knowledge.Status         `json:"status" enum:"pending,published,error,inactive,deleting"`
 	Stage            knowledge.Stage          `json:"stage"`
 	Progress         float64                  `json:"progress" doc:"0 to 1"`
-	PublishedVersion int                      `json:"publishedVersion" doc:"The version that readers see; 0: none"`
+	PublishedVersion int                      `json:"publishedVersion" doc:"The version that readers see; 0 if there is none"`
 	Error            *knowledge.DocumentError `json:"error" doc:"Why the newest version is not published"`
-	Waiting          *knowledge.Waiting       `json:"waiting,omitempty" doc:"Why the step waits for its next try, and until when"`
-	Version          int                      `json:"version" doc:"The newest"`
+	Waiting          *knowledge.Waiting       `json:"waiting,omitempty" doc:"Why the current step waits for its next attempt, and until when"`
+	Version          int                      `json:"version" doc:"The number of the newest version"`
 	ChunkCount       int                      `json:"chunkCount"`
 	PageCount        int                      `json:"pageCount"`
 	Language         string                   `json:"language" doc:"ISO 639-3; und: not known"`
@@ -30,19 +30,19 @@ type Document struct {
 	Classification   string                   `json:"classification"`
 	Access           DocumentAccess           `json:"access"`
 	LegalHold        bool                     `json:"legalHold,omitempty"`
-	ParentID         string                   `json:"parentId,omitempty" doc:"The document of which this one is an attachment. It has that document's access and is removed with it"`
-	WebhookErrors    []knowledge.WebhookError `json:"webhookErrors,omitempty" doc:"The last answer of each webhook of the project about this document, where it was an error"`
+	ParentID         string                   `json:"parentId,omitempty" doc:"The document that contains this one as an attachment. The attachment has the same access and is removed with it"`
+	WebhookErrors    []knowledge.WebhookError `json:"webhookErrors,omitempty" doc:"The last response of each webhook about this document, if it was an error"`
 	CreatedAt        time.Time                `json:"createdAt"`
 	UpdatedAt        time.Time                `json:"updatedAt"`
 	OperatorURL      string                   `json:"operatorUrl"`
-	RunID            string                   `json:"runId,omitempty" doc:"Of the run that this answer started"`
-	EventsURL        string                   `json:"eventsUrl,omitempty" doc:"Where that run's events are, for an hour without a key"`
-	Unchanged        bool                     `json:"unchanged,omitempty" doc:"In answers to uploads: the newest version is the same and was kept. The run is that version's; nothing was started"`
+	RunID            string                   `json:"runId,omitempty" doc:"The id of the run that this request started"`
+	EventsURL        string                   `json:"eventsUrl,omitempty" doc:"The URL of the run's events; needs no key for an hour"`
+	Unchanged        bool                     `json:"unchanged,omitempty" doc:"In answers to uploads: the newest version is equal and was kept; nothing was started. The run is the run of that version"`
 }
 
 // DocumentAccess is who may read a document.
 type DocumentAccess struct {
-	Workspace bool     `json:"workspace" doc:"Everybody in the workspace"`
+	Workspace bool     `json:"workspace" doc:"Everybody in the workspace may read the document"`
 	Users     []string `json:"users"`
 	Groups    []string `json:"groups"`
 }

@@ -33,7 +33,7 @@ func withSnapshots() *azblob.DeleteOptions {
 	return &azblob.DeleteOptions{DeleteSnapshots: to.Ptr(azblob.DeleteSnapshotsOptionTypeInclude)}
 }
 
-// lacksBatches reports whether a status is that of a service without batches.
+// lacksBatches reports whether a service without batches answers with the status.
 func lacksBatches(status int) bool {
 	return status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
 }
@@ -60,7 +60,7 @@ func (b *Bucket) deleteBatch(ctx context.Context, keys []string) ([]error, error
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
-	errs := make([]error, len(keys)) // in the order of the requests, whatever that of the answers
+	errs := make([]error, len(keys)) // in the order of the requests, whatever the order of the answers
 	for i, item := range answer.Responses {
 		if item.ContentID != nil {
 			i = *item.ContentID

@@ -38,7 +38,7 @@ var operations = map[string]func(context.Context, *blob.Store) error{
 	"ping":          func(ctx context.Context, s *blob.Store) error { return s.Ping(ctx) },
 }
 
-// Faults checks that the faults of a kind of service, and those of any connection, are
+// Faults checks that the faults of a kind of service, and of any connection, are
 // errors that can be retried and that show users nothing of the service's words. open
 // opens the store behind an endpoint.
 func Faults(t *testing.T, open func(t *testing.T, endpoint string) *blob.Store, faults map[string]Fault) {

@@ -21,7 +21,7 @@ import (
 type Config struct {
 	// URL is the address of a folder or a bucket.
 	URL string
-	// Credentials are those of the bucket, in a form that the service defines. Defaults to
+	// Credentials are for the bucket, in a form that the service defines. Defaults to
 	// what the service's own chain finds on this machine.
 	Credentials []byte
 	// Shared reports whether other processes have a folder open (blob.SharedIf). Defaults

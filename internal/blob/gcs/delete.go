@@ -50,8 +50,8 @@ func (b *Bucket) deleteBatch(ctx context.Context, keys []string) (errs []error, 
 	return errs, err
 }
 
-// lacksBatches reports whether a status is that of a server that does not know the address
-// of batches. It says nothing of an object.
+// lacksBatches reports whether a server that does not know the address of batches answers
+// with the status. It says nothing of an object.
 func lacksBatches(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
 }
@@ -120,6 +120,6 @@ func answers(ctx context.Context, response *http.Response) (errs []error, err er
 			return nil, fmt.Errorf("read an answer of a batch: %w", err)
 		}
 		errs = append(errs, failure(ctx, googleapi.CheckResponse(answer)))
-		_ = answer.Body.Close() // its bytes are those of the part
+		_ = answer.Body.Close() // its bytes belong to the part
 	}
 }

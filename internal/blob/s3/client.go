@@ -36,7 +36,7 @@ type Config struct {
 	Prefix string
 	// Endpoint is the address of a service that is compatible with S3. Defaults to AWS.
 	Endpoint string
-	// Region is the bucket's. Defaults to that of the environment, else us-east-1.
+	// Region is the bucket's. Defaults to the region in the environment, else us-east-1.
 	Region string
 	// PathStyle puts the name of the bucket into the path of a request. Without it the
 	// name is a part of the host.

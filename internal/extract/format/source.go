@@ -57,8 +57,8 @@ func (s Source) Bytes() ([]byte, error) {
 	return data, nil
 }
 
-// Text returns the content of a text file as clean UTF-8. Its errors are those of
-// charset.Decode.
+// Text returns the content of a text file as clean UTF-8. It returns the errors
+// of charset.Decode.
 func (s Source) Text() (string, error) {
 	data, err := s.Bytes()
 	if err != nil {

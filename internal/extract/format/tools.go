@@ -17,7 +17,7 @@ type Tools struct {
 	// Refused means that the server starts none of them, because it cannot confine them.
 	Refused bool `json:"refused,omitempty"`
 	// Confined means that they run in namespaces of the child: without network, without
-	// /proc, and with no files but the system's and those of the child.
+	// /proc, and with no files but the system's and the child's.
 	Confined bool `json:"confined,omitempty"`
 }
 

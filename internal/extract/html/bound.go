@@ -36,7 +36,7 @@ func escape(s string) string {
 const escaped = "\\`*_[]#+-=~|&"
 
 // rootTag matches the start tag of an html or body element. The HTML parser
-// merges the attributes of each with those of all before it.
+// merges the attributes of each with the attributes of all before it.
 var rootTag = regexp.MustCompile(`(?i)<(?:html|body)[\s/][^>]*`)
 
 // maxMerge bounds that merging. It is the sum, over all such elements, of the

@@ -168,7 +168,7 @@ func convert(root *html.Node) (string, []knowledge.Block, error) {
 	}
 	heading, blocks := markdown.Read(string(md))
 	for i := range blocks {
-		blocks[i].Origin = knowledge.Origin{} // the lines of the converted text are not those of the page
+		blocks[i].Origin = knowledge.Origin{} // the lines of the converted text are not lines of the page
 	}
 	return heading, blocks, nil
 }

@@ -31,7 +31,7 @@ func prepareTables(root *html.Node) {
 	}
 }
 
-// ownRows returns the rows of a table, without those of tables in it.
+// ownRows returns the rows of a table, without the rows of tables in it.
 func ownRows(parent *html.Node) []*html.Node {
 	var rows []*html.Node
 	for n := parent.FirstChild; n != nil; n = n.NextSibling {

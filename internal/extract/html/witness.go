@@ -62,7 +62,7 @@ const certain = 25
 const maxSteps = 4 << 30
 
 // mark sets the votes of one program for the units whose text it found. The nodes
-// that it returns are not those of the page, so units are found by their text: long
+// that it returns are not nodes of the page, so units are found by their text: long
 // ones anywhere, short ones between the long ones beside them.
 func mark(votes []vote, who int, units []unit, found *html.Node) {
 	var b strings.Builder

@@ -15,7 +15,7 @@ const pointsPerInch = 72
 const maxDrawn = 24 << 20
 
 // Draw returns a page of a file, 1 = first. It enlarges a picture for a resolution only,
-// not for a side. Its errors are those of Read, and not_found if the file has no such page.
+// not for a side. It returns the errors of Read, and not_found if the file has no such page.
 func Draw(s format.Source, number int, scale picture.Scale) (image.Image, error) {
 	data, err := s.Bytes()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 const (
 	maxPages = 1000
-	// maxTime bounds the text recognition of one file, and pageTime that of one page.
+	// maxTime bounds the text recognition of one file, and pageTime of one page.
 	// The pages behind it are not read.
 	maxTime  = 20 * time.Minute
 	pageTime = 40 * time.Second

@@ -49,8 +49,8 @@ func markOutline(lines []Line, outline []Bookmark) {
 	}
 }
 
-// spelled is the lines of a page with their letters, which are those of essence for
-// the first line of a heading, and all for the next.
+// spelled is the lines of a page with their letters, which are the letters of essence for
+// the first line of a heading, and all letters for the next.
 type spelled struct {
 	lines       []Line
 	first, next []string

@@ -5,7 +5,7 @@
 // document. One process therefore serves a parser child for all its documents: a
 // macro in a profile of ours waits for jobs in a folder. The process has no network,
 // runs no macros of documents, and ends with the parser child. That it follows no links is
-// a setting that some of its import filters ignore: the files that it can open are those of
+// a setting that some of its import filters ignore: it can open only the files in
 // the namespaces of the parser child.
 package libreoffice
 

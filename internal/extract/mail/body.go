@@ -30,7 +30,7 @@ func blocksOf(p *enmime.Part) (blocks []knowledge.Block) {
 	}
 	blocks = text.Plain(charset.Clean(s))
 	for i := range blocks {
-		blocks[i].Origin = knowledge.Origin{} // the lines of the decoded text are not those of the file
+		blocks[i].Origin = knowledge.Origin{} // the lines of the decoded text are not lines of the file
 	}
 	return blocks
 }
@@ -46,7 +46,7 @@ func parametersOf(p *enmime.Part) map[string]string {
 }
 
 // readHTML calls read for a part, with the character set that the part states. read
-// looks for one in the page otherwise, and readHTML falls back to that of Windows.
+// looks for one in the page otherwise, and readHTML falls back to the one of Windows.
 func readHTML(p *enmime.Part, read func(data []byte, declared string) error) error {
 	s := textOf(p)
 	if utf8.Valid(p.Content) {
@@ -77,7 +77,7 @@ func textOf(p *enmime.Part) string {
 }
 
 // readable returns text as UTF-8. Text in a character set that is neither stated nor
-// told is most often in that of Windows.
+// told is most often in the one of Windows.
 func readable(data []byte) string {
 	if utf8.Valid(data) {
 		return string(data)

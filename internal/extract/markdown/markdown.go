@@ -11,8 +11,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Read returns the title and the blocks of a Markdown text. The title is that of
-// the front matter, else the first heading of level 1, else "".
+// Read returns the title and the blocks of a Markdown text. The title is the one
+// in the front matter, else the first heading of level 1, else "".
 func Read(s string) (title string, blocks []knowledge.Block) {
 	matter, title, rest := frontMatter(s)
 	r := reader{source: []byte(rest), position: &position{line: 1 + strings.Count(s[:len(s)-len(rest)], "\n")}}

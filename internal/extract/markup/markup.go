@@ -149,7 +149,7 @@ func (n *Node) write(b *strings.Builder) {
 }
 
 // Parse returns the root element of an XML document. Errors are *knowledge.Error:
-// corrupt or parse_limit, or those of the reader.
+// corrupt or parse_limit, or errors of the reader.
 func Parse(r io.Reader) (*Node, error) {
 	var root *Node
 	err := Each(r, func(*Node) bool { return false }, func(n *Node) error {
@@ -179,7 +179,7 @@ func Root(r io.Reader) (*Node, error) {
 // Each reads an XML document element by element. It calls open with the start of
 // each element, whose content is not yet read. If open returns true, Each continues
 // with the children of the element. Otherwise it calls visit with the element and
-// its content. The nodes may be kept. Errors are those of Parse and of visit.
+// its content. The nodes may be kept. It returns the errors of Parse and of visit.
 func Each(r io.Reader, open func(*Node) bool, visit func(*Node) error) error {
 	d := newDecoder(r)
 	for {

@@ -56,7 +56,7 @@ func New(ctx context.Context, s format.Source, subject string) (*Tesseract, erro
 func (t *Tesseract) Languages() string { return t.languages }
 
 // Read returns the lines of a picture that shows a page, in reading order. perPoint
-// is the pixels of a point, and size that of the page.
+// is the pixels of a point, and size the size of the page.
 func (t *Tesseract) Read(ctx context.Context, picture *image.Gray, perPoint float64, size knowledge.PageSize) ([]layout.Line, error) {
 	const name = "recognise.pgm"
 	path := filepath.Join(t.source.Folder, name)

@@ -23,7 +23,7 @@ import (
 )
 
 // ErrEncryption is returned for a document that is encrypted in a way that Decrypt
-// does not know: that of OpenDocument before 1.2, or that of LibreOffice from 24.8 on.
+// does not know: the way of OpenDocument before 1.2, or of LibreOffice from 24.8 on.
 var ErrEncryption = errors.New("the document is encrypted in another way")
 
 const (

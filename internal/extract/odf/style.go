@@ -15,7 +15,7 @@ type style struct {
 	parent string
 	list   string // list style of its paragraphs
 	hidden bool   // of a sheet or a slide
-	bold   string // weight of the font, "" = that of the parent
+	bold   string // weight of the font, "" = the parent's
 	size   float64
 }
 

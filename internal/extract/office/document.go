@@ -156,7 +156,7 @@ func (d *Document) SetMetadata(key, value string) {
 var noTitle = regexp.MustCompile(`(?i)^(powerpoint presentation|presentation ?\d*|microsoft (word|powerpoint|excel) .*|document ?\d*|untitled.*|slide 1|\S+\.[a-z]{3,4})$`)
 
 // Finish returns the result. Its title is the title in the text, else the one that the
-// document states, else that of the first slide that has one, else the first heading
+// document states, else the title of the first slide that has one, else the first heading
 // of level 1 that is not the name of a sheet.
 func (d *Document) Finish(stated string) (format.Result, error) {
 	if err := d.Err(); err != nil {

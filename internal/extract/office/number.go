@@ -15,8 +15,8 @@ func Int(s string, otherwise int) int {
 	return n
 }
 
-// Number returns a number of a list in a format: those of Word by their names, and
-// those of OpenDocument (1, a, A, i, I). Unknown formats are decimal.
+// Number returns a number of a list in a format: a format of Word by its name, or a
+// format of OpenDocument (1, a, A, i, I). Unknown formats are decimal.
 func Number(n int, format string) string {
 	switch format {
 	case "none", "bullet":

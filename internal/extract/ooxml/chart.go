@@ -134,7 +134,7 @@ func seriesTable(all []series) *table.Table {
 }
 
 // sameCategories reports whether series b has the categories of a. One without any
-// has those of the series before it.
+// has the categories of the series before it.
 func sameCategories(a, b series) bool {
 	if len(b.categories) == 0 {
 		return true

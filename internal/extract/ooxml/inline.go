@@ -150,8 +150,8 @@ func (i *inline) field(n *markup.Node) {
 	}
 }
 
-// formValue returns the value of a check box or a list of an older form. That of a
-// text field is the result of its field.
+// formValue returns the value of a check box or a list of an older form. The value of
+// a text field is the result of its field.
 func formValue(n *markup.Node) string {
 	if n == nil {
 		return ""

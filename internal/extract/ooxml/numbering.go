@@ -27,7 +27,7 @@ type list struct {
 	begun  bool
 }
 
-// instance is a list of the document. The counters are those of its definition.
+// instance is a list of the document. The counters belong to its definition.
 type instance struct {
 	list     *list
 	restarts map[int]int   // start of a level, from its first item in this instance on

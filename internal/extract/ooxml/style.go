@@ -9,7 +9,7 @@ import (
 
 // style is a style of a Word document.
 type style struct {
-	name    string // in lower case; that of built-in styles is English in every language
+	name    string // in lower case; built-in styles have English names in every language
 	base    string // id of the style that it extends
 	outline int    // outline level from 0 on, -1 = not set
 	numID   string // list
@@ -61,8 +61,8 @@ func (s styles) chain(id string, visit func(style) bool) {
 	}
 }
 
-// headingLevel returns the level of a heading from 1 on, 0 if the style is not that
-// of a heading.
+// headingLevel returns the level of a heading from 1 on, 0 if the style is not the
+// style of a heading.
 func (s styles) headingLevel(id string) int {
 	level := 0
 	s.chain(id, func(st style) bool {

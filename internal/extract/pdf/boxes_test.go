@@ -148,8 +148,8 @@ func inside(words []word, b knowledge.Box) []string {
 	return found
 }
 
-// printed reports whether all words of a line stand on a page. Those of a comment do
-// not.
+// printed reports whether all words of a line stand on a page. The words of a
+// comment do not.
 func printed(page []word, line []string) bool {
 	words := map[string]bool{}
 	for _, w := range page {
@@ -179,7 +179,7 @@ func normal(s string) string {
 	}, norm.NFKC.String(s))
 }
 
-// holds reports whether the words in a box are those of a line: at least nine in
+// holds reports whether the words in a box are the words of a line: at least nine in
 // ten letters of the line are in words that the box has, and it has few others.
 // The spaces do not count, because the tools set them differently.
 func holds(box, line []string) bool {
@@ -196,7 +196,7 @@ func holds(box, line []string) bool {
 
 // sameLetters reports whether two words of a script that is written from right to
 // left have the same letters. poppler returns them from left to right, but not
-// those of a ligature.
+// the letters of a ligature.
 func sameLetters(a, b string) bool {
 	x, y := []rune(a), []rune(b)
 	slices.Sort(x)

@@ -9,7 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Draw returns the picture of a page, 1 = first. A very large page is drawn smaller. Its errors are those of Read, and not_found if the
+// Draw returns the picture of a page, 1 = first. A very large page is drawn smaller. It returns the errors of Read, and not_found if the
 // document has no such page.
 func (r *Reader) Draw(ctx context.Context, source format.Source, number int, scale picture.Scale) (drawn *image.RGBA, err error) {
 	data, err := source.Bytes()

@@ -140,8 +140,8 @@ func (t textPage) appendWord(glyphs []glyph, chars []rune, index int) ([]glyph, 
 	return glyphs, nil
 }
 
-// sideBySide reports whether the first and the last of n characters can be those
-// of one word that runs from left to right: they have the same height and font
+// sideBySide reports whether the first and the last of n characters can belong to
+// one word that runs from left to right: they have the same height and font
 // size, and there is room for the others between them, but not for more.
 func sideBySide(first, last knowledge.Box, n int) bool {
 	if (first == knowledge.Box{} || last == knowledge.Box{}) {

@@ -12,7 +12,7 @@ import (
 )
 
 // makePDF returns a PDF with one page for each content stream. attributes are
-// those of every page.
+// the attributes of every page.
 func makePDF(attributes string, streams ...string) []byte {
 	var kids []string
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "",

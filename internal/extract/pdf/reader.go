@@ -133,5 +133,5 @@ func (r *Reader) with(ctx context.Context, source format.Source, data []byte, us
 }
 
 func noMemory() *knowledge.Error {
-	return knowledge.Errorf(knowledge.CodeParseLimit, "parsing the PDF takes more memory than it may; split it or make it simpler")
+	return knowledge.Errorf(knowledge.CodeParseLimit, "parsing the PDF takes more memory than is allowed; split it or make it simpler")
 }

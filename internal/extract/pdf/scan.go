@@ -33,7 +33,7 @@ const (
 	// behind them are not read.
 	maxScans    = 500
 	maxScanTime = 20 * time.Minute
-	// scanTime bounds that of one page.
+	// scanTime bounds the text recognition of one page.
 	scanTime = 40 * time.Second
 )
 

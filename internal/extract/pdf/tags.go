@@ -12,7 +12,7 @@ const (
 	maxElements = 50_000 // structure elements of a page
 	maxNesting  = 100
 	// maxVisits bounds the elements that pdfium visits for all pages. For each page
-	// it visits the children of all elements above those of the page, which in a
+	// it visits the children of all elements above the elements of the page, which in a
 	// tree without sections are the paragraphs of the whole document. It takes
 	// 3 µs for one.
 	maxVisits = 500_000
@@ -159,7 +159,7 @@ func (t *tags) number() int {
 
 var headingTag = regexp.MustCompile(`^H\d?$`)
 
-// headingLevel returns the level of a heading: that of its name, or the number of
+// headingLevel returns the level of a heading: the level in its name, or the number of
 // sections around it.
 func headingLevel(name string, sections int) int {
 	level, err := strconv.Atoi(name[1:])

@@ -42,7 +42,7 @@ func Check(c image.Config) error {
 	}
 	if pixels > maxPixels || pixels*bytesPerPixel(c.ColorModel) > maxDecoded {
 		return knowledge.Errorf(knowledge.CodeParseLimit,
-			"the picture has %d x %d pixels, which takes more memory than it may; send a smaller one", c.Width, c.Height)
+			"the picture has %d x %d pixels, which takes more memory than is allowed; send a smaller one", c.Width, c.Height)
 	}
 	return nil
 }

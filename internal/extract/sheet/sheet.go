@@ -42,7 +42,7 @@ func Read(s format.Source) (format.Result, error) {
 	}
 	file, err := excelize.OpenFile(s.Path, excelize.Options{
 		UnzipSizeLimit: container.MaxUnpacked, UnzipXMLSizeLimit: maxInMemory, TmpDir: s.Folder,
-		// The dates whose form is that of the reader's country are unambiguous.
+		// Dates in the form of the reader's country are written unambiguously.
 		ShortDatePattern: "yyyy-mm-dd", LongDatePattern: "yyyy-mm-dd", LongTimePattern: "hh:mm:ss",
 	})
 	if err != nil {

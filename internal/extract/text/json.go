@@ -35,7 +35,7 @@ func JSON(s string) ([]knowledge.Block, error) {
 }
 
 // Lines reads JSON lines: every line that is not empty is a document and becomes
-// at least one block. Errors are those of JSON.
+// at least one block. It returns the errors of JSON.
 func Lines(s string) ([]knowledge.Block, error) {
 	var f flattener
 	number := 0

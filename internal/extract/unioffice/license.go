@@ -13,8 +13,8 @@ import (
 )
 
 // SetLicense sets the licence key that unioffice uses in this process: the text of a
-// key for offline use, from its BEGIN line to its END line. Its error is that of a wrong
-// key.
+// key for offline use, from its BEGIN line to its END line. It returns an error for a
+// wrong key.
 func SetLicense(key string) error {
 	if err := license.SetLicenseKey(key, customerOf(key)); err != nil {
 		return fmt.Errorf("unioffice does not accept the licence key, which must be one for offline use, with its BEGIN and END lines: %w", err)

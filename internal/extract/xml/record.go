@@ -104,7 +104,7 @@ func cellsOf(values []string, columns int) []table.Cell {
 	return cells
 }
 
-// addTable adds the blocks of a table. Their lines do not follow those of the file.
+// addTable adds the blocks of a table. Their lines do not follow the lines of the file.
 func (w *writer) addTable(t table.Table) {
 	for _, b := range t.Blocks() {
 		b.Origin.LineByLine = false

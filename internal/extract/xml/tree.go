@@ -173,7 +173,7 @@ func (p *parser) take(token xml.Token) error {
 // maxEntities is the most entities that a document may declare as plain text.
 const maxEntities = 1000
 
-// declare adds the entities that are plain text to those of HTML. It bounds the text
+// declare adds the entities that are plain text to the entities of HTML. It bounds the text
 // that the document makes of them.
 func (p *parser) declare(directive string) error {
 	p.hasEntities = p.hasEntities || strings.Contains(directive, "<!ENTITY")

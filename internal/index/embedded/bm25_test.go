@@ -16,7 +16,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/words"
 )
 
-// TestBM25IsExact compares the hits with those of FTS5's own bm25 function, while
+// TestBM25IsExact compares the hits with the hits of FTS5's own bm25 function, while
 // two processes write, replace and remove passages.
 func TestBM25IsExact(t *testing.T) {
 	t.Parallel()

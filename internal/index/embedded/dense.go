@@ -90,7 +90,7 @@ func (r *denseRanking) rank(ctx context.Context, k int, allowed slotSet) ([]scor
 
 // exact returns the k nearest of the candidates, and the candidates that are no
 // longer in the file. It first computes the cosines of the 2k with the highest
-// estimates, then those of the others that may be as near as the k nearest.
+// estimates, then the cosines of the others that may be as near as the k nearest.
 func (r *denseRanking) exact(ctx context.Context, candidates []candidate, k int) (nearest []scored, gone []int64, err error) {
 	best := bestOf{k: k}
 	first := min(2*k, len(candidates))

@@ -13,6 +13,6 @@
 // they are first needed. Each search reads in the file whether passages were written
 // or removed, by this process or another, and completes its sketches and lists.
 //
-// Committed writes survive a power failure, as those of SQL and blobs do: a
+// Committed writes survive a power failure, like the writes of SQL and blobs: a
 // document that SQL has published is found.
 package embedded

@@ -26,8 +26,8 @@ type Config struct {
 	// Readers is the number of concurrent queries. Defaults to the number of
 	// processors, at least 4.
 	Readers int
-	// Generation is that of the vectors in a file that was made before vectors had
-	// generations. Defaults to "".
+	// Generation is the generation of the vectors in a file that was made before vectors
+	// had generations. Defaults to "".
 	Generation string
 	// Logger receives the index's log records. Defaults to one that discards
 	// them.
@@ -141,7 +141,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 }
 
 // pageBytes is the size of a page in a new file. A vector of 512 dimensions takes 2 KB and
-// some bytes, so pages of 4 KB hold one, and those of 8 KB three.
+// some bytes, so pages of 4 KB hold one, and pages of 8 KB three.
 const pageBytes = 8192
 
 // create creates the file, readable by its owner only. A file that is there keeps the size of

@@ -10,7 +10,7 @@ import (
 )
 
 // adoptVectors makes tables of vectors that were written before vectors had a generation
-// tables of one: the table of most entries is that of Config.Generation.
+// tables of one: the table of most entries becomes the table of Config.Generation.
 func (x *Index) adoptVectors(ctx context.Context) error {
 	// A row without a name is of a file that was written before projects had generations.
 	_, err := x.writer.ExecContext(ctx, `UPDATE generations SET name = ?1 WHERE name = '' AND NOT EXISTS (SELECT 1 FROM generations WHERE name = ?1)`, x.generation)
@@ -127,8 +127,8 @@ func sketchSome(ctx context.Context, tx *sql.Tx, g generation, rotation *rotatio
 
 func legacyTable(dimension int) string { return "vectors_" + strconv.Itoa(dimension) }
 
-// legacyTables returns the dimensions of the tables without a generation, that of most
-// entries first.
+// legacyTables returns the dimensions of the tables without a generation, of the table
+// with most entries first.
 func (x *Index) legacyTables(ctx context.Context) ([]int, error) {
 	rows, err := x.writer.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE vectors%'
 		AND name NOT IN (SELECT vectors FROM generations)`)

@@ -126,7 +126,7 @@ func (p *passages) readList(ctx context.Context, db *statements, t words.Term) (
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(occurrences) // those of several words with a prefix
+	slices.Sort(occurrences) // several words with the prefix have a list each
 	list, slot := newPostings(), 0
 	for i := 0; i < len(occurrences); {
 		entry, first := occurrences[i], i

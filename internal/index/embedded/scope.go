@@ -31,8 +31,8 @@ func and(list ...condition) condition {
 
 func not(c condition) condition { return condition{"NOT (" + c.sql + ")", c.args} }
 
-// scope returns the condition for the entries that the query may find: those
-// of its workspace and projects that share a token with its principal, narrowed
+// scope returns the condition for the entries that the query may find:
+// entries of its workspace and projects that share a token with its principal, narrowed
 // by its documents and its filter.
 func scope(q index.Query, workspace int64) (condition, error) {
 	list := []condition{

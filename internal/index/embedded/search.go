@@ -87,7 +87,7 @@ type scopedSearch struct {
 	keep    bool // the statements are the same for the next search
 }
 
-// check returns those of the k best entries that are allowed. complete is true
+// check returns the entries among the k best that are allowed. complete is true
 // if no other entry can be among the hits: there are no more, or the last hit is
 // better than the last of the k.
 func (s *scopedSearch) check(ctx context.Context, k int) (hits []knowledge.Hit, complete bool, err error) {
@@ -100,7 +100,7 @@ func (s *scopedSearch) check(ctx context.Context, k int) (hits []knowledge.Hit, 
 	return hits, complete, err
 }
 
-// hits returns those of the entries that are allowed, best first.
+// hits returns the entries that are allowed, best first.
 func (s *scopedSearch) hits(ctx context.Context, ranked []scored) ([]knowledge.Hit, error) {
 	if len(ranked) == 0 {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 // sketches takes some ten instructions for 64 dimensions.
 
 // queryPlanes is the number of bits in which the components of a query's vector
-// are compared with sketches. The error of 4 bits is a sixth of that of the signs.
+// are compared with sketches. The error of 4 bits is a sixth of the error of the signs.
 const queryPlanes = 4
 
 // rotation is a random rotation of vectors of one dimension, the same in each

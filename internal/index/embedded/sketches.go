@@ -35,7 +35,7 @@ func (c *sketchCache) rotation(dimension int) *rotation {
 	return r
 }
 
-// sketches are those of a generation: 68 bytes for a vector of 384.
+// sketches are the sketches of a generation: 68 bytes for a vector of 384.
 type sketches struct {
 	generation
 	rotation *rotation
@@ -193,8 +193,8 @@ type candidate struct {
 }
 
 // nearest returns the candidates with the highest estimates, at least keep of them
-// if there are so many, best first. Those of entries that are not allowed are left
-// out, nil = all are allowed.
+// if there are so many, best first. Candidates of entries that are not allowed are
+// left out, nil = all are allowed.
 func (s *sketches) nearest(q *sketchQuery, workspace int64, projects []string, allowed slotSet, keep int) []candidate {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

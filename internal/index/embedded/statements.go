@@ -8,7 +8,7 @@ import (
 )
 
 // maxStatements is the largest number of prepared statements that are kept:
-// those of searches that only permission narrows, a few for each workspace. All
+// the statements of searches that only permission narrows, a few for each workspace. All
 // others are prepared each time.
 const maxStatements = 512
 

@@ -234,7 +234,7 @@ func (x *Index) loaded(ctx context.Context, name string, call func() error) erro
 }
 
 // adoptCollections renames collections that were made before vectors had generations: the
-// one of most entries becomes that of Config.Generation. The others are never searched.
+// one of most entries becomes the collection of Config.Generation. The others are never searched.
 func (x *Index) adoptCollections(ctx context.Context) error {
 	names, err := x.names(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	never  = fieldVersion + " < 0"
 )
 
-// scope returns the expression for the entries that the query may find: those of
+// scope returns the expression for the entries that the query may find: entries of
 // its workspace and projects that share a token with its principal, narrowed by
 // its documents and its filter.
 func scope(q index.Query) (string, error) {

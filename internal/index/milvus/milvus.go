@@ -18,7 +18,7 @@ const (
 	openTimeout = time.Minute
 	// quietTime is how long Open waits before it says so.
 	quietTime = 3 * time.Second
-	// attempts bounds those of the client for one call to a server that is gone.
+	// attempts bounds the attempts of the client in one call to a server that is gone.
 	// Its own default takes 20 s; the callers repeat what fails.
 	attempts = 2
 )

@@ -144,7 +144,7 @@ func TestOpen(t *testing.T) {
 	})
 }
 
-// records are those of a log.
+// records are the records of a log.
 type records chan string
 
 // Write implements io.Writer.

@@ -45,7 +45,7 @@ func (r row) bytes() int {
 
 func (r row) dimension() int { return len(r.vector) }
 
-// Upsert writes entries in batches. Those of a batch become visible together,
+// Upsert writes entries in batches. The entries of a batch become visible together,
 // and an entry that fails leaves the entries of earlier batches written.
 func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 	leave, err := x.enter()

@@ -87,7 +87,7 @@ func firstSentences(text string) string {
 }
 
 // frequentWords returns the words that occur most often, at least twice, without
-// those of hardly any meaning.
+// words of hardly any meaning.
 func frequentWords(text string) []string {
 	counts := map[string]int{}
 	w := words{text: text}

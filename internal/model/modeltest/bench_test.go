@@ -8,8 +8,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
-// BenchmarkChat streams an answer of 60 words; the time is that of client and
-// server.
+// BenchmarkChat streams an answer of 60 words; the time is the time of client
+// and server together.
 func BenchmarkChat(b *testing.B) {
 	s := modeltest.New(modeltest.Options{Tokens: 60})
 	defer s.Close()
@@ -21,8 +21,8 @@ func BenchmarkChat(b *testing.B) {
 	}
 }
 
-// BenchmarkEmbed embeds batches of 64 short texts; the time is that of client
-// and server.
+// BenchmarkEmbed embeds batches of 64 short texts; the time is the time of
+// client and server together.
 func BenchmarkEmbed(b *testing.B) {
 	s := modeltest.New(modeltest.Options{})
 	defer s.Close()

@@ -16,7 +16,7 @@ func (s *Server) ScriptReranks(replies ...Reply) {
 
 // serveRerank scores each text by the share of the query's words that it contains. It
 // answers a request with texts in the shape of text-embeddings-inference, and one with
-// documents in that of Cohere.
+// documents in the shape of Cohere.
 func (s *Server) serveRerank(w http.ResponseWriter, r *http.Request) {
 	body, err := protocol.ReadBody(w, r)
 	if err != nil {

@@ -106,7 +106,7 @@ func (s *Server) Endpoint() model.Endpoint {
 func (s *Server) Close() {
 	s.once.Do(func() {
 		close(s.closed)
-		// The only error is that of closing the listener.
+		// The only error is from closing the listener.
 		_ = s.http.Close()
 	})
 }

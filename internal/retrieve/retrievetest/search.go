@@ -39,7 +39,7 @@ func (w *world) search(c knowledge.Claims) {
 	}
 }
 
-// visible returns the chunks that a search may return, by id, and those of them
+// visible returns the chunks that a search may return, by id, and the ones among them
 // that it must return: all whose access the index knows.
 func (w *world) visible(c knowledge.Claims, projects []string) (visible map[string]passage, certain map[string]bool) {
 	visible, certain = map[string]passage{}, map[string]bool{}

@@ -79,7 +79,7 @@ func countMembers(file io.ReaderAt, size int64) (uint64, error) {
 	}
 	end := bytes.LastIndex(tail, []byte("PK\x05\x06"))
 	if end < 0 || len(tail) < end+endSize {
-		return 0, knowledge.Errorf(knowledge.CodeCorrupt, "the file is no zip archive, or it is truncated")
+		return 0, knowledge.Errorf(knowledge.CodeCorrupt, "the file is not a zip archive, or it is truncated")
 	}
 	count := uint64(binary.LittleEndian.Uint16(tail[end+10:]))
 	locator := end - locatorSize

@@ -1,5 +1,5 @@
-// Package archive reads the files of a zip archive one at a time, and those of
-// archives inside it. It writes no file of the archive to disk under its name,
+// Package archive reads the files of a zip archive one at a time, and the files
+// of archives inside it. It writes no file of the archive to disk under its name,
 // and parses only the directory of the archive: each file is parsed like an
 // upload.
 //

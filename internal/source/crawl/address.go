@@ -32,7 +32,7 @@ func (f *frontier) add(u *url.URL, depth, pages int, fromSitemap bool) {
 	f.Queue = append(f.Queue, target{Address: clean.String(), Depth: depth})
 }
 
-// isVisitable reports whether an address can be that of a page.
+// isVisitable reports whether an address can be the address of a page.
 func isVisitable(u *url.URL) bool {
 	if (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || len(u.String()) > maxAddress {
 		return false

@@ -46,8 +46,8 @@ func (v *visitor) keep(ctx context.Context, t target, r *web.Response, final *ur
 	return v.finish(ctx, t, normal(final), page, body)
 }
 
-// keyOf returns the address under which a page is kept: that of the page of this
-// site which it names as its canonical form, else its own.
+// keyOf returns the address under which a page is kept: the address on
+// this site that it names as its canonical form, else its own.
 func (v *visitor) keyOf(says found, final *url.URL) string {
 	if says.canonical != nil && slices.Contains(v.frontier.Hosts, hostOf(says.canonical)) && isVisitable(says.canonical) {
 		return normal(says.canonical).String()

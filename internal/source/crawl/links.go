@@ -149,13 +149,13 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// isPage reports whether a media type is that of a page, whose links are read.
+// isPage reports whether a media type is a kind of page, whose links are read.
 func isPage(mediaType string) bool {
 	base, _, _ := mime.ParseMediaType(mediaType)
 	return base == "text/html" || base == "application/xhtml+xml"
 }
 
-// isDocument reports whether a media type is that of a document which a page can
+// isDocument reports whether a media type is a kind of document that a page can
 // link to, such as a PDF.
 func isDocument(mediaType string) bool {
 	base, _, _ := mime.ParseMediaType(mediaType)

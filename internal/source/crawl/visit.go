@@ -73,7 +73,7 @@ func (v *visitor) next(ctx context.Context) error {
 func (v *visitor) begin(ctx context.Context, t target) error {
 	u, err := url.Parse(t.Address)
 	if err != nil {
-		return knowledge.Invalid("body.source.uri", "is no address")
+		return knowledge.Invalid("body.source.uri", "is not a URL")
 	}
 	u = normal(u)
 	rules, err := v.allowed(ctx, u)
@@ -107,7 +107,7 @@ func (v *visitor) begin(ctx context.Context, t target) error {
 		return nil
 	}
 	if !isPage(r.MediaType) {
-		return knowledge.Errorf(knowledge.CodeInvalid, "%q is neither a page nor a sitemap; import a file by its address", t.Address)
+		return knowledge.Errorf(knowledge.CodeInvalid, "%q is neither a page nor a sitemap; import a file by its URL", t.Address)
 	}
 	f.addSitemaps((&url.URL{Scheme: final.Scheme, Host: final.Host, Path: "/sitemap.xml"}).String())
 	return v.keep(ctx, target{Address: u.String()}, r, final, body)
@@ -118,7 +118,7 @@ func (v *visitor) begin(ctx context.Context, t target) error {
 func (v *visitor) allowed(ctx context.Context, u *url.URL) (*web.Rules, error) {
 	r, err := v.robots(ctx, u)
 	if err == nil && !r.Allow(u) {
-		err = knowledge.Errorf(knowledge.CodeForbidden, "the robots.txt of %q does not allow to read %q", u.Host, u.String())
+		err = knowledge.Errorf(knowledge.CodeForbidden, "the robots.txt of %q forbids reading %q", u.Host, u.String())
 	}
 	return r, err
 }

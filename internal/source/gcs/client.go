@@ -29,7 +29,7 @@ func newService(ctx context.Context, r source.Request, httpClient *http.Client) 
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			return nil, knowledge.Errorf(knowledge.CodeForbidden, "Google gave no access for %q; check the credentials", r.URI).WithCause(err)
+			return nil, knowledge.Errorf(knowledge.CodeForbidden, "Google refused access to %q; check the credentials", r.URI).WithCause(err)
 		}
 		client.Transport = authorized{next: httpClient.Transport, tokens: tokens}
 	}
@@ -70,8 +70,8 @@ func isGoogleURL(u *url.URL) bool {
 	return u.Scheme == "https" && strings.HasSuffix(u.Hostname(), ".googleapis.com")
 }
 
-// tokensOf returns the credentials of the request: those of the secret, else
-// those that Google's chain finds.
+// tokensOf returns the credentials of the request: the ones in the secret, else
+// the ones that Google's chain finds.
 func tokensOf(r source.Request, httpClient *http.Client) (*auth.Credentials, error) {
 	options := &credentials.DetectOptions{Scopes: []string{storage.DevstorageReadOnlyScope}}
 	if r.Credentials == nil {

@@ -96,7 +96,7 @@ func endpoint(o source.Options) *string {
 	return &o.Endpoint
 }
 
-// assumeRole replaces the credentials by those of the role. A compatible service
+// assumeRole replaces the credentials by the credentials of the role. A compatible service
 // assumes roles at the endpoint of its buckets.
 func assumeRole(c *aws.Config, o source.Options, httpClient *http.Client) {
 	client := sts.NewFromConfig(*c, func(options *sts.Options) {

@@ -52,7 +52,7 @@ func parse(data []byte) ([]string, error) {
 	case len(addresses) == 0:
 		return nil, notAList("it is empty")
 	case len(addresses) > maxAddresses:
-		return nil, knowledge.Errorf(knowledge.CodeTooLarge, "the list holds more than %d addresses; split it", maxAddresses)
+		return nil, knowledge.Errorf(knowledge.CodeTooLarge, "the list has more than %d URLs; split it", maxAddresses)
 	}
 	return addresses, nil
 }
@@ -81,5 +81,5 @@ func parseJSON(data []byte) ([]string, error) {
 }
 
 func notAList(why string) error {
-	return knowledge.Errorf(knowledge.CodeInvalid, "source.uri is no list of addresses: %s; write one address a line, or a JSON array", why)
+	return knowledge.Errorf(knowledge.CodeInvalid, "source.uri is not a list of URLs: %s; write one URL a line, or a JSON array", why)
 }

@@ -44,7 +44,7 @@ type Request struct {
 
 // Response is the answer to a Request, with the status 200.
 type Response struct {
-	Body      io.ReadCloser // its errors are those of source.Body; the caller closes it
+	Body      io.ReadCloser // with the errors of source.Body; the caller closes it
 	Address   string        // after redirects
 	Validator string        // for conditional requests, "" for none
 	Bytes     int64         // -1 if it is not known
@@ -169,7 +169,7 @@ func CheckAddress(text string) error {
 }
 
 func notAnAddress(text string) error {
-	return knowledge.Errorf(knowledge.CodeInvalid, "%q is no address; write https://host/path, without a user name", text)
+	return knowledge.Errorf(knowledge.CodeInvalid, "%q is not a URL; write https://host/path, without a user name", text)
 }
 
 // ReadAll returns the bytes of a body, at most limit.

@@ -85,7 +85,7 @@ func declared(tools []knowledge.MCPTool) []offer {
 	return offers
 }
 
-// unreachable is a tool in place of those of a server that cannot be reached.
+// unreachable is a tool in place of the tools of a server that cannot be reached.
 func unreachable(name, description string) tool.Tool {
 	return tool.Tool{
 		Name: name, Description: strings.TrimSpace(description + "\nIts server cannot be reached now."), Parameters: tool.ObjectSchema(nil),

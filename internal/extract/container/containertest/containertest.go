@@ -10,7 +10,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Write writes a document whose files are those of a txtar archive, and returns its
+// Write writes a document with the files of a txtar archive, and returns its
 // path.
 func Write(t testing.TB, archive string) string {
 	t.Helper()
