@@ -57,7 +57,9 @@ type documentAction struct {
 	fits func(d knowledge.Document) bool
 	// refuses returns the conflict that do would return, as far as it can be known.
 	refuses func(d knowledge.Document) bool
-	do      func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error
+	// all does it to all documents in place of do.
+	all func(ctx context.Context, p knowledge.Principal, chosen []chosenDocument, out *selectionView) error
+	do  func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error
 	// reindexes reports that documents of another embedding model are the work of a
 	// reindex of their project.
 	reindexes bool
@@ -86,13 +88,10 @@ func (s *Server) documentActions() []documentAction {
 			return err
 		},
 	}, {
-		name: "remove", summary: "Remove many documents", description: "The filter must not be empty. Documents under legal hold are refused.",
+		name: "remove", summary: "Remove many documents", description: "The filter must not be empty. Documents under legal hold are refused. The others are hidden when the answer comes; their runs start behind it.",
 		fits:    func(d knowledge.Document) bool { return !removing(d) },
 		refuses: func(d knowledge.Document) bool { return d.LegalHold },
-		do: func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error {
-			_, err := s.startRemoval(ctx, p, run.ID, id)
-			return err
-		},
+		all:     s.removeDocuments,
 	}}
 }
 
@@ -128,7 +127,11 @@ func (s *Server) actOnDocuments(ctx context.Context, p knowledge.Principal, acti
 		if err != nil {
 			return nil, err
 		}
-		err = s.startActions(ctx, p, action, chosen, &out.Body)
+		if action.all != nil {
+			err = action.all(ctx, p, chosen, &out.Body)
+		} else {
+			err = s.startActions(ctx, p, action, chosen, &out.Body)
+		}
 	} else {
 		for _, d := range chosen {
 			if d.refused {

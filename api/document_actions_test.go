@@ -1,12 +1,15 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
 )
 
 // failed takes a document in and ends its ingestion with an error.
@@ -123,11 +126,30 @@ func TestRemovalOfManyDocuments(t *testing.T) {
 	gone := e.add(e.editor, "gone", "some text", map[string]any{"tags": []string{"x"}})
 	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"tags":["x"]},"dry_run":true}`).want(200), 2, 0, held+" conflict")
 	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"tags":["x"]}}`).want(202), 2, 1, held+" conflict")
-	if len(e.work.removals) != 1 || e.work.removals[0].Document != gone {
-		t.Errorf("removals %v", e.work.removals)
-	}
+	e.do("GET", own+"/documents/"+gone, e.reader, nil).refused(404, knowledge.CodeNotFound)
 	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"tags":["x"]}}`).want(202), 1, 0, held+" conflict")
+	if list := e.removals(); len(list) != 0 {
+		t.Errorf("the request has started %v", list)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var late sync.WaitGroup
+	late.Go(func() { e.server.StartLate(ctx) })
+	for len(e.removals()) == 0 && t.Context().Err() == nil {
+		time.Sleep(5 * time.Millisecond)
+	}
+	stop()
+	late.Wait()
+	if list := e.removals(); len(list) != 1 || list[0].Document != gone {
+		t.Errorf("removals %v", list)
+	}
 	e.do("GET", own+"/documents/"+kept, e.editor, nil).want(200)
+}
+
+// removals are the removals that have a workflow.
+func (e *edge) removals() []store.Removal {
+	e.work.mu.Lock()
+	defer e.work.mu.Unlock()
+	return slices.Clone(e.work.removals)
 }
 
 func TestActionsOnManyDocumentsAreRefused(t *testing.T) {

@@ -830,7 +830,7 @@ func TestAFailedStartIsNoLoss(t *testing.T) {
 		t.Errorf("versions for the sweep: %+v, %v", pending, err)
 	}
 	e.do("DELETE", own+"/documents/"+id, e.editor, nil).want(200)
-	removals, err := e.store.PendingRemovals(t.Context(), 10)
+	removals, _, err := e.store.PendingRemovals(t.Context(), store.Position{}, 10)
 	if err != nil || len(removals) != 1 {
 		t.Errorf("removals for the sweep: %+v, %v", removals, err)
 	}

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/mcpserver"
@@ -17,7 +19,7 @@ import (
 // registerMCP adds /mcp. It is not in openapi.json: a client reads what it offers from
 // tools/list.
 func (s *Server) registerMCP() {
-	handler := mcpserver.Handler(mcpserver.Config{Version: s.cfg.Version, Connect: s.connectMCP, Stopping: s.stopping, Log: s.deps.Log})
+	handler := mcpserver.Handler(mcpserver.Config{Version: s.cfg.Version, Connect: s.connectMCP, Caller: s.callerOfMCP, Stopping: s.stopping, Log: s.deps.Log})
 	for id, method := range map[string]string{"mcp": http.MethodPost, "mcp-listen": http.MethodGet, "mcp-end": http.MethodDelete} {
 		edge.HandleRaw(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 			OperationID: id, Method: method, Path: "/mcp", Hidden: true,
@@ -25,8 +27,21 @@ func (s *Server) registerMCP() {
 	}
 }
 
+// callerOfMCP names the key of a request, or the user of its JWT.
+func (s *Server) callerOfMCP(r *http.Request) string {
+	p, err := s.edge.Principal(r, "", access.Acting{})
+	if err != nil {
+		return "" // no caller: serveMCP refuses the request
+	}
+	return strings.Join([]string{p.Workspace(), p.KeyID(), p.Owner()}, "\x00")
+}
+
 // serveMCP passes a request on to the MCP server. One that stays open counts as a stream.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, handler http.Handler) {
+	if _, err := s.edge.Principal(r, "", access.Acting{}); err != nil {
+		edge.WriteError(w, r, err)
+		return
+	}
 	if r.Method == http.MethodGet {
 		release, err := s.openStream()
 		if err != nil {

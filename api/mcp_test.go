@@ -189,6 +189,34 @@ func TestMCP(t *testing.T) {
 		}
 		e.do("PUT", "/mcp", e.reader, `{}`).refused(405, knowledge.CodeMethodNotAllowed)
 	})
+	t.Run("a session is known only to the caller that began it", func(t *testing.T) {
+		headers := []string{"Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", "2025-06-18"}
+		begun := e.do("POST", "/mcp", e.reader, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`, headers...)
+		id := begun.header.Get("Mcp-Session-Id")
+		if begun.status != http.StatusOK || id == "" {
+			t.Fatalf("%d %s", begun.status, begun.body)
+		}
+		headers = append(headers, "Mcp-Session-Id", id)
+		ping := `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+		for _, key := range []string{e.editor, e.stranger, e.key(store.Key{Workspace: "default", Scopes: []knowledge.Scope{knowledge.ScopeRead}})} {
+			for _, method := range []string{"POST", "GET", "DELETE"} {
+				if got := e.do(method, "/mcp", key, ping, headers...); got.status != http.StatusNotFound {
+					t.Errorf("%s with another key: %d %s", method, got.status, got.body)
+				}
+			}
+		}
+		if got := e.do("POST", "/mcp", e.reader, ping, headers...); got.status != http.StatusOK {
+			t.Errorf("POST of the session's caller: %d %s", got.status, got.body)
+		}
+		if got := e.do("DELETE", "/mcp", e.reader, "", headers...); got.status != http.StatusNoContent {
+			t.Errorf("DELETE of the session's caller: %d %s", got.status, got.body)
+		}
+	})
+	t.Run("no token of a link stands in for a key", func(t *testing.T) {
+		if got := e.do("DELETE", "/mcp?token=x", "", nil, "Mcp-Session-Id", session.ID()); got.status/100 != 4 {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	})
 	t.Run("a session that another process began is served without it", func(t *testing.T) {
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_documents","arguments":{}}}`
 		got := e.do("POST", "/mcp", e.reader, body, "Mcp-Session-Id", "elsewhere.1", "Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", "2025-06-18")

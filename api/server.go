@@ -23,6 +23,7 @@ type Server struct {
 	questions *question.Starter
 	intake    *intake.Intake
 	late      *intake.Late
+	removals  *removalQueue
 	imports   *importing.Starter
 	streams   *streams
 	leases    *leases
@@ -59,6 +60,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Store: deps.Store, Blobs: deps.Blobs, Keys: keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: s.now,
 		Attachments: attachments{s},
 	})
+	s.removals = newRemovalQueue(deps.Dispatch.Remove, deps.Log)
 	s.late = intake.NewLate(deps.Dispatch, deps.Log)
 	s.intake = intake.New(intake.Config{FileBytes: cfg.FileBytes, TextBytes: cfg.TextBytes, RequestFiles: cfg.RequestFiles}, intake.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: s.late, Secrets: deps.Secrets, Log: deps.Log, Now: s.now,
@@ -111,8 +113,14 @@ func (s *Server) register() {
 func (s *Server) Handler() http.Handler { return s.edge.Handler() }
 
 // StartLate starts the workflows of accepted documents that could not be started, as soon as
-// the workflow service answers again. It returns when ctx ends.
-func (s *Server) StartLate(ctx context.Context) { s.late.Run(ctx) }
+// the workflow service answers again, and those of the removals of many documents. It
+// returns when ctx ends.
+func (s *Server) StartLate(ctx context.Context) {
+	var removals sync.WaitGroup
+	removals.Go(func() { s.removals.run(ctx) })
+	s.late.Run(ctx)
+	removals.Wait()
+}
 
 // Stop ends the open event streams and makes /readyz answer 503, so that clients
 // go elsewhere. Other requests that were begun continue.

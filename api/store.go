@@ -92,6 +92,9 @@ type Documents interface {
 	// MarkRemoving hides a document and puts its removal on record. A document
 	// under legal hold is CodeConflict. A removal under way is returned again.
 	MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Removal, error)
+	// MarkManyRemoving is MarkRemoving for many documents. It returns, by document, why
+	// others are refused; with an error, the removals that are on record.
+	MarkManyRemoving(ctx context.Context, p knowledge.Principal, marks []store.RemovalMark, now time.Time) ([]store.Removal, map[string]error, error)
 	// VersionFor returns one version of a document.
 	VersionFor(ctx context.Context, p knowledge.Principal, documentID string, version int) (store.Version, error)
 	// Versions lists a document's versions, newest first.

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -15,9 +17,10 @@ import (
 )
 
 const (
-	sweepInterval = time.Minute
-	sweepGrace    = 15 * time.Second // younger versions and runs are still being started
-	sweepLimit    = 1000             // size of a page
+	sweepInterval  = time.Minute
+	sweepGrace     = 15 * time.Second // younger versions and runs are still being started
+	sweepLimit     = 1000             // size of a page
+	removalsAtOnce = 4
 	// signalAgain is how soon the sweep signals a version again that waits behind
 	// another one. Its first signal may be lost.
 	signalAgain = 10 * time.Minute
@@ -31,7 +34,8 @@ const (
 // pages, oldest first. A page begins after the position of its query.
 type SweepStore interface {
 	PendingVersions(ctx context.Context, query store.PendingQuery) ([]store.Version, error)
-	PendingRemovals(ctx context.Context, limit int) ([]store.Removal, error)
+	// PendingRemovals lists removals that have not ended. next is zero after the last page.
+	PendingRemovals(ctx context.Context, after store.Position, limit int) (list []store.Removal, next store.Position, err error)
 	RunningRuns(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
 	PendingQueues(ctx context.Context, before time.Time) ([]store.PendingQueue, error)
 	// DropDeliveries deletes deliveries to webhooks that ended before a time.
@@ -82,6 +86,7 @@ type Sweep struct {
 
 	mu       sync.Mutex                // of what follows: one sweep at a time
 	pending  store.Position            // position of the last version that was checked
+	removed  store.Position            // position of the last removal
 	running  map[string]store.Position // position of the last run, by the first of its kinds
 	signaled map[string]time.Time      // last signal of a waiting version, by run
 }
@@ -126,22 +131,37 @@ func (s *Sweep) once(ctx context.Context, grace time.Duration, all bool) error {
 	if grace > 0 {
 		before = time.Now().Add(-grace)
 	}
-	removals, err := s.Store.PendingRemovals(ctx, sweepLimit)
-	if err != nil {
-		return fmt.Errorf("list removals: %w", err)
-	}
 	var errs []error
-	for _, r := range removals {
-		if err := s.Workflows.Remove(ctx, r); err != nil {
-			errs = append(errs, fmt.Errorf("start removal of %s: %w", r.Document, err))
-		}
-	}
 	errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.versions(ctx, before) }))
 	for _, kinds := range [][]knowledge.RunKind{knowledge.AnswerKinds(), knowledge.DocumentKinds()} {
 		errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.runs(ctx, before, kinds) }))
 	}
 	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""), s.webhooks(ctx, time.Now().Add(-grace)))
+	errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.removals(ctx) })) // last: there may be many thousands
 	return errors.Join(errs...)
+}
+
+// removals starts the workflows of a page of removals, unless they run. more is false
+// after the last page; the next call then begins at the first one again.
+func (s *Sweep) removals(ctx context.Context) (more bool, err error) {
+	page, next, err := s.Store.PendingRemovals(ctx, s.removed, sweepLimit)
+	if err != nil {
+		return false, fmt.Errorf("list removals: %w", err)
+	}
+	s.removed = next
+	errs := make([]error, len(page))
+	var group errgroup.Group
+	group.SetLimit(removalsAtOnce)
+	for i, r := range page {
+		group.Go(func() error {
+			if err := s.Workflows.Remove(ctx, r); err != nil {
+				errs[i] = fmt.Errorf("start removal of %s: %w", r.Document, err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // no function returns an error
+	return next != store.Position{}, errors.Join(errs...)
 }
 
 // webhooks wakes the workflows of webhooks whose wake-up was lost, and starts those

@@ -21,21 +21,24 @@ import (
 
 // backlog is the store, the workflows and the settler of a sweep.
 type backlog struct {
-	mu      sync.Mutex
-	pending []store.Version
-	running map[string]bool // workflows
-	begun   map[string]int  // how often each version was started or signaled, by document
-	later   []string        // documents whose version was started with the priority of bulk work
-	runs    []store.Run
-	settled map[string]int
-	queues  []store.PendingQueue
-	woken   map[string]int // webhooks
-	dropped []time.Time
-	listed  []time.Time // bounds up to which webhooks were listed
+	mu           sync.Mutex
+	pending      []store.Version
+	running      map[string]bool // workflows
+	begun        map[string]int  // how often each version was started or signaled, by document
+	later        []string        // documents whose version was started with the priority of bulk work
+	runs         []store.Run
+	settled      map[string]int
+	queues       []store.PendingQueue
+	removals     []store.Removal // by document
+	removed      map[string]int  // how often each removal was started, by document
+	starts, most int             // of removals that start now, and at the same time
+	woken        map[string]int  // webhooks
+	dropped      []time.Time
+	listed       []time.Time // bounds up to which webhooks were listed
 }
 
 func newBacklog() *backlog {
-	return &backlog{running: map[string]bool{}, begun: map[string]int{}, settled: map[string]int{}, woken: map[string]int{}}
+	return &backlog{running: map[string]bool{}, begun: map[string]int{}, settled: map[string]int{}, woken: map[string]int{}, removed: map[string]int{}}
 }
 
 // add adds a version that has waited for some minutes. running reports whether the
@@ -62,7 +65,17 @@ func (b *backlog) PendingVersions(_ context.Context, q store.PendingQuery) ([]st
 	return list, nil
 }
 
-func (b *backlog) PendingRemovals(context.Context, int) ([]store.Removal, error) { return nil, nil }
+func (b *backlog) PendingRemovals(_ context.Context, after store.Position, limit int) (list []store.Removal, next store.Position, err error) {
+	for _, r := range b.removals {
+		if r.Document > after.ID && len(list) < limit {
+			list = append(list, r)
+		}
+	}
+	if len(list) == limit {
+		next.ID = list[limit-1].Document
+	}
+	return list, next, nil
+}
 
 func (b *backlog) RunningRuns(_ context.Context, q store.RunningQuery) ([]store.Run, error) {
 	var list []store.Run
@@ -103,7 +116,18 @@ func (b *backlog) DeliverWebhook(_ context.Context, q store.WebhookQueue) error 
 	return nil
 }
 
-func (*backlog) Remove(context.Context, store.Removal) error { return nil }
+func (b *backlog) Remove(_ context.Context, r store.Removal) error {
+	b.mu.Lock()
+	b.starts++
+	b.most = max(b.most, b.starts)
+	b.mu.Unlock()
+	time.Sleep(time.Millisecond) // of the bubble's clock
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.starts--
+	b.removed[r.Document]++
+	return nil
+}
 
 func (b *backlog) Running(_ context.Context, workflowID string) (running, known bool, err error) {
 	b.mu.Lock()
@@ -198,6 +222,20 @@ func TestSweep(t *testing.T) {
 				}
 			})
 		}
+	})
+
+	t.Run("the first sweep starts all removals, a few at a time", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBacklog()
+			for i := range 2500 {
+				b.removals = append(b.removals, store.Removal{Workspace: "w", Document: fmt.Sprintf("gone-%04d", i)})
+			}
+			b.sweep(t, 1)
+			if len(b.removed) != 2500 || b.most > 4 {
+				t.Errorf("%d removals were started, %d at the same time", len(b.removed), b.most)
+			}
+		})
 	})
 
 	t.Run("the first sweep goes through everything", func(t *testing.T) {

@@ -19,6 +19,9 @@ type Config struct {
 	// Connect returns the client with which a request is served, by the headers of the
 	// HTTP request that brought it; they are nil over stdio. Required.
 	Connect func(ctx context.Context, header http.Header) (*client.Client, error)
+	// Caller names who sent a request over HTTP. A session belongs to the caller that
+	// began it. Required over HTTP.
+	Caller func(*http.Request) string
 	// Stopping is closed when the process stops: calls that wait for a run end then, and
 	// the run continues. Defaults to never.
 	Stopping <-chan struct{}
@@ -31,12 +34,13 @@ const instructions = "Cairn answers questions from documents, with citations. as
 	"rag_search answers from documents alone. A citation [n] names the nth source, and get_chunk reads its passage by the source's chunk id."
 
 // New returns an MCP server with Cairn's tools.
-func New(cfg Config) *mcp.Server { return newServer(cfg, nil) }
+func New(cfg Config) *mcp.Server { return newServer(cfg, nil, nil) }
 
-// newServer is New with the ids that sessions over HTTP get; nil = the SDK's.
-func newServer(cfg Config, sessionID func() string) *mcp.Server {
+// newServer is New with the ids that sessions over HTTP get, nil = the SDK's, and with a
+// cache of the tools' schemas, nil = none.
+func newServer(cfg Config, sessionID func() string, cache *mcp.SchemaCache) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "cairn", Title: "Cairn", Version: cfg.Version}, &mcp.ServerOptions{
-		Instructions: instructions, Logger: cfg.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, GetSessionID: sessionID,
+		Instructions: instructions, Logger: cfg.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, GetSessionID: sessionID, SchemaCache: cache,
 	})
 	t := tools{cfg}
 	t.addAnswers(s)

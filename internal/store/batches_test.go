@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -93,5 +94,23 @@ func TestOthersWriteBetweenTheBatchesOfALongDocument(t *testing.T) {
 				t.Errorf("%d chunks are left, want %d, %v", n, left, err)
 			}
 		})
+	}
+}
+
+func TestManyDocumentsAreHiddenInFewTransactions(t *testing.T) {
+	t.Parallel()
+	s, _ := openAt(t)
+	var marks []store.RemovalMark
+	for i := range 2000 {
+		_, v, err := s.AddVersion(t.Context(), newVersion(strconv.Itoa(i)))
+		must(t, err)
+		marks = append(marks, store.RemovalMark{Document: v.Document, RunID: knowledge.NewID()})
+	}
+	commits := 0
+	must(t, s.BeforeCommit(t.Context(), func() { commits++ }))
+	removals, refused, err := s.MarkManyRemoving(t.Context(), manager(), marks, time.Now())
+	must(t, err)
+	if len(removals) != 2000 || len(refused) != 0 || commits > 10 {
+		t.Errorf("%d removals, refused %v, %d transactions", len(removals), refused, commits)
 	}
 }

@@ -37,24 +37,32 @@ func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documen
 	now = s.orNow(now)
 	var doc *documentRow
 	err := s.write(ctx, "mark document "+documentID+" as removed", func(ctx context.Context, tx transaction) (err error) {
-		if doc, err = managed(ctx, tx, p, documentID); err != nil {
-			return err
-		}
-		switch {
-		case doc.LegalHold:
-			return knowledge.Errorf(knowledge.CodeConflict, "this document is under legal hold: lift the hold before you remove it")
-		case doc.RemovingUpto == doc.Version:
-			return refuseRemoved(ctx, tx, doc.Workspace, doc.Project)
-		}
-		if err := doc.mark(ctx, tx, p.Owner(), runID, now); err != nil {
-			return err
-		}
-		return markChildren(ctx, tx, p.Owner(), doc.ID, now)
+		doc, err = markManaged(ctx, tx, p, RemovalMark{documentID, runID}, now)
+		return err
 	})
 	if err != nil {
 		return Removal{}, err
 	}
 	return doc.removal(), nil
+}
+
+// markManaged marks a document that the principal may change. It has changed nothing if
+// it returns CodeNotFound, or CodeConflict for a legal hold.
+func markManaged(ctx context.Context, tx transaction, p knowledge.Principal, m RemovalMark, now time.Time) (*documentRow, error) {
+	doc, err := managed(ctx, tx, p, m.Document)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case doc.LegalHold:
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "this document is under legal hold: lift the hold before you remove it")
+	case doc.RemovingUpto == doc.Version:
+		return doc, refuseRemoved(ctx, tx, doc.Workspace, doc.Project)
+	}
+	if err := doc.mark(ctx, tx, p.Owner(), m.RunID, now); err != nil {
+		return nil, err
+	}
+	return doc, markChildren(ctx, tx, p.Owner(), doc.ID, now)
 }
 
 // mark starts the removal of all versions that the document has now. The row must
@@ -118,17 +126,23 @@ func (s *Store) Removal(ctx context.Context, p knowledge.Principal, documentID s
 	return doc.removal(), nil
 }
 
-// PendingRemovals lists removals that have not ended, oldest first. Those of a project
-// that is removed as a whole are left out.
-func (s *Store) PendingRemovals(ctx context.Context, limit int) ([]Removal, error) {
+// PendingRemovals lists removals that have not ended, oldest first, from the first one
+// after a position on. Those of a project that is removed as a whole are left out. next
+// is where the page ended, zero after the last page.
+func (s *Store) PendingRemovals(ctx context.Context, after Position, limit int) (list []Removal, next Position, err error) {
 	var rows []documentRow
-	err := s.reader.NewSelect().Model(&rows).Where("d.removing_upto > 0").
+	err = s.reader.NewSelect().Model(&rows).Where("d.removing_upto > 0").
+		Where("(d.removing_since, d.id) > (?, ?)", micros(after.At), after.ID).
 		Where("NOT EXISTS (SELECT 1 FROM projects AS p WHERE p.workspace = d.workspace AND p.id = d.project AND p.removing_run = d.removing_run)").
-		OrderExpr("d.removing_since").Limit(int64(limit)).Scan(ctx)
+		OrderExpr("d.removing_since, d.id").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list removals: %w", failure(err))
+		return nil, next, fmt.Errorf("list removals: %w", failure(err))
 	}
-	return convert(rows, func(r documentRow) Removal { return r.removal() }), nil
+	if len(rows) == limit {
+		last := rows[limit-1]
+		next = Position{At: fromMicros(last.RemovingSince), ID: last.ID}
+	}
+	return convert(rows, func(r documentRow) Removal { return r.removal() }), next, nil
 }
 
 // RunningVersions lists the versions of a document up to upto whose run has not ended.

@@ -97,7 +97,7 @@ func TestRemovalLeavesNoWordInTheFiles(t *testing.T) {
 		_, err := s.MarkRemoving(ctx, manager(), v.Document, knowledge.NewID(), time.Now())
 		must(t, err)
 	}
-	removals, err := s.PendingRemovals(ctx, 100)
+	removals, _, err := s.PendingRemovals(ctx, store.Position{}, 100)
 	must(t, err)
 	if len(removals) != len(doomed) {
 		t.Fatalf("%d removals of %d", len(removals), len(doomed))

@@ -19,13 +19,13 @@ type Workbook struct {
 // WorkbookSheet is a sheet of a workbook.
 type WorkbookSheet struct {
 	Name     string
-	Part     string // its file in the workbook
+	Part     string // its file in the workbook, "" = the workbook lacks it
 	IsHidden bool
 	IsChart  bool // it has no cells
 }
 
 // OpenWorkbook reads the list of the sheets. ok is false if the document is no
-// workbook that has its cells in XML.
+// workbook that has its cells in XML. A workbook that lacks all its sheets is damaged.
 func OpenWorkbook(zip *container.Container, doc *office.Document) (w *Workbook, ok bool, err error) {
 	p := newPack(zip, doc)
 	part, kind, err := p.mainPart()
@@ -37,15 +37,19 @@ func OpenWorkbook(zip *container.Container, doc *office.Document) (w *Workbook, 
 		return nil, false, err
 	}
 	w = &Workbook{pack: p}
+	missing := 0
 	for _, n := range root.Child("sheets").Children("sheet") {
 		target := p.part(part, n.Reference("id"))
 		if target == "" {
-			continue
+			missing++
 		}
 		w.Sheets = append(w.Sheets, WorkbookSheet{
 			Name: n.Attr("name"), Part: target, IsHidden: n.Attr("state") != "" && n.Attr("state") != "visible",
 			IsChart: path.Base(path.Dir(target)) == "chartsheets",
 		})
+	}
+	if missing > 0 && missing == len(w.Sheets) {
+		return nil, false, container.Damaged(container.ErrNotFound)
 	}
 	return w, true, nil
 }

@@ -13,19 +13,16 @@ const rawFormat = 9999
 
 // showAllDigits makes the library show numbers in the general format with all their
 // digits. It would round them to nine, which makes other numbers of long identifiers.
-func showAllDigits(f *excelize.File) error {
-	if _, err := f.GetStyle(0); err != nil { // reads the styles
-		return err
-	}
+// A workbook without styles shows all numbers as they are stored.
+func showAllDigits(f *excelize.File) {
 	if f.Styles == nil || f.Styles.CellXfs == nil {
-		return nil
+		return
 	}
 	for i := range f.Styles.CellXfs.Xf {
 		if id := f.Styles.CellXfs.Xf[i].NumFmtID; id == nil || *id == 0 {
 			f.Styles.CellXfs.Xf[i].NumFmtID = new(rawFormat)
 		}
 	}
-	return nil
 }
 
 // exponent matches a large number with more digits than a cell in the scientific

@@ -49,9 +49,7 @@ func Read(s format.Source) (format.Result, error) {
 		return format.Result{}, container.Damaged(err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	if err := showAllDigits(file); err != nil {
-		return format.Result{}, container.Damaged(err)
-	}
+	showAllDigits(file)
 	r := reader{zip: zip, doc: doc, book: book, file: file}
 	for _, sheet := range book.Sheets {
 		if err := r.sheet(sheet); err != nil {
@@ -74,6 +72,10 @@ type reader struct {
 
 // sheet adds a sheet: its rows, then what is on it.
 func (r *reader) sheet(s ooxml.WorkbookSheet) error {
+	if s.Part == "" {
+		r.doc.Heading(1, s.Name+" (missing sheet)")
+		return nil
+	}
 	out := r.doc.Sheet(s.Name, s.IsHidden)
 	var headerFooter *markup.Node
 	if !s.IsChart {

@@ -122,7 +122,20 @@ func TestMergedCells(t *testing.T) {
 // sheetXML returns the path of a workbook whose only sheet has this XML.
 func sheetXML(t *testing.T, xml string) string {
 	t.Helper()
-	z, err := zip.OpenReader(workbook(t, func(f *excelize.File) error { return set(f, "Sheet1", "A1", "x") }))
+	path := workbook(t, func(f *excelize.File) error { return set(f, "Sheet1", "A1", "x") })
+	return changed(t, path, func(name string, data []byte) []byte {
+		if name == "xl/worksheets/sheet1.xml" {
+			return []byte(xml)
+		}
+		return data
+	})
+}
+
+// changed returns the path of a copy of a workbook. part returns the new data of a part,
+// nil = the copy lacks it.
+func changed(t *testing.T, path string, part func(name string, data []byte) []byte) string {
+	t.Helper()
+	z, err := zip.OpenReader(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,12 +150,77 @@ func sheetXML(t *testing.T, xml string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Name == "xl/worksheets/sheet1.xml" {
-			data = []byte(xml)
+		if data = part(f.Name, data); data != nil {
+			files = append(files, containertest.File{Name: f.Name, Data: data})
 		}
-		files = append(files, containertest.File{Name: f.Name, Data: data})
 	}
 	return containertest.WriteFiles(t, files...)
+}
+
+func TestWorkbooksThatLackParts(t *testing.T) {
+	t.Parallel()
+	path := workbook(t, func(f *excelize.File) error {
+		_, err := f.NewSheet("Other")
+		return errors.Join(err, set(f, "Sheet1", "A1", 123456789012345, true), set(f, "Other", "A1", 7))
+	})
+	first, other := "table | 123456789012345 | TRUE |", "paragraph 7"
+	both := []string{"heading Sheet1", first, "heading Other", other}
+	without := func(prefixes ...string) func(string, []byte) []byte {
+		return func(name string, data []byte) []byte {
+			for _, prefix := range prefixes {
+				if strings.HasPrefix(name, prefix) {
+					return nil
+				}
+			}
+			return data
+		}
+	}
+	for _, tc := range []struct {
+		behaviour string
+		part      func(name string, data []byte) []byte
+		want      []string // nil = corrupt
+	}{
+		{"no styles", without("xl/styles.xml"), both},
+		{"styles without formats", func(name string, data []byte) []byte {
+			if name == "xl/styles.xml" {
+				return []byte(`<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"/>`)
+			}
+			return data
+		}, both},
+		{"no shared strings", without("xl/sharedStrings.xml"), both},
+		{"no properties", without("docProps/"), both},
+		{"no theme", without("xl/theme/"), both},
+		{"the sheets and their relations alone", without("xl/styles.xml", "xl/sharedStrings.xml", "docProps/", "xl/theme/"), both},
+		{"a chain of calculation that is named but missing", func(name string, data []byte) []byte {
+			return []byte(strings.Replace(string(data), "</Relationships>", `<Relationship Id="rId99" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/calcChain" Target="calcChain.xml"/></Relationships>`, 1))
+		}, both},
+		{"absolute targets", func(name string, data []byte) []byte {
+			if name != "xl/_rels/workbook.xml.rels" {
+				return data
+			}
+			absolute := strings.ReplaceAll(string(data), `Target="/xl/`, `Target="`)
+			return []byte(strings.ReplaceAll(absolute, `Target="`, `Target="/xl/`))
+		}, both},
+		{"one sheet is missing", without("xl/worksheets/sheet1.xml"), []string{"heading Sheet1 (missing sheet)", "heading Other", other}},
+		{"all sheets are missing", without("xl/worksheets/"), nil},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			result, err := sheet.Read(format.Source{Path: changed(t, path, tc.part), Folder: t.TempDir()})
+			if tc.want == nil {
+				if !knowledge.IsCode(err, knowledge.CodeCorrupt) {
+					t.Errorf("error %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, texts(result.Layout.Blocks)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
 }
 
 func TestHostileWorkbooks(t *testing.T) {

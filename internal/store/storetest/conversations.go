@@ -321,7 +321,7 @@ func deleteAttachments(f *fixture) {
 		f.Fatal(err)
 	}
 	f.must(f.DeleteConversation(f.ctx, reader("ann"), "talk"))
-	list, err := f.PendingRemovals(f.ctx, 10)
+	list, _, err := f.PendingRemovals(f.ctx, store.Position{}, 10)
 	f.must(err)
 	if len(list) != 1 || list[0].Document != gone.Document || list[0].Upto != 1 {
 		f.Errorf("removals %+v", list)

@@ -141,7 +141,7 @@ func vanishedOnce(f *fixture) {
 	if d := f.document(knowledge.DocumentID("acme", "handbook", "b")); d.Status != knowledge.StatusDeleting {
 		f.Errorf("the vanished document is %s", d.Status)
 	}
-	if pending, err := f.PendingRemovals(f.ctx, 10); err != nil || len(pending) != 1 {
+	if pending, _, err := f.PendingRemovals(f.ctx, store.Position{}, 10); err != nil || len(pending) != 1 {
 		f.Errorf("pending removals %+v, %v", pending, err)
 	}
 }

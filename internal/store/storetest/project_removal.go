@@ -43,7 +43,7 @@ func projectHides(f *fixture) {
 	f.wantCode(err, knowledge.CodeNotFound)
 	_, err = f.MarkRemoving(f.ctx, manager("acme"), v.Document, knowledge.NewID(), v.CreatedAt)
 	f.wantCode(err, knowledge.CodeNotFound)
-	if list, err := f.PendingRemovals(f.ctx, 10); err != nil || len(list) != 0 {
+	if list, _, err := f.PendingRemovals(f.ctx, store.Position{}, 10); err != nil || len(list) != 0 {
 		f.Errorf("the sweep removes %v, %v one by one", list, err)
 	}
 	again, err := f.RemoveProject(f.ctx, manager("acme"), "handbook", knowledge.NewID())

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ func testRemoval(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"the_mark_hides_a_document_at_once":                 markHides,
 		"a_legal_hold_refuses_the_removal":                  legalHold,
+		"many_documents_are_hidden_in_batches":              markMany,
 		"removing_again_has_the_same_result":                markAgain,
 		"a_tombstone_keeps_the_version_counter":             tombstone,
 		"a_version_uploaded_meanwhile_waits_and_lives_on":   uploadedMeanwhile,
@@ -55,7 +57,7 @@ func markHides(f *fixture) {
 		f.Errorf("still reached, %v", err)
 	}
 	want := store.Removal{Workspace: "acme", Project: "handbook", Document: v.Document, RunID: run, Upto: 1}
-	list, err := f.PendingRemovals(f.ctx, 10)
+	list, _, err := f.PendingRemovals(f.ctx, store.Position{}, 10)
 	f.must(err)
 	if diff := cmp.Diff([]store.Removal{want, want}, append(list, marked)); diff != "" {
 		f.Error(diff)
@@ -81,6 +83,46 @@ func legalHold(f *fixture) {
 	_, err = f.UpdateDocument(f.ctx, manager("acme"), v.Document, store.DocumentPatch{LegalHold: &hold})
 	f.must(err)
 	f.mark(v.Document)
+}
+
+func markMany(f *fixture) {
+	var marks []store.RemovalMark
+	for i := range 300 {
+		v := f.add(upload(fmt.Sprintf("%d.txt", i)))
+		marks = append(marks, store.RemovalMark{Document: v.Document, RunID: knowledge.NewID()})
+	}
+	held, hold := marks[7].Document, true
+	_, err := f.UpdateDocument(f.ctx, manager("acme"), held, store.DocumentPatch{LegalHold: &hold})
+	f.must(err)
+	marks = append(marks, store.RemovalMark{Document: "none", RunID: knowledge.NewID()})
+	_, _, err = f.MarkManyRemoving(f.ctx, reader("ann"), marks, time.Now())
+	f.wantCode(err, knowledge.CodeForbidden)
+	for range 2 { // a repetition changes nothing
+		removals, refused, err := f.MarkManyRemoving(f.ctx, manager("acme"), marks, time.Now())
+		f.must(err)
+		if len(removals) != 299 || len(refused) != 2 || !knowledge.IsCode(refused[held], knowledge.CodeConflict) || !knowledge.IsCode(refused["none"], knowledge.CodeNotFound) {
+			f.Fatalf("%d removals, refused %v", len(removals), refused)
+		}
+	}
+	pending := map[string]bool{}
+	for page, after := 0, (store.Position{}); page == 0 || after != (store.Position{}); page++ {
+		list, next, err := f.PendingRemovals(f.ctx, after, 100)
+		f.must(err)
+		for _, r := range list {
+			pending[r.Document] = true
+		}
+		after = next
+	}
+	if len(pending) != 299 {
+		f.Errorf("%d removals are listed", len(pending))
+	}
+	// A version that came since is not removed by a repetition.
+	f.add(upload("1.txt"))
+	_, refused, err := f.MarkManyRemoving(f.ctx, manager("acme"), marks[:2], time.Now())
+	f.must(err)
+	if len(refused) != 1 || !knowledge.IsCode(refused[marks[1].Document], knowledge.CodeConflict) {
+		f.Errorf("refused %v", refused)
+	}
 }
 
 func markAgain(f *fixture) {
@@ -120,7 +162,7 @@ func tombstone(f *fixture) {
 	if got := f.names(manager("acme"), store.DocumentQuery{}); len(got) != 0 {
 		f.Errorf("lists %v", got)
 	}
-	if list, err := f.PendingRemovals(f.ctx, 10); err != nil || len(list) != 0 {
+	if list, _, err := f.PendingRemovals(f.ctx, store.Position{}, 10); err != nil || len(list) != 0 {
 		f.Errorf("removals %v, %v", list, err)
 	}
 	_, err := f.Version(f.ctx, v.VersionRef)
@@ -201,7 +243,7 @@ func removedMeanwhile(f *fixture) {
 	second, err := f.Removal(f.ctx, manager("acme"), v1.Document)
 	f.must(err)
 	f.must(f.RemoveRows(f.ctx, first))
-	list, err := f.PendingRemovals(f.ctx, 10)
+	list, _, err := f.PendingRemovals(f.ctx, store.Position{}, 10)
 	f.must(err)
 	if diff := cmp.Diff([]store.Removal{second}, list); diff != "" || second.RunID == first.RunID {
 		f.Error(diff)

@@ -130,7 +130,8 @@ type Ingestion interface {
 type Removals interface {
 	MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Removal, error)
 	Removal(ctx context.Context, p knowledge.Principal, documentID string) (store.Removal, error)
-	PendingRemovals(ctx context.Context, limit int) ([]store.Removal, error)
+	MarkManyRemoving(ctx context.Context, p knowledge.Principal, marks []store.RemovalMark, now time.Time) ([]store.Removal, map[string]error, error)
+	PendingRemovals(ctx context.Context, after store.Position, limit int) ([]store.Removal, store.Position, error)
 	RemoveProject(ctx context.Context, p knowledge.Principal, id, runID string) (store.Run, error)
 	ProjectRuns(ctx context.Context, removal knowledge.RunRef, running bool, limit int) ([]store.Run, error)
 	DropRuns(ctx context.Context, workspace string, ids []string) error
