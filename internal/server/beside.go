@@ -10,12 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"go.temporal.io/sdk/client"
+
 	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/namespace"
 	"github.com/cairn-rag/cairn/worker"
 	"github.com/cairn-rag/cairn/workflows"
-	"go.temporal.io/sdk/client"
 )
 
 // besideQueues are the queues of a worker beside cairn up. The words of a streaming

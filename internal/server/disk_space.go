@@ -5,8 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/cairn-rag/cairn/api"
 	"golang.org/x/sys/unix"
+
+	"github.com/cairn-rag/cairn/api"
 )
 
 // DiskSpace measures a data folder. It returns nil if there is none.

@@ -3,9 +3,8 @@
 // the parts of each role of a process: Up, API, Work and Migrate. The other files are
 // named after the parts that they start.
 //
-// The command calls it with a checked configuration. It reads no flags and no
-// environment, prints nothing, and is not imported by any part that it starts. It is
-// also the other end of the processes that a server starts from the same program (Parse
-// and Browse), and has those checks of cairn doctor that ask the endpoints and the
-// machine of a server.
+// The command calls it with a checked configuration. The package reads no flags and no
+// environment, and prints nothing. A server starts the same program again to parse files
+// and to run the browser; Parse and Browse are these children. CheckEndpoints and
+// CheckMachine are the checks of cairn doctor that need the parts of a server.
 package server

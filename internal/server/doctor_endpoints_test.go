@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/config"
 )
 
 // TestDoctorAsksEveryEndpoint has an endpoint whose failover makes vectors of another

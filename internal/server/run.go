@@ -27,6 +27,12 @@ type Options struct {
 	Stopping func()
 }
 
+func (o Options) stopping() {
+	if o.Stopping != nil {
+		o.Stopping()
+	}
+}
+
 // Ready is a process whose parts have started.
 type Ready struct {
 	Endpoints childserver.Endpoints
@@ -101,12 +107,6 @@ func (p *platform) run(ctx context.Context, o Options, parts []part, notices ...
 	}
 	o.stopping()
 	return errors.Join(err, p.close())
-}
-
-func (o Options) stopping() {
-	if o.Stopping != nil {
-		o.Stopping()
-	}
 }
 
 func (p *platform) ready(ctx context.Context, notices ...noticeSource) Ready {
