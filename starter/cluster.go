@@ -2,15 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 
-	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/server"
 )
-
-// errNoTemporal is the error of a build without a Temporal server.
-var errNoTemporal = usageError{"this build has no Temporal server (it was made with -tags cluster): set temporal.address to the host and port of one, or use a build without that tag"}
 
 type apiCmd struct {
 	Data   string `placeholder:"DIR" help:"The folder for temporary files, and for stores that are files. Default: ./cairn-data."`
@@ -27,16 +22,15 @@ func (apiCmd) Help() string {
 
 // Run serves until ctx ends.
 func (c apiCmd) Run(ctx context.Context, a *app) error {
-	cfg, log, err := configure(ctx, a, c.Config, map[string]string{"data": c.Data, "listen": c.Listen})
+	cfg, o, err := configure(ctx, a, c.Config, map[string]string{"data": c.Data, "listen": c.Listen})
 	if err != nil {
 		return err
 	}
-	return runRole(ctx, cfg, log, "cairn api", (*platform).apiParts, func(p *platform) {
-		fmt.Fprintf(a.stdout, "Cairn's API is ready.\n  API        %s\n  Documents  %s/docs\n  Temporal   %s\n", p.ends.API, p.ends.API, cfg.Temporal.Address)
-		p.tellStale(ctx, a.stdout)
-		p.tellUncompared(a.stdout)
-		p.tellEmptyIndex(ctx, a.stdout)
-	})
+	o.Ready = func(r server.Ready) {
+		fmt.Fprintf(a.stdout, "Cairn's API is ready.\n  API        %s\n  Documents  %s/docs\n  Temporal   %s\n", r.Endpoints.API, r.Endpoints.API, cfg.Temporal.Address)
+		printNotices(a.stdout, r)
+	}
+	return server.API(ctx, cfg, o)
 }
 
 type migrateCmd struct {
@@ -55,44 +49,17 @@ func (migrateCmd) Help() string {
 
 // Run migrates.
 func (c migrateCmd) Run(ctx context.Context, a *app) error {
-	cfg, log, err := configure(ctx, a, c.Config, map[string]string{"data": c.Data})
+	cfg, o, err := configure(ctx, a, c.Config, map[string]string{"data": c.Data})
 	if err != nil {
 		return err
 	}
-	p := newPlatform(cfg, log)
-	p.keepAdminKey = true
-	if err := p.requireCluster("cairn migrate"); err != nil {
-		return err
-	}
-	if err := errors.Join(p.start(ctx, p.migrateParts()...), p.close()); err != nil {
+	made, err := server.Migrate(ctx, cfg, o)
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "The stores and the namespace %s at %s are ready for this version of Cairn.\n", cfg.Temporal.Namespace, cfg.Temporal.Address)
-	if p.drawnAdminKey != "" {
-		fmt.Fprintf(a.stdout, "The admin key is in %s and is not shown again:\n  %s\n", p.ends.KeyFile, p.drawnAdminKey)
+	if made.AdminKey != "" {
+		fmt.Fprintf(a.stdout, "The admin key is in %s and is not shown again:\n  %s\n", made.KeyFile, made.AdminKey)
 	}
 	return nil
-}
-
-// runRole runs a role of a cluster until ctx ends or a part gives up.
-func runRole(ctx context.Context, cfg config.Config, log *slog.Logger, name string, parts func(*platform) []part, ready func(*platform)) error {
-	defer tuneCollector()()
-	p := newPlatform(cfg, log)
-	if err := p.requireCluster(name); err != nil {
-		return err
-	}
-	err := p.start(ctx, parts(p)...)
-	if err != nil && ctx.Err() != nil { // stopped before it was ready
-		log.InfoContext(ctx, "stopped while starting", "error", err)
-		return p.close()
-	}
-	if err != nil {
-		return errors.Join(err, p.close())
-	}
-	ready(p)
-	select {
-	case <-ctx.Done():
-	case err = <-p.failed:
-	}
-	return errors.Join(err, p.close())
 }

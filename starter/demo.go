@@ -15,6 +15,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/server"
 	"github.com/cairn-rag/cairn/samples"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
@@ -39,8 +40,8 @@ const (
 
 // Run runs the demo and checks each step.
 func (d demoCmd) Run(ctx context.Context, a *app) (err error) {
-	if !hasTemporal {
-		return errNoTemporal
+	if err := server.RequireTemporal(); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, demoTime, fmt.Errorf("the demo took more than %v", demoTime))
 	defer cancel()

@@ -1,4 +1,4 @@
-// The cairn command: the server in one process, and a client for it. The wire
-// files assemble the server and up.go starts it. The other files are the
-// commands, grouped by subject.
+// The cairn command: the commands, grouped by subject, most of which are clients of a
+// server. up.go, cluster.go and worker.go start a server process, which package
+// internal/server assembles.
 package main

@@ -12,6 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/server"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
@@ -28,9 +29,9 @@ func (doctorCmd) Help() string {
 
 // States of a finding.
 const (
-	findingOK   = "ok"
-	findingNote = "note"    // nothing has to be done
-	findingBad  = "problem" // a person has to do something
+	findingOK   = server.FindingOK
+	findingNote = server.FindingNote
+	findingBad  = server.FindingBad
 )
 
 // finding is the result of one check.
@@ -39,6 +40,14 @@ type finding struct {
 	State  string `json:"state"`
 	Detail string `json:"detail"`
 	Next   string `json:"next,omitempty"` // what to do
+}
+
+func findings(checked []server.Finding) []finding {
+	var found []finding
+	for _, f := range checked {
+		found = append(found, finding(f))
+	}
+	return found
 }
 
 // Run checks the instance.
@@ -54,12 +63,11 @@ func (d doctorCmd) Run(ctx context.Context, a *app) error {
 	cfg, err := config.Load(config.Options{File: d.Config, Environ: os.Environ()})
 	if err == nil {
 		found = append(found, checkSameEndpoints(state.Models, cfg)...)
-		found = append(found, checkEndpoints(ctx, cfg, state.Models)...)
+		found = append(found, findings(server.CheckEndpoints(ctx, cfg, state.Models))...)
 	} else {
 		found = append(found, finding{"configuration", findingBad, err.Error(), "run the command with the configuration and the variables of the server"})
 	}
-	found = append(found, checkComponents()...)
-	found = append(found, checkConfinement(ctx, cfg))
+	found = append(found, findings(server.CheckMachine(ctx, cfg))...)
 	found = append(found, checkDisk(state.Disk, cmp.Or(cfg.Data, config.DefaultData)))
 	return d.report(a, found)
 }

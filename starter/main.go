@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/server"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
@@ -73,11 +74,6 @@ type app struct {
 type usageError struct{ text string }
 
 func (e usageError) Error() string { return e.text }
-
-// noServerError reports that there is no server to work for.
-type noServerError struct{ text string }
-
-func (e noServerError) Error() string { return e.text }
 
 func wrongUse(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
@@ -199,10 +195,13 @@ func exitCode(err error) int {
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
 	}
+	if _, ok := errors.AsType[server.ConfigError](err); ok {
+		return exitUsage
+	}
 	if errors.Is(err, context.Canceled) {
 		return exitInterrupted
 	}
-	if _, ok := errors.AsType[noServerError](err); ok || errors.Is(err, client.ErrNoServer) {
+	if _, ok := errors.AsType[server.NoServerError](err); ok || errors.Is(err, client.ErrNoServer) {
 		return exitNoServer
 	}
 	return exitFailed

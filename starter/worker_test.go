@@ -32,7 +32,7 @@ func TestWorkerJoins(t *testing.T) {
 	if got := <-code; got != exitDone || len(said) != 4 {
 		t.Errorf("exit code %d, printed %q", got, said)
 	}
-	if left, _ := filepath.Glob(filepath.Join(data, membersFolder, "worker-*")); len(left) > 0 { // the pattern is well formed
+	if left, _ := filepath.Glob(filepath.Join(data, "workers", "worker-*")); len(left) > 0 { // the pattern is well formed
 		t.Errorf("it left %v", left)
 	}
 	if got := stop(); got != exitDone {

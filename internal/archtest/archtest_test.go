@@ -161,11 +161,15 @@ var own = map[string][]string{
 	// tests share it.
 	"internal/childserver": {"internal/client"},
 
-	// The command wires.
-	"starter": {
+	// The wiring, and the command, which knows of the server only this and the client.
+	"internal/server": {
 		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded",
-		"internal/extract", "internal/extract/charset", "internal/extract/format", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/question", "internal/retrieve", "internal/runfile",
-		"internal/safedial", "internal/scrape", "internal/sandbox", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "samples", "starter/terminal", "worker", "workflows",
+		"internal/extract", "internal/extract/format", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/question", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
+		"internal/scrape", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "worker", "workflows",
+	},
+	"starter": {
+		"internal/childserver", "internal/client", "internal/config", "internal/extract", "internal/extract/charset", "internal/knowledge", "internal/mcpserver",
+		"internal/model", "internal/model/localmodel", "internal/server", "internal/telemetry", "samples", "starter/terminal",
 	},
 	"starter/terminal": {"internal/client"},
 

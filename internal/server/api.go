@@ -1,0 +1,190 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/dispatch"
+	"github.com/cairn-rag/cairn/internal/forget"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/namespace"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/webhook"
+	"github.com/cairn-rag/cairn/worker"
+)
+
+// listen opens the API's listener; requests wait in its queue until startAPI.
+func (p *platform) listen(context.Context) (err error) {
+	if p.listener, err = net.Listen("tcp", p.cfg.Listen); err != nil {
+		return fmt.Errorf("listen on %s: %w; stop what is there, or give another --listen", p.cfg.Listen, err)
+	}
+	p.onClose(func() error {
+		p.listener.Close()
+		return nil
+	})
+	p.ends.API = "http://" + p.listener.Addr().String()
+	return nil
+}
+
+// startAPI serves requests, when all other parts run.
+func (p *platform) startAPI(ctx context.Context) error {
+	authenticator, err := p.access(ctx)
+	if err != nil {
+		return err
+	}
+	relay := stream.NewRelayWithoutHub(p.source())
+	if p.worker != nil {
+		relay = stream.NewRelay(p.source(), p.hub)
+	}
+	server, err := api.New(p.apiConfig(), api.Deps{
+		Store: p.store, Followed: p.store, Blobs: p.blobs,
+		Access:    authenticator,
+		Retriever: p.retriever(), Pages: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), Imports: p.sources(), NamedSecrets: p.credentials(),
+		Quotations: &forget.Forgetter{Store: p.store, Blobs: p.blobs, Histories: p.workflow, Log: p.log},
+		Links: links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(), Details: p.healthDetails(),
+	})
+	if err != nil {
+		return fmt.Errorf("make the API: %w", err)
+	}
+	p.background(server.StartLate) // the workflows of documents that it accepts while Temporal is down
+	p.serve(p.listener, p.foreground.Handler(server.Handler()), func() {
+		server.Stop()
+		if p.worker != nil {
+			go p.worker.Stop() // its closer waits for it: requests and activities end side by side
+		}
+	})
+	return nil
+}
+
+// access returns what makes principals and signs links.
+func (p *platform) access(ctx context.Context) (*access.Authenticator, error) {
+	secret, err := p.signingSecret(ctx)
+	if err != nil {
+		return nil, err
+	}
+	jwt := p.cfg.Auth.JWT
+	return access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret, JWKSURL: jwt.JWKSURL}, p.store, secret), nil
+}
+
+// source reads the logs of runs.
+func (p *platform) source() *dispatch.Source {
+	return dispatch.NewSource(p.workflow, p.store, p.blobs, p.hub)
+}
+
+func (p *platform) apiConfig() api.Config {
+	limits := p.cfg.Limits
+	process := "" // this process alone serves the API
+	if !p.cfg.Temporal.Embedded() {
+		process = p.identity
+	}
+	return api.Config{
+		Process: process,
+		Version: p.version, PublicURL: p.cfg.PublicURL, TempDir: p.temporary(), Presign: p.cfg.Blob.Presign,
+		FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), RequestBytes: int64(limits.RequestBytes),
+		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, KeyQueriesPerMinute: limits.KeyQueriesPerMinute,
+		Reranker: p.cfg.Models.Rerank.Model, ChatModels: p.chatModels(), Offline: p.offlineEmbeddings(), Tools: p.toolNames(), Components: p.missingComponents(),
+		WebProvider: knowledge.WebProvider(p.cfg.WebSearch.Provider),
+	}
+}
+
+// dependencies returns the services that /readyz pings.
+func (p *platform) dependencies() []api.Dependency {
+	return []api.Dependency{
+		{Name: "temporal", Ping: func(ctx context.Context) error {
+			_, err := p.client.CheckHealth(ctx, &client.CheckHealthRequest{})
+			return err
+		}},
+		{Name: "database", Ping: p.store.Ping},
+		{Name: "index", Ping: p.index.Ping},
+		{Name: "blobs", Ping: p.blobs.Ping},
+	}
+}
+
+// healthDetails returns what /readyz shows beside the dependencies.
+func (p *platform) healthDetails() api.HealthDetails {
+	return api.HealthDetails{
+		Stale: p.store.StaleProjects, Uncompared: p.uncompared,
+		IndexIncomplete: func(ctx context.Context) (bool, error) {
+			_, missing, err := p.missingInIndex(ctx)
+			return missing, err
+		},
+		DiskProblem: func() *api.DiskProblem { return diskProblem(storageFolders(p.cfg)) },
+		Disk:        func() *api.DiskSpace { return DiskSpace(p.cfg.Data) },
+		Models: func() []api.ModelCall {
+			var list []api.ModelCall
+			for _, c := range p.metrics.LastModelCalls() {
+				list = append(list, api.ModelCall(c))
+			}
+			return list
+		},
+	}
+}
+
+// links builds the address of a workflow's page for operators.
+type links struct{ p *platform }
+
+// OperatorURL implements api.Links.
+func (l links) OperatorURL(workflowID string) string {
+	return namespace.RunURL(l.p.ends.UI, l.p.cfg.Temporal.Namespace, workflowID, "")
+}
+
+// OperatorPage implements api.Links.
+func (l links) OperatorPage() string { return l.p.ends.UI }
+
+// activities returns the activities with their dependencies.
+func (p *platform) activities() worker.Activities {
+	limits := p.cfg.Limits
+	ingestion := &activities.Ingestion{
+		Config: activities.IngestionConfig{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), TempDir: p.temporary()},
+		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
+		Embedder: p.embed, EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
+		Hub: p.hub, Metrics: p.metrics, Log: p.log,
+	}
+	if p.browser != nil {
+		ingestion.Browser = p.browser
+	}
+	if p.transcribe != nil {
+		ingestion.Transcriber = p.transcribe
+	}
+	answering := &activities.Answering{
+		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chats.Clients()[0], Workflows: p.workflow,
+		Tools: p.tools(), Sources: p.toolSources(), Agents: p.agents(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
+	}
+	for _, other := range p.chats.Clients()[1:] {
+		ingestion.Failover, answering.Failover = append(ingestion.Failover, other), append(answering.Failover, other)
+	}
+	sender := webhook.NewSender(p.dialer.Client(webhook.Timeout))
+	answering.Webhooks = activities.QueryWebhooks{Hooks: p.store, Secrets: p.secrets, Sender: sender}
+	p.useWeb(answering)
+	delivering := &activities.Delivering{
+		Deliveries: p.store, Secrets: p.secrets, Sender: sender, OperatorURL: links{p}.OperatorURL,
+		Metrics: p.metrics, Log: p.log,
+	}
+	return worker.Activities{Ingestion: ingestion, Answering: answering, Importing: p.importing(ingestion), Delivering: delivering, Sweeping: &activities.Sweeping{Runs: p.sweep(), Uploads: p.uploads()}}
+}
+
+// retriever returns a retriever that records its durations.
+func (p *platform) retriever() measured {
+	return measured{retrieve.New(p.index, p.store, queryEmbedder{Embedder: p.embed}).Using(p.searchModels()).Across(p.store, p.embeddings.forQuestions), p}
+}
+
+type measured struct {
+	*retrieve.Retriever
+	p *platform
+}
+
+// Retrieve implements the interfaces of api and activities.
+func (m measured) Retrieve(ctx context.Context, r retrieve.Request) (retrieve.Result, error) {
+	result, err := m.Retriever.Retrieve(ctx, r)
+	if err == nil {
+		m.p.metrics.Retrieval(result.Timings)
+	}
+	return result, err
+}

@@ -1,0 +1,70 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/config"
+)
+
+// leastForUploads is the free space below which an upload may find no room: the stores and
+// their logs grow by some megabytes before the space of an earlier write comes back.
+const leastForUploads = 16 << 20
+
+// storageFolders returns the folders on this machine in which the stores keep their files.
+func storageFolders(cfg config.Config) []string {
+	folders := []string{cfg.Data}
+	if path, ok := strings.CutPrefix(cfg.Blob.URL, "file://"); ok {
+		folders = append(folders, path)
+	}
+	for _, url := range []string{cfg.Database.URL, cfg.Vector.URL} {
+		if path, ok := strings.CutPrefix(url, "sqlite://"); ok {
+			folders = append(folders, filepath.Dir(path))
+		}
+	}
+	return folders
+}
+
+// diskProblem returns the reason for which the disk of one of the folders takes no uploads,
+// nil if all take them. A folder that cannot be measured has no problem here: the
+// dependencies tell of it.
+func diskProblem(folders []string) *api.DiskProblem {
+	for _, folder := range folders {
+		var disk unix.Statfs_t
+		if unix.Statfs(folder, &disk) != nil {
+			continue
+		}
+		problem := api.DiskProblem{
+			FreeBytes:   int64(disk.Bavail) * int64(disk.Bsize), //nolint:gosec,unconvert // the types differ between systems
+			NeededBytes: leastForUploads,
+		}
+		if err := unix.Access(folder, unix.W_OK); errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES) {
+			problem.Code = "read_only"
+			problem.Message = "the server cannot write to its data: make the disk and the folder writable for it, then restart it"
+			return &problem
+		}
+		if problem.FreeBytes < problem.NeededBytes {
+			problem.Code = "full"
+			problem.Message = "free at least " + sizeText(problem.NeededBytes-problem.FreeBytes) + " on the disk of the server's data; uploads and questions may be refused or fail until then"
+			return &problem
+		}
+	}
+	return nil
+}
+
+// sizeText returns some megabytes or less for a message.
+func sizeText(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+	default:
+		return fmt.Sprintf("%d B", n)
+	}
+}

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/api/openai"
+	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+)
+
+// instanceEmbeddings is the embedding model of the configuration.
+func instanceEmbeddings(m config.Model) knowledge.Embeddings {
+	e := endpoint(m, "", localmodel.EmbeddingModel)
+	return knowledge.Embeddings{Model: e.Model, Dimensions: e.Dimensions}
+}
+
+// offlineEmbeddings is the offline model, if it is the instance's.
+func (p *platform) offlineEmbeddings() knowledge.Embeddings {
+	if !p.cfg.Models.Embedding.Offline() {
+		return knowledge.Embeddings{}
+	}
+	return knowledge.Embeddings{Model: localmodel.EmbeddingModel, Dimensions: localmodel.Dimensions}
+}
+
+// embeddings are the embedding models of the generations of projects. All but the offline
+// one are behind the configured endpoint. It is safe for concurrent use.
+type embeddings struct {
+	instance *model.Client
+	offline  bool // the instance has no endpoint for embeddings
+
+	revisions *activities.Revisions
+	wanted    []string // base generations behind the endpoint that configurations name
+
+	mu     sync.Mutex
+	others map[string]activities.Embedder // by generation
+}
+
+// of returns the model of a generation, "" = that of the instance. The error of one that
+// has no endpoint is CodeConflict.
+func (e *embeddings) of(generation string) (activities.Embedder, error) {
+	if generation == "" || e.offline && e.ofInstance(generation) {
+		return e.instance, nil
+	}
+	wanted := knowledge.EmbeddingsOf(knowledge.BaseGeneration(generation))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if other := e.others[generation]; other != nil {
+		return other, nil
+	}
+	var other activities.Embedder
+	switch {
+	case wanted.Model == localmodel.EmbeddingModel && !e.offline:
+		other = offlineEmbedder{localmodel.New(localmodel.Config{}), wanted.Dimensions}
+	case e.offline && wanted.Model != localmodel.EmbeddingModel:
+		return nil, knowledge.Errorf(knowledge.CodeConflict,
+			"this instance has no endpoint for the embedding model %s: set models.embedding, or choose another model in ai.embeddings and reindex the project", wanted.Model)
+	case e.ofInstance(generation):
+		other = revisedEmbedder{e.instance, generation, e.revisions}
+	default:
+		other = revisedEmbedder{e.instance.As(wanted.Model, wanted.Dimensions), generation, e.revisions}
+	}
+	e.others[generation] = other
+	return other, nil
+}
+
+// ofInstance reports whether a generation is one of the instance's model.
+func (e *embeddings) ofInstance(generation string) bool {
+	at := e.instance.Endpoint()
+	return knowledge.BaseGeneration(generation) == knowledge.Embeddings{Model: at.Model, Dimensions: at.Dimensions}.Generation()
+}
+
+// forQuestions returns the model of a generation as it embeds questions.
+func (e *embeddings) forQuestions(generation string) (retrieve.Embedder, error) {
+	embedder, err := e.of(generation)
+	if err != nil {
+		return nil, err
+	}
+	return queryEmbedder{embedder, generation != "" && !e.ofInstance(generation)}, nil
+}
+
+// openaiModels are the models that clients of the OpenAI protocol reach.
+func (p *platform) openaiModels() openai.Models {
+	return openai.Models{Chat: p.chats, Embedding: p.embed, EmbeddingOf: func(dimensions int) openai.Embedder {
+		return p.embed.As(p.embed.Endpoint().Model, dimensions)
+	}}
+}
+
+// queryEmbedder embeds questions.
+type queryEmbedder struct {
+	activities.Embedder
+
+	other bool // it is not the instance's model
+}
+
+// Embed implements retrieve.Embedder.
+func (e queryEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, _, err := e.EmbedCounted(ctx, texts)
+	return vectors, err
+}
+
+// EmbedCounted implements retrieve.CountingEmbedder.
+func (e queryEmbedder) EmbedCounted(ctx context.Context, texts []string) ([][]float32, int, error) {
+	vectors, usage, err := e.Embedder.Embed(ctx, texts)
+	if knowledge.IsCode(err, knowledge.CodeConflict) { // another endpoint made the vectors of the documents
+		return nil, 0, fmt.Errorf("%w: %w", retrieve.ErrCannotBeAsked, err)
+	}
+	if refused, ok := errors.AsType[*model.Error](err); ok && e.other && !refused.Retryable {
+		return nil, usage.PromptTokens, fmt.Errorf("%w: %w", retrieve.ErrCannotBeAsked, err)
+	}
+	return vectors, usage.PromptTokens, err
+}
+
+// Lexical implements retrieve.LexicalEmbedder.
+func (e queryEmbedder) Lexical() bool { return e.Endpoint().Model == localmodel.EmbeddingModel }
+
+// offlineEmbedder is the offline model beside a configured endpoint: projects that were
+// embedded with it keep it until they are reindexed.
+type offlineEmbedder struct {
+	local      *localmodel.Model
+	dimensions int // 0 = all
+}
+
+// TakeTurn implements activities.Embedder. Nobody has to wait.
+func (offlineEmbedder) TakeTurn(context.Context, int, model.Turn) error { return nil }
+
+// MaxTexts implements activities.Embedder.
+func (offlineEmbedder) MaxTexts(n int) int { return n }
+
+// LimitTexts implements activities.Embedder.
+func (offlineEmbedder) LimitTexts(int) {}
+
+// Embed implements activities.Embedder.
+func (e offlineEmbedder) Embed(_ context.Context, texts []string) ([][]float32, model.Usage, error) {
+	if e.dimensions == 0 {
+		return e.local.Embed(texts), model.Usage{}, nil
+	}
+	return e.local.EmbedTo(texts, min(e.dimensions, localmodel.Dimensions)), model.Usage{}, nil
+}
+
+// Endpoint implements activities.Embedder.
+func (e offlineEmbedder) Endpoint() model.Endpoint {
+	return model.Endpoint{Provider: "offline", Model: localmodel.EmbeddingModel, Dimensions: e.dimensions}
+}

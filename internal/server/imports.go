@@ -1,0 +1,49 @@
+package server
+
+import (
+	"context"
+
+	"github.com/cairn-rag/cairn/activities"
+	blobs "github.com/cairn-rag/cairn/internal/blob/connect"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	importsource "github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/source/connect"
+)
+
+// importing returns the activities of imports, which share those of documents.
+func (p *platform) importing(ingestion *activities.Ingestion) *activities.Importing {
+	return &activities.Importing{
+		Ingestion: ingestion, Imports: p.store, Workflows: p.workflow, Log: p.log,
+		LargeAtATime: max(p.cfg.Limits.Parsers-1, 1), // a parser stays free for uploads
+		Foreground:   &p.foreground,
+		Sources: &activities.ImportSources{
+			Connector: p.sources(), Credentials: p.credentials(), Blobs: p.blobs, Previous: p.store.PreviousImport, TempDir: p.temporary(),
+			Download: activities.ArchiveDownload{Dialer: ingestion.Dialer, Blobs: p.blobs, Bytes: int64(p.cfg.Limits.RequestBytes)}.Fetch,
+		},
+	}
+}
+
+// sources are those of imports, without the bucket of the blobs: this server's credentials
+// could read the documents of every workspace there.
+type sources struct {
+	*connect.Connector
+	blobs string // its address
+}
+
+func (p *platform) sources() sources { return sources{p.connector, p.cfg.Blob.URL} }
+
+// Check implements source.Connector.
+func (s sources) Check(spec importsource.Spec) error {
+	if blobs.Overlaps(s.blobs, spec.URI) {
+		return knowledge.Invalid("body.source.uri", "is where this server keeps its own data; name another bucket or prefix")
+	}
+	return s.Connector.Check(spec)
+}
+
+// Connect implements source.Connector.
+func (s sources) Connect(ctx context.Context, r importsource.Request) (importsource.Source, error) {
+	if err := s.Check(r.Spec); err != nil {
+		return nil, err
+	}
+	return s.Connector.Connect(ctx, r)
+}

@@ -1,0 +1,25 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/index/embedded"
+	"github.com/cairn-rag/cairn/internal/index/milvus"
+)
+
+// openIndex opens the index that the configuration names. generation is that of vectors
+// that were written before vectors had one.
+func openIndex(ctx context.Context, cfg config.Vector, generation string, log *slog.Logger) (index.Index, error) {
+	if !cfg.Milvus() {
+		return embedded.Open(ctx, embedded.Config{Path: sqlitePath(cfg.URL), Generation: generation, Logger: log})
+	}
+	m, err := milvus.ParseURL(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	m.Token, m.Generation, m.Logger = cfg.Token, generation, log
+	return milvus.Open(ctx, m)
+}

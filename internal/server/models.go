@@ -1,0 +1,103 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/localmodel"
+)
+
+// startModels creates the clients of the configured endpoints, and serves the
+// offline model for each model without an endpoint.
+func (p *platform) startModels(context.Context) error {
+	if err := p.serveOffline(); err != nil {
+		return err
+	}
+	p.connectModels()
+	return nil
+}
+
+// usesOffline reports whether a model has no endpoint.
+func (p *platform) usesOffline() bool {
+	return p.cfg.Models.Chat.Offline() || p.cfg.Models.Embedding.Offline()
+}
+
+// serveOffline serves the offline model on a loopback port of its own, unless every
+// model has an endpoint.
+func (p *platform) serveOffline() error {
+	if !p.usesOffline() {
+		return nil
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for the offline model: %w", err)
+	}
+	m := localmodel.New(localmodel.Config{TokensPerSecond: p.cfg.Models.Offline.TokensPerSecond})
+	p.serve(listener, m.Handler(), func() {})
+	p.offline = listener.Addr().String()
+	p.ends.Offline = p.offline
+	return nil
+}
+
+// connectModels creates the clients of the endpoints, when the offline model is served.
+func (p *platform) connectModels() {
+	httpClient := model.NewHTTPClient()
+	chat := model.New(endpoint(p.cfg.Models.Chat, p.offline, localmodel.ChatModel), httpClient)
+	p.chats = model.NewChats(p.log, chat, failover(p.cfg.Models.Chat, httpClient)...)
+	p.embed = model.New(endpoint(p.cfg.Models.Embedding, p.offline, localmodel.EmbeddingModel), httpClient)
+	if others := failover(p.cfg.Models.Embedding, httpClient); len(others) > 0 {
+		p.embed = p.embed.WithFailover(p.log, others...)
+	}
+	p.embeddings = &embeddings{instance: p.embed, offline: p.cfg.Models.Embedding.Offline(), others: map[string]activities.Embedder{}}
+	p.embeddings.revisions = p.revisions(httpClient)
+	if m := p.cfg.Models.Image.Endpoint(); m.BaseURL != "" {
+		p.paint = model.New(endpoint(m, "", ""), httpClient).WithFailover(p.log, failover(m, httpClient)...)
+	}
+	if m := p.cfg.Models.Transcription.Endpoint(); m.BaseURL != "" {
+		p.transcribe = model.New(endpoint(m, "", ""), httpClient).WithFailover(p.log, failover(m, httpClient)...)
+	}
+}
+
+// chatModels returns the only chat models that can be asked, or none where an endpoint may
+// serve others: an endpoint need not list all the names that it knows. The offline model
+// knows no name but its own.
+func (p *platform) chatModels() []string {
+	chat := p.cfg.Models.Chat
+	if !chat.Offline() {
+		return nil
+	}
+	names := []string{localmodel.ChatModel}
+	for _, f := range chat.Failover {
+		names = append(names, f.Model)
+	}
+	return names
+}
+
+// endpoint is a configured model, or the offline one, by its name there.
+func endpoint(m config.Model, offline, name string) model.Endpoint {
+	e := model.Endpoint{
+		Provider: m.Provider(), BaseURL: m.BaseURL, Model: m.Model, APIKey: m.APIKey, Dimensions: m.Dimensions,
+		Azure: m.Type == config.Azure, APIVersion: m.APIVersion, Deployment: m.Deployment,
+		MaxTokens: m.MaxTokens, Timeout: m.Timeout, IdleTimeout: m.IdleTimeout,
+	}
+	if m.Offline() {
+		e.BaseURL, e.Model = "http://"+offline+"/v1", name
+	}
+	return e
+}
+
+// failover returns the clients of the endpoints that are asked where that of m fails.
+func failover(m config.Model, client *http.Client) []*model.Client {
+	var others []*model.Client
+	for _, f := range m.Failover {
+		e := endpoint(f.Endpoint(), "", "")
+		e.Dimensions, e.MaxTokens = m.Dimensions, m.MaxTokens
+		others = append(others, model.New(e, client))
+	}
+	return others
+}

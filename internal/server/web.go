@@ -1,0 +1,65 @@
+package server
+
+import (
+	"context"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/browser"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/scrape"
+	"github.com/cairn-rag/cairn/internal/source/web"
+	"github.com/cairn-rag/cairn/internal/websearch"
+)
+
+// pagesPerHost is how many pages of one host are requested at a time.
+const pagesPerHost = 4
+
+// useWeb sets the search engine and the reader of pages, if an engine is configured.
+func (p *platform) useWeb(answering *activities.Answering) {
+	if web, ok := p.webSource(); ok {
+		answering.Web, answering.Pages = web.Web, web.Pages
+	}
+}
+
+// webSource returns the search engine and the reader of pages, ok = false if no engine is
+// configured.
+func (p *platform) webSource() (source activities.WebSource, ok bool) {
+	c := p.cfg.WebSearch
+	if c.Provider == "" {
+		return source, false
+	}
+	client, err := websearch.New(websearch.Config{Provider: knowledge.WebProvider(c.Provider), URL: c.URL, Key: c.Key, Engine: c.Engine}, nil)
+	if err != nil { // the configuration was checked
+		p.log.Error("the web cannot be searched", "error", err)
+		return source, false
+	}
+	source.Web = client
+	if p.parsers != nil {
+		cfg := scrape.Config{
+			Client: web.NewClient(p.dialer.Client(0), web.NewPace(pagesPerHost)), Extractor: p.parsers, Folder: p.temporary(),
+		}
+		if p.browser != nil {
+			cfg.Browser = p.browser
+		}
+		source.Pages = scrape.NewReader(cfg)
+	}
+	return source, true
+}
+
+// startBrowser prepares the browser of a worker, if it is configured. Chromium itself is
+// started by the first page that needs it.
+func (p *platform) startBrowser(context.Context) error {
+	if !p.cfg.Scrape.Chromium {
+		return nil
+	}
+	launcher, err := child(browseCommand)
+	if err != nil {
+		return err
+	}
+	if err := browser.Available(); err != nil {
+		p.log.Warn("scrape.chromium is set, but pages are read without their scripts", "error", err)
+	}
+	p.browser = browser.New(browser.Config{Launcher: launcher, Dialer: p.dialer, Agent: web.Agent, Logger: p.log})
+	p.onClose(p.browser.Close)
+	return nil
+}
