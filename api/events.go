@@ -8,12 +8,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/sse"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // quietInterval is how often a stream says that it is alive.
@@ -97,7 +98,7 @@ func (er *eventRoutes) beginReading(w http.ResponseWriter, r *http.Request) (in 
 }
 
 // serveEvents streams the events that a reader lacks as server-sent events. The caller
-// has counted the stream by openStream.
+// has counted the stream by streams.open.
 func (er *eventRoutes) serveEvents(w http.ResponseWriter, r *http.Request, in *reading) {
 	w.Header().Set(runHeader, in.run.ID)
 	sink := newEventSink(w, r, in)

@@ -65,7 +65,7 @@ func newParts(cfg Config, deps Deps) *parts {
 	p.originals = &originals{edge: p.edge, store: deps.Store, blobs: deps.Blobs, access: deps.Access, now: now, presign: cfg.Presign}
 	p.documentRemovals = &documentRemovals{store: deps.Store, dispatch: deps.Dispatch, views: p.views, now: now}
 	p.projects = &projectRoutes{store: deps.Store, now: now, settings: &projectSettings{
-		projects: deps.Store, addresses: deps.Addresses, named: deps.NamedSecrets, sealer: deps.Secrets,
+		projects: deps.Store, addresses: deps.Addresses, namedSecrets: deps.NamedSecrets, sealer: deps.Secrets,
 		reranker: cfg.Reranker, tools: cfg.Tools, components: cfg.Components, webProvider: cfg.WebProvider, offline: cfg.Offline,
 	}}
 	p.projectRemovals = &projectRemovals{store: deps.Store, dispatch: deps.Dispatch, views: p.views}
@@ -96,7 +96,7 @@ func (p *parts) start(cfg Config, deps Deps) {
 
 // routes returns the routes of all resources.
 func (p *parts) routes(cfg Config, deps Deps) []routes {
-	return slices.Concat(p.tenantRoutes(cfg, deps), p.documentRoutes(cfg, deps), p.runRoutes(cfg, deps), []routes{
+	return slices.Concat(p.newTenantRoutes(cfg, deps), p.newDocumentRoutes(cfg, deps), p.newRunRoutes(cfg, deps), []routes{
 		&conversationRoutes{store: deps.Store, access: deps.Access, questions: p.questions, readers: p.readers, results: p.results, now: p.now},
 		&attachmentRoutes{store: deps.Store, intake: p.intake, readers: p.readers, forms: p.forms, removals: p.documentRemovals, views: p.views},
 		&mcpRoutes{edge: p.edge, access: deps.Access, streams: p.streams, leases: p.leases, stopping: p.stopping, version: cfg.Version, log: deps.Log},
@@ -104,11 +104,11 @@ func (p *parts) routes(cfg Config, deps Deps) []routes {
 	})
 }
 
-func (p *parts) tenantRoutes(cfg Config, deps Deps) []routes {
+func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 	return []routes{
 		&workspaceRoutes{store: deps.Store, now: p.now},
 		&keyRoutes{store: deps.Store, now: p.now},
-		&secretRoutes{store: deps.Store, named: deps.NamedSecrets, now: p.now},
+		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},
 		p.projects,
 		p.projectRemovals,
 		&usageRoutes{store: deps.Store, now: p.now},
@@ -117,7 +117,7 @@ func (p *parts) tenantRoutes(cfg Config, deps Deps) []routes {
 	}
 }
 
-func (p *parts) documentRoutes(cfg Config, deps Deps) []routes {
+func (p *parts) newDocumentRoutes(cfg Config, deps Deps) []routes {
 	reindexes := &reindexRoutes{store: deps.Store, dispatch: deps.Dispatch, views: p.views, log: deps.Log}
 	// A file in base64 is a third longer; the rest of the body is small.
 	limit := min(max(cfg.FileBytes/3*4, cfg.TextBytes*2)+edge.SmallBody, cfg.RequestBytes)
@@ -136,7 +136,7 @@ func (p *parts) documentRoutes(cfg Config, deps Deps) []routes {
 	}
 }
 
-func (p *parts) runRoutes(cfg Config, deps Deps) []routes {
+func (p *parts) newRunRoutes(cfg Config, deps Deps) []routes {
 	return []routes{
 		p.runs,
 		&runFileRoutes{readers: p.readers, blobs: deps.Blobs},

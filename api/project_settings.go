@@ -17,15 +17,15 @@ import (
 // projectSettings lays changes over the configurations of projects, and refuses what the
 // instance does not have.
 type projectSettings struct {
-	projects    Tenants
-	addresses   Addresses
-	named       NamedSecrets
-	sealer      intake.Secrets
-	reranker    string
-	tools       []string
-	components  map[string]string
-	webProvider knowledge.WebProvider
-	offline     knowledge.Embeddings
+	projects     Tenants
+	addresses    Addresses
+	namedSecrets NamedSecrets
+	sealer       intake.Secrets
+	reranker     string
+	tools        []string
+	components   map[string]string
+	webProvider  knowledge.WebProvider
+	offline      knowledge.Embeddings
 }
 
 // apply lays what is given over the project's configuration and its webhooks.
@@ -80,7 +80,7 @@ func (ps *projectSettings) customFields(ctx context.Context, before knowledge.Pr
 	var failed error
 	wrongSecret := func(name, host string) string {
 		need := knowledge.SecretNeed{Workspace: project.Workspace, Project: project.ID, Use: knowledge.SecretInHeader, Host: host}
-		usable, err := ps.named.Usable(ctx, name, need)
+		usable, err := ps.namedSecrets.Usable(ctx, name, need)
 		if err != nil {
 			failed = err
 		}

@@ -157,43 +157,6 @@ func (q *questionRoutes) newQuery(p knowledge.Principal, b queryBody, session st
 	}, nil
 }
 
-// ragSearchBody is the body of POST /tools/rag_search.
-type ragSearchBody struct {
-	Query          string           `json:"query" doc:"The question or search query"`
-	DocumentIDs    []string         `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
-	SessionID      string           `json:"session_id,omitempty" doc:"A conversation, whose attachments are searched too. With ai.enhanceQuery its messages are read, so that the question need not stand alone"`
-	ExternalUserID string           `json:"external_user_id,omitempty"`
-	UserID         string           `json:"userId,omitempty" doc:"The end user for whom an API key asks"`
-	ProjectID      string           `json:"project_id,omitempty" doc:"Default: every project that the key covers"`
-	Stream         bool             `json:"stream,omitempty" doc:"Answer with server-sent events"`
-	Filters        knowledge.Filter `json:"filters,omitempty"`
-}
-
-type ragSearchInput struct {
-	Delta   string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
-	Profile string `query:"profile" enum:"ag-ui" doc:"Stream events of AG-UI, as Accept: text/event-stream; profile=ag-ui does"`
-	Body    ragSearchBody
-}
-
-// ragSearch serves POST /tools/rag_search.
-func (q *questionRoutes) ragSearch(_ context.Context, _ knowledge.Principal, in *ragSearchInput) (*huma.StreamResponse, error) {
-	return rawResponse(func(w http.ResponseWriter, r *http.Request) {
-		b := in.Body
-		acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID}
-		p, err := q.edge.Principal(r, "", acting)
-		if err != nil {
-			edge.WriteError(w, r, err)
-			return
-		}
-		q.startRun(w, r, p, answerRequest{
-			body: b, stream: b.Stream, terminal: "tool_end",
-			question: question.Request{
-				Kind: knowledge.KindTool, TextField: "body.query", Text: b.Query, Project: b.ProjectID, Documents: b.DocumentIDs, Filter: b.Filters,
-			},
-		})
-	}), nil
-}
-
 // answerRequest is a request for an answer, however it is to be sent.
 type answerRequest struct {
 	question   question.Request

@@ -33,7 +33,6 @@ type projectRemovals struct {
 	views    *views
 }
 
-// mount is called by registerProjects.
 func (pr *projectRemovals) mount(e *edge.Edge) {
 	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
 		OperationID: "delete-project", Method: http.MethodDelete, Path: "/workspaces/{workspaceId}/projects/{id}", DefaultStatus: http.StatusAccepted,

@@ -6,7 +6,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -15,8 +14,6 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/runfile"
-	"github.com/cairn-rag/cairn/internal/store"
-	"github.com/cairn-rag/cairn/internal/tool"
 )
 
 // runFile is a file that a tool produced, as an answer shows it.
@@ -55,18 +52,6 @@ func (rfr *runFileRoutes) mount(e *edge.Edge) {
 			return rawResponse(rfr.serveRunFile), nil
 		})
 	}
-}
-
-// runFiles returns the files of a run with links that need no key.
-func (v *views) runFiles(p knowledge.Principal, run store.Run, files []knowledge.RunFile) []runFile {
-	list := make([]runFile, 0, len(files))
-	for _, f := range files {
-		// A link changes every originalStep, as those of originals do.
-		expires := v.now().Add(originalLife + originalStep).Truncate(originalStep)
-		token := v.access.SignRunFile(p, run.ID, f.Name, expires)
-		list = append(list, runFile{Name: f.Name, MediaType: f.MediaType, Bytes: f.Bytes, URL: v.link(tool.FilePath(run.ID, f.Name) + "?token=" + url.QueryEscape(token))})
-	}
-	return list
 }
 
 // serveRunFile serves a file so that a browser never runs what is in it.

@@ -192,26 +192,6 @@ func (r *runRoutes) stopRun(ctx context.Context, p knowledge.Principal, run stor
 	return nil
 }
 
-func (v *views) run(r store.Run) runView {
-	view := runView{
-		ID: r.ID, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID, ProjectID: orNull(r.Project), DocumentID: orNull(r.Subject),
-		CreatedAt: r.CreatedAt, EndedAt: orNull(r.EndedAt), Usage: r.Usage, OperatorURL: v.links.OperatorURL(r.WorkflowID),
-	}
-	if r.Kind == knowledge.KindImport {
-		view.DocumentID, view.ImportID = nil, orNull(r.Subject)
-	}
-	if r.Kind == knowledge.KindReindex || r.Kind == knowledge.KindRemoveProject {
-		view.DocumentID, view.Progress = nil, r.Progress
-	}
-	if r.Error != nil {
-		view.Error = &runError{Code: r.Error.Code, Message: r.Error.Message, RetryAt: orNull(r.Error.RetryAt)}
-	}
-	if len(view.Usage) == 0 {
-		view.Usage = json.RawMessage("null")
-	}
-	return view
-}
-
 // runResult returns the result of a completed run, as its last event showed it.
 func (r *runRoutes) runResult(ctx context.Context, p knowledge.Principal, run store.Run) (any, error) {
 	if run.Status != knowledge.RunCompleted {

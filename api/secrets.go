@@ -59,9 +59,9 @@ type secretOutput struct{ Body secretView }
 
 // secretRoutes holds the routes of named secrets.
 type secretRoutes struct {
-	store Tenants
-	named NamedSecrets
-	now   func() time.Time
+	store        Tenants
+	namedSecrets NamedSecrets
+	now          func() time.Time
 }
 
 func (s *secretRoutes) mount(e *edge.Edge) {
@@ -93,13 +93,13 @@ func (s *secretRoutes) putSecret(ctx context.Context, p knowledge.Principal, in 
 	if err != nil {
 		return nil, err
 	}
-	if shadows(s.named.Configured(p), knowledge.Secret{Name: in.Name, Workspace: p.Workspace(), Project: project}) {
+	if shadows(s.namedSecrets.Configured(p), knowledge.Secret{Name: in.Name, Workspace: p.Workspace(), Project: project}) {
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "the configuration has a secret %q for these projects: choose another name, or ask an operator to remove it", in.Name)
 	}
 	secret := store.Secret{Secret: knowledge.Secret{
 		Name: in.Name, Workspace: p.Workspace(), Project: project, Uses: unique(b.Uses), Hosts: unique(b.Hosts), UpdatedAt: s.now(),
 	}}
-	if secret.Sealed, err = s.named.Seal(secret.Secret, b.Value); err != nil {
+	if secret.Sealed, err = s.namedSecrets.Seal(secret.Secret, b.Value); err != nil {
 		return nil, err
 	}
 	stored, _, err := s.store.PutSecret(ctx, p, secret)
@@ -167,7 +167,7 @@ func (s *secretRoutes) secrets(ctx context.Context, p knowledge.Principal) ([]se
 	if err != nil {
 		return nil, fmt.Errorf("list secrets: %w", err)
 	}
-	configured := s.named.Configured(p)
+	configured := s.namedSecrets.Configured(p)
 	views := convert(configured, func(c knowledge.Secret) secretView { return viewSecret(c, secretConfigured) })
 	for _, one := range stored {
 		view := viewSecret(one, secretStored)
@@ -210,7 +210,7 @@ func (s *secretRoutes) deleteSecret(ctx context.Context, p knowledge.Principal, 
 		return nil, err
 	}
 	err = s.store.RemoveSecret(ctx, p, project, in.Name)
-	if knowledge.IsCode(err, knowledge.CodeNotFound) && shadows(s.named.Configured(p), knowledge.Secret{Name: in.Name, Workspace: p.Workspace(), Project: project}) {
+	if knowledge.IsCode(err, knowledge.CodeNotFound) && shadows(s.namedSecrets.Configured(p), knowledge.Secret{Name: in.Name, Workspace: p.Workspace(), Project: project}) {
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "the secret %q is of the configuration: an operator removes it", in.Name)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/internal/view"
 )
 
@@ -29,14 +31,14 @@ func (v *views) document(d knowledge.Document) view.Document {
 	return view.NewDocument(d, v.links.OperatorURL)
 }
 
-// startedDocument is documentView with the run that was started.
+// startedDocument is document with the run that was started.
 func (v *views) startedDocument(p knowledge.Principal, d knowledge.Document, run string) view.Document {
 	started := v.document(d)
 	started.RunID, started.EventsURL = run, v.eventsURL(p, run)
 	return started
 }
 
-// acceptedDocument is documentView with the run that ingests the document.
+// acceptedDocument is document with the run that ingests the document.
 func (v *views) acceptedDocument(p knowledge.Principal, t intake.Taken) view.Document {
 	shown := v.startedDocument(p, t.Document, t.Run)
 	shown.Unchanged = t.Unchanged
@@ -84,4 +86,36 @@ func (v *views) originalURL(p knowledge.Principal, document string) string {
 	expires := v.now().Add(originalLife + originalStep).Truncate(originalStep)
 	token := v.access.SignOriginal(p, document, expires)
 	return v.link("/workspaces/" + p.Workspace() + "/documents/" + document + "/content?token=" + url.QueryEscape(token))
+}
+
+func (v *views) run(r store.Run) runView {
+	view := runView{
+		ID: r.ID, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID, ProjectID: orNull(r.Project), DocumentID: orNull(r.Subject),
+		CreatedAt: r.CreatedAt, EndedAt: orNull(r.EndedAt), Usage: r.Usage, OperatorURL: v.links.OperatorURL(r.WorkflowID),
+	}
+	if r.Kind == knowledge.KindImport {
+		view.DocumentID, view.ImportID = nil, orNull(r.Subject)
+	}
+	if r.Kind == knowledge.KindReindex || r.Kind == knowledge.KindRemoveProject {
+		view.DocumentID, view.Progress = nil, r.Progress
+	}
+	if r.Error != nil {
+		view.Error = &runError{Code: r.Error.Code, Message: r.Error.Message, RetryAt: orNull(r.Error.RetryAt)}
+	}
+	if len(view.Usage) == 0 {
+		view.Usage = json.RawMessage("null")
+	}
+	return view
+}
+
+// runFiles returns the files of a run with links that need no key.
+func (v *views) runFiles(p knowledge.Principal, run store.Run, files []knowledge.RunFile) []runFile {
+	list := make([]runFile, 0, len(files))
+	for _, f := range files {
+		// A link changes every originalStep, as those of originals do.
+		expires := v.now().Add(originalLife + originalStep).Truncate(originalStep)
+		token := v.access.SignRunFile(p, run.ID, f.Name, expires)
+		list = append(list, runFile{Name: f.Name, MediaType: f.MediaType, Bytes: f.Bytes, URL: v.link(tool.FilePath(run.ID, f.Name) + "?token=" + url.QueryEscape(token))})
+	}
+	return list
 }
