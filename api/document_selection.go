@@ -62,7 +62,7 @@ func (dar *documentActionRoutes) filteredDocuments(ctx context.Context, p knowle
 			}
 			one := chosenDocument{id: d.ID, project: d.Project, refused: action.refuses(d)}
 			if f.Stale {
-				set, err := dar.outdatedOf(ctx, p, d.Project, outdated)
+				set, err := dar.outdatedDocuments(ctx, p, d.Project, outdated)
 				if err != nil {
 					return nil, err
 				}
@@ -79,9 +79,9 @@ func (dar *documentActionRoutes) filteredDocuments(ctx context.Context, p knowle
 	}
 }
 
-// outdatedOf returns the documents of a project that a reindex would make again. known
+// outdatedDocuments returns the documents of a project that a reindex would make again. known
 // holds those of the projects that were read before.
-func (dar *documentActionRoutes) outdatedOf(ctx context.Context, p knowledge.Principal, id string, known map[string]store.OutdatedSet) (store.OutdatedSet, error) {
+func (dar *documentActionRoutes) outdatedDocuments(ctx context.Context, p knowledge.Principal, id string, known map[string]store.OutdatedSet) (store.OutdatedSet, error) {
 	if set, ok := known[id]; ok {
 		return set, nil
 	}

@@ -97,7 +97,7 @@ func (s *secretRoutes) putSecret(ctx context.Context, p knowledge.Principal, in 
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "the configuration has a secret %q for these projects: choose another name, or ask an operator to remove it", in.Name)
 	}
 	secret := store.Secret{Secret: knowledge.Secret{
-		Name: in.Name, Workspace: p.Workspace(), Project: project, Uses: unique(b.Uses), Hosts: unique(b.Hosts), UpdatedAt: s.now(),
+		Name: in.Name, Workspace: p.Workspace(), Project: project, Uses: removeRepeats(b.Uses), Hosts: removeRepeats(b.Hosts), UpdatedAt: s.now(),
 	}}
 	if secret.Sealed, err = s.namedSecrets.Seal(secret.Secret, b.Value); err != nil {
 		return nil, err
@@ -133,8 +133,8 @@ func (s *secretRoutes) secretProject(ctx context.Context, p knowledge.Principal,
 	return projectID(ctx, s.store, p, cmp.Or(idOrName, p.Project()))
 }
 
-// unique returns a list without repetitions, in its order.
-func unique[T comparable](list []T) []T {
+// removeRepeats returns a list without repetitions, in its order.
+func removeRepeats[T comparable](list []T) []T {
 	kept := []T{}
 	for _, item := range list {
 		if !slices.Contains(kept, item) {
