@@ -16,7 +16,7 @@ const maxAgents = 100
 // checkAgents refuses agents of a project, unless they are as before, that are no projects
 // which the principal can use, or that lead back to the project. A cycle that appears later
 // is refused when it is asked.
-func (s *Server) checkAgents(ctx context.Context, p knowledge.Principal, before knowledge.CustomTools, project knowledge.Project) error {
+func (ps *projectSettings) checkAgents(ctx context.Context, p knowledge.Principal, before knowledge.CustomTools, project knowledge.Project) error {
 	custom := project.Config.Tools.Custom
 	if reflect.DeepEqual(custom, before) {
 		return nil
@@ -27,7 +27,7 @@ func (s *Server) checkAgents(ctx context.Context, p knowledge.Principal, before 
 		if agent == nil {
 			continue
 		}
-		message, err := s.wrongAgent(ctx, p, agent.ID, project.ID)
+		message, err := ps.agentProblem(ctx, p, agent.ID, project.ID)
 		if err != nil {
 			return err
 		}
@@ -38,8 +38,8 @@ func (s *Server) checkAgents(ctx context.Context, p knowledge.Principal, before 
 	return knowledge.InvalidFields(wrong)
 }
 
-// wrongAgent returns what is wrong with an agent of a project.
-func (s *Server) wrongAgent(ctx context.Context, p knowledge.Principal, id, project string) (string, error) {
+// agentProblem returns what is wrong with an agent of a project.
+func (ps *projectSettings) agentProblem(ctx context.Context, p knowledge.Principal, id, project string) (string, error) {
 	seen := map[string]bool{}
 	for next := []string{id}; len(next) > 0 && len(seen) < maxAgents; next = next[1:] {
 		switch {
@@ -50,7 +50,7 @@ func (s *Server) wrongAgent(ctx context.Context, p knowledge.Principal, id, proj
 		case seen[next[0]]:
 			continue
 		}
-		asked, err := s.deps.Store.Project(ctx, p, next[0])
+		asked, err := ps.projects.Project(ctx, p, next[0])
 		if err == nil && asked.ID != next[0] || knowledge.IsCode(err, knowledge.CodeNotFound) {
 			if len(seen) == 0 {
 				return "must be the id of a project that you can read", nil

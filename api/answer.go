@@ -3,80 +3,116 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"net/http"
-	"time"
+	"slices"
+	"unicode/utf8"
 
-	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/store"
-	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
-// serveAnswer waits for a run to end and answers with the data of its last event.
-// A client that leaves does not stop the run.
-func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, terminal string) {
-	w.Header().Set(runHeader, run.ID)
-	name, data, err := s.lastEvent(r.Context(), p, run)
-	switch {
-	case err != nil:
-		edge.WriteError(w, r, err)
-	case name == terminal:
-		edge.WriteJSON(w, http.StatusOK, data)
-	default:
-		edge.WriteError(w, r, endedWith(data))
-	}
+// previewLength is the length of a text_preview, in code points.
+const previewLength = 200
+
+// queryAnswer is what a waiting /query answers with.
+type queryAnswer struct {
+	MessageID      string            `json:"messageId"`
+	ConversationID string            `json:"conversationId"`
+	RunID          string            `json:"runId"`
+	Answer         string            `json:"answer" doc:"The answer, with citations"`
+	Sources        []source          `json:"sources" doc:"The sources of the answer"`
+	ToolCalls      []calledTool      `json:"toolCalls"`
+	Suggestions    []string          `json:"suggestions"`
+	Blocks         []json.RawMessage `json:"blocks" doc:"Blocks from the queries webhook of the project, unchanged"`
+	Usage          knowledge.Usage   `json:"usage"`
+	Model          string            `json:"model"`
+	FinishReason   string            `json:"finishReason,omitempty" doc:"Why the model stopped early: length (ai.maxTokens, or its own limit) or content_filter"`
+	OperatorURL    string            `json:"operatorUrl"`
+
+	Attachments []attachmentView `json:"attachments,omitempty" doc:"The attachments of the question, with their status"`
+
+	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Settings that the searches chose automatically (docs/retrieval.md)"`
 }
 
-// lastEvent follows a run to its end and renders that event alone.
-func (s *Server) lastEvent(ctx context.Context, p knowledge.Principal, run store.Run) (string, any, error) {
-	item, err := s.lastItem(ctx, runRef(run))
+// calledTool is a call of a tool in the answer of /query.
+type calledTool struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments any    `json:"arguments"`
+	Status    string `json:"status"`
+
+	Files []runFile `json:"files,omitempty" doc:"Files that the call produced"`
+}
+
+// toolAnswer is the output of rag_search, in the seed's order.
+type toolAnswer struct {
+	Response    string        `json:"response" doc:"The answer, with citations"`
+	Contexts    []toolContext `json:"contexts" doc:"The passages that the model got"`
+	SourcesUsed []int         `json:"sources_used" doc:"The ranks that the response cites"`
+	Model       string        `json:"model"`
+	ExecutionID string        `json:"execution_id"`
+
+	FinishReason string `json:"finish_reason,omitempty" doc:"Why the model stopped early: length or content_filter"`
+
+	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Settings that the searches chose automatically (docs/retrieval.md)"`
+}
+
+// toolContext is a passage in the output of rag_search.
+type toolContext struct {
+	Rank           int    `json:"rank"`
+	ChunkID        string `json:"chunk_id"`
+	DocumentID     string `json:"document_id"`
+	TextPreview    string `json:"text_preview"`
+	UsedInResponse bool   `json:"used_in_response"`
+	Removed        bool   `json:"removed,omitempty" doc:"The document was removed, or the caller may no longer see it: the passage has no text"`
+}
+
+// answer is the object that a waiting /query answers with.
+func (r *renderer) answer(ctx context.Context, key string) (any, error) {
+	out, err := r.load(ctx, key)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	return (&renderer{server: s, reading: &reading{principal: p, run: run, compact: true}}).event(ctx, item)
-}
-
-// lastItem follows a run to its end and returns the last item, or errStopping when
-// the server stops first. The run continues without its reader.
-func (s *Server) lastItem(ctx context.Context, ref stream.RunRef) (stream.Item, error) {
-	ctx, leave := context.WithCancelCause(ctx)
-	defer leave(nil)
-	go func() {
-		select {
-		case <-s.stopping:
-			leave(errStopping)
-		case <-ctx.Done():
-		}
-	}()
-	for item, err := range s.deps.Relay.Items(ctx, ref, ref.FirstOffset) {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		if err != nil {
-			return item, fmt.Errorf("follow run %s: %w", ref.Run, err)
-		}
-		if stream.Terminal(item.Topic) {
-			return item, nil
-		}
+	calls := make([]calledTool, 0, len(out.record.ToolCalls))
+	for _, c := range out.record.ToolCalls {
+		calls = append(calls, calledTool{ID: c.ID, Name: c.Name, Arguments: arguments(c.Arguments), Status: string(c.Status), Files: r.results.views.runFiles(r.principal, r.run, c.Files)})
 	}
-	return stream.Item{}, fmt.Errorf("run %s ended without a last event", ref.Run)
-}
-
-// endedWith returns the error with which a run ended.
-func endedWith(data any) error {
-	var ended knowledge.Failure
-	raw, ok := data.(json.RawMessage)
-	if !ok || json.Unmarshal(raw, &ended) != nil || ended.Code == "" {
-		return knowledge.Errorf(knowledge.CodeInternal, "the run ended without an answer")
+	attached, err := r.attachments(ctx, out.record.Attachments)
+	if err != nil {
+		return nil, err
 	}
-	return ended.AsError(time.Now())
+	return queryAnswer{
+		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
+		Sources: r.results.views.sources(r.principal, out), ToolCalls: calls, Suggestions: notNil(out.record.Suggestions), Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model, FinishReason: out.record.FinishReason,
+		OperatorURL: r.results.views.links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches, Attachments: attached,
+	}, nil
 }
 
-func runRef(run store.Run) stream.RunRef {
-	return stream.RunRef{Workspace: run.Workspace, Run: run.ID, WorkflowID: run.LogWorkflowID(), FirstOffset: run.EventsFrom()}
+// toolResult is the output object of rag_search or web_search.
+func (r *renderer) toolResult(ctx context.Context, key string) (any, error) {
+	out, err := r.load(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if out.record.Web != nil {
+		return r.webResult(ctx, out.record)
+	}
+	contexts := make([]toolContext, 0, len(out.record.Sources))
+	for _, s := range out.record.Sources {
+		chunk, there := out.chunks[s.ChunkID]
+		contexts = append(contexts, toolContext{
+			Rank: s.Rank, ChunkID: s.ChunkID, DocumentID: s.DocumentID, TextPreview: preview(chunk.Text),
+			UsedInResponse: slices.Contains(out.record.Used, s.Rank), Removed: !there && s.Page == nil && s.Given == nil,
+		})
+	}
+	return toolAnswer{
+		Response: out.record.Answer, Contexts: contexts, SourcesUsed: notNil(out.record.Used),
+		Model: out.record.Model, ExecutionID: out.record.ExecutionID, FinishReason: out.record.FinishReason, Searches: out.record.Searches,
+	}, nil
 }
 
-func requestKey(run store.Run) string {
-	return knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}.RequestKey()
+func preview(text string) string {
+	if utf8.RuneCountInString(text) <= previewLength {
+		return text
+	}
+	return string([]rune(text)[:previewLength-1]) + "…"
 }

@@ -25,20 +25,20 @@ type decisionInput struct {
 	}
 }
 
-func (s *Server) registerApprovals() {
+func (r *runControlRoutes) mountApprovals(e *edge.Edge) {
 	for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
-		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "decide-call", Method: http.MethodPost, Path: path + "/{run_id}/calls/{call}", Tags: []string{"runs"},
 			Summary: "Approve or refuse a tool call",
 			Description: "Calls of the tools in tools.approval of the project wait for a decision, without a time limit; their toolCall event has the status waiting. " +
 				"The owner of the run and keys with the write scope may decide. A call that does not wait, or no longer waits, is answered with 409.",
-		}}, s.decideCall)
+		}}, r.decideCall)
 	}
 }
 
 // decideCall passes a person's decision about a tool call to its run.
-func (s *Server) decideCall(ctx context.Context, p knowledge.Principal, in *decisionInput) (*runOutput, error) {
-	run, err := s.deps.Store.Run(ctx, p, in.ID)
+func (r *runControlRoutes) decideCall(ctx context.Context, p knowledge.Principal, in *decisionInput) (*runOutput, error) {
+	run, err := r.store.Run(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 	}
@@ -47,18 +47,18 @@ func (s *Server) decideCall(ctx context.Context, p knowledge.Principal, in *deci
 	}
 	waiting := false
 	if run.Kind.Traits().Answers && run.Status == knowledge.RunRunning {
-		if waiting, err = s.decide(ctx, run, in); err != nil {
+		if waiting, err = r.decide(ctx, run, in); err != nil {
 			return nil, err
 		}
 	}
 	if !waiting {
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "the run has no call %q that waits for a decision", in.Call)
 	}
-	return &runOutput{s.viewRun(run)}, nil
+	return &runOutput{r.views.run(run)}, nil
 }
 
 // decide stores the words about a refusal that the model reads, and signals the run.
-func (s *Server) decide(ctx context.Context, run store.Run, in *decisionInput) (waiting bool, err error) {
+func (r *runControlRoutes) decide(ctx context.Context, run store.Run, in *decisionInput) (waiting bool, err error) {
 	decision := workflows.Decision{Call: in.Call}
 	if in.Body.Decision == "refuse" {
 		words := "A person refused this call. Do not repeat it; continue without it, or say what you could not do."
@@ -67,9 +67,9 @@ func (s *Server) decide(ctx context.Context, run store.Run, in *decisionInput) (
 		}
 		ref := knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}
 		decision.Refusal = ref.RefusalKey(knowledge.NewID())
-		if _, err := s.deps.Blobs.PutJSON(ctx, decision.Refusal, activities.ToolWords{Words: words, Reason: in.Body.Reason}); err != nil {
+		if _, err := r.blobs.PutJSON(ctx, decision.Refusal, activities.ToolWords{Words: words, Reason: in.Body.Reason}); err != nil {
 			return false, fmt.Errorf("store the refusal of a call of run %s: %w", run.ID, err)
 		}
 	}
-	return s.deps.Dispatch.Decide(ctx, run, decision)
+	return r.dispatch.Decide(ctx, run, decision)
 }

@@ -20,11 +20,11 @@ type callbackBody struct {
 
 // callback returns the callback that a body asks for, with its headers sealed for the run
 // of the caller; nil if it asks for none.
-func (s *Server) callback(p knowledge.Principal, b *callbackBody) (*knowledge.Callback, error) {
+func (q *questionRoutes) callback(p knowledge.Principal, b *callbackBody) (*knowledge.Callback, error) {
 	if b == nil || b.URL == "" {
 		return nil, nil
 	}
-	if err := s.deps.Addresses.CheckURL(b.URL); err != nil {
+	if err := q.addresses.CheckURL(b.URL); err != nil {
 		return nil, knowledge.Invalid("body.callback.url", "%s", knowledge.AsError(err).Message)
 	}
 	if wrong := knowledge.CallbackHeaderFields("body.callback.headers", b.Headers); wrong != nil {
@@ -38,19 +38,19 @@ func (s *Server) callback(p knowledge.Principal, b *callbackBody) (*knowledge.Ca
 	if err != nil {
 		return nil, fmt.Errorf("encode the headers of a callback: %w", err)
 	}
-	if c.Headers, err = s.deps.Secrets.Seal(string(encoded), webhook.HeadersContext(p.Workspace())); err != nil {
+	if c.Headers, err = q.sealer.Seal(string(encoded), webhook.HeadersContext(p.Workspace())); err != nil {
 		return nil, fmt.Errorf("seal the headers of a callback: %w", err)
 	}
 	return c, nil
 }
 
 // Answers renders the answers of runs for callbacks. It serves no request.
-type Answers struct{ server *Server }
+type Answers struct{ results *results }
 
 // NewAnswers returns an Answers. It uses Store, Blobs, Access and Links of deps, and
 // Clock.
 func NewAnswers(cfg Config, deps Deps) *Answers {
-	return &Answers{&Server{cfg: cfg.withDefaults(), deps: deps}}
+	return &Answers{newResults(cfg, deps)}
 }
 
 // failedAnswer is the body of the callback of a run that has no answer.
@@ -65,11 +65,11 @@ type failedAnswer struct {
 // answers with, or the error of the run. Sources are shown that the asker may read now.
 func (a *Answers) Callback(ctx context.Context, workspace, id string) ([]byte, error) {
 	ref := knowledge.RunRef{Workspace: workspace, Run: id}
-	request, err := activities.ReadRequest(ctx, a.server.deps.Blobs, ref)
+	request, err := activities.ReadRequest(ctx, a.results.blobs, ref)
 	if err != nil {
 		return nil, err
 	}
-	run, err := a.server.deps.Store.Run(ctx, request.Principal, id)
+	run, err := a.results.store.Run(ctx, request.Principal, id)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	}
@@ -89,5 +89,5 @@ func (a *Answers) Callback(ctx context.Context, workspace, id string) ([]byte, e
 }
 
 func (a *Answers) answer(ctx context.Context, p knowledge.Principal, run store.Run) (any, error) {
-	return (&renderer{server: a.server, reading: &reading{principal: p, run: run, compact: true}}).answer(ctx, run.ResultKey)
+	return (&renderer{results: a.results, reading: &reading{principal: p, run: run, compact: true}}).answer(ctx, run.ResultKey)
 }

@@ -79,26 +79,34 @@ type passageView struct {
 // chunkAnswer is a chunk, or with ?quote= a passage of it.
 type chunkAnswer struct{ Body any }
 
-func (s *Server) registerChunks() {
-	registry := s.edge.OpenAPI().Components.Schemas
+// chunkRoutes holds the routes of passages.
+type chunkRoutes struct {
+	store Documents
+}
+
+func (cr *chunkRoutes) mount(e *edge.Edge) {
+	registry := e.OpenAPI().Components.Schemas
 	schema := &huma.Schema{OneOf: []*huma.Schema{
 		schemaOf[chunkView](registry), schemaOf[passageView](registry),
 	}}
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-chunk", Method: http.MethodGet, Path: "/chunks/{chunk_id}", Summary: "Read a passage", Tags: []string{"documents"},
 		Description: "With `quote`, the answer has the position of that quotation in the passage. White space, case and hyphens at line ends do not matter.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The passage, or with quote the position of the quotation", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}},
 		}},
-	}}, s.getChunk)
+	}}, cr.getChunk)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-document-chunks", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/chunks", Summary: "List the passages of a document in order", Tags: []string{"documents"},
+	}}, cr.listChunks)
 }
 
-func (s *Server) getChunk(ctx context.Context, p knowledge.Principal, in *struct {
+func (cr *chunkRoutes) getChunk(ctx context.Context, p knowledge.Principal, in *struct {
 	edge.ActingQuery
 	ID    string `path:"chunk_id" maxLength:"200"`
 	Quote string `query:"quote" maxLength:"8000" doc:"A quotation to find in the passage"`
 }) (*chunkAnswer, error) {
-	c, err := s.deps.Store.Chunk(ctx, p, in.ID)
+	c, err := cr.store.Chunk(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read chunk %s: %w", in.ID, err)
 	}
@@ -108,15 +116,15 @@ func (s *Server) getChunk(ctx context.Context, p knowledge.Principal, in *struct
 	return &chunkAnswer{viewChunk(c)}, nil
 }
 
-func (s *Server) listChunks(ctx context.Context, p knowledge.Principal, in *struct {
+func (cr *chunkRoutes) listChunks(ctx context.Context, p knowledge.Principal, in *struct {
 	DocumentPath
 	PageQuery
-}) (*listed[chunkView], error) {
-	d, err := s.deps.Store.Document(ctx, p, in.ID)
+}) (*listOutput[chunkView], error) {
+	d, err := cr.store.Document(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
 	}
-	chunks, next, err := s.deps.Store.DocumentChunks(ctx, p, in.ID, store.Page(in.PageQuery))
+	chunks, next, err := cr.store.DocumentChunks(ctx, p, in.ID, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list chunks of document %s: %w", in.ID, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -49,53 +50,63 @@ type ConversationPath struct {
 	ID string `path:"id" maxLength:"200"`
 }
 
-func (s *Server) registerConversations() {
+// conversationRoutes holds the routes of conversations.
+type conversationRoutes struct {
+	store     Conversations
+	access    Access
+	questions *question.Starter
+	readers   *runReaders
+	results   *results
+	now       func() time.Time
+}
+
+func (cr *conversationRoutes) mount(e *edge.Edge) {
 	tags := []string{"conversations"}
 	const path = "/workspaces/{workspaceId}/conversations"
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-conversations", Method: http.MethodGet, Path: path, Summary: "List the caller's conversations", Tags: tags,
-	}}, s.listConversations)
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	}}, cr.listConversations)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "create-conversation", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
 		Summary: "Create an empty conversation", Tags: tags,
-	}}, s.createConversation)
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	}}, cr.createConversation)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-conversation", Method: http.MethodGet, Path: path + "/{id}", Summary: "Read a conversation with its messages", Tags: tags,
-	}}, s.getConversation)
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	}}, cr.getConversation)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "delete-conversation", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Delete a conversation", Description: "Its attachments are removed too, unless they are under legal hold.", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *ConversationPath) (*struct{}, error) {
-		if err := s.deps.Store.DeleteConversation(ctx, p, in.ID); err != nil {
+		if err := cr.store.DeleteConversation(ctx, p, in.ID); err != nil {
 			return nil, fmt.Errorf("delete conversation %s: %w", in.ID, err)
 		}
 		return nil, nil
 	})
 }
 
-func (s *Server) listConversations(ctx context.Context, p knowledge.Principal, in *struct {
+func (cr *conversationRoutes) listConversations(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	edge.ActingQuery
 	PageQuery
-}) (*listed[ConversationView], error) {
-	conversations, next, err := s.deps.Store.Conversations(ctx, p, store.Page(in.PageQuery))
+}) (*listOutput[ConversationView], error) {
+	conversations, next, err := cr.store.Conversations(ctx, p, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list conversations: %w", err)
 	}
 	return page(convert(conversations, viewConversation), next), nil
 }
 
-func (s *Server) getConversation(ctx context.Context, p knowledge.Principal, in *struct {
+func (cr *conversationRoutes) getConversation(ctx context.Context, p knowledge.Principal, in *struct {
 	ConversationPath
 	PageQuery
 }) (*conversationAnswer, error) {
-	c, err := s.deps.Store.Conversation(ctx, p, in.ID)
+	c, err := cr.store.Conversation(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read conversation %s: %w", in.ID, err)
 	}
-	if p, err = s.inConversation(ctx, p, in.ID); err != nil {
+	if p, err = cr.readers.inConversation(ctx, p, in.ID); err != nil {
 		return nil, err
 	}
-	messages, next, err := s.deps.Store.Messages(ctx, p, in.ID, store.Page(in.PageQuery))
+	messages, next, err := cr.store.Messages(ctx, p, in.ID, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("read messages of conversation %s: %w", in.ID, err)
 	}
@@ -103,7 +114,7 @@ func (s *Server) getConversation(ctx context.Context, p knowledge.Principal, in 
 	out.Body.ConversationView = viewConversation(c)
 	out.Body.Messages = make([]messageView, 0, len(messages))
 	for _, m := range messages {
-		sources, err := s.messageSources(ctx, p, m)
+		sources, err := cr.results.messageSources(ctx, p, m)
 		if err != nil {
 			return nil, err
 		}
@@ -133,19 +144,19 @@ type conversationOutput struct{ Body ConversationView }
 
 // createConversation makes an empty conversation, so that documents can be
 // attached to it before its first question.
-func (s *Server) createConversation(ctx context.Context, p knowledge.Principal, in *newConversationInput) (*conversationOutput, error) {
+func (cr *conversationRoutes) createConversation(ctx context.Context, p knowledge.Principal, in *newConversationInput) (*conversationOutput, error) {
 	b := in.Body
-	p, err := s.deps.Access.As(ctx, p, access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID})
+	p, err := cr.access.As(ctx, p, access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID})
 	if err != nil {
 		return nil, err
 	}
-	project, err := s.questions.Project(ctx, p, b.ProjectID)
+	project, err := cr.questions.Project(ctx, p, b.ProjectID)
 	if err != nil {
 		return nil, err
 	}
 	run, _ := edge.RunID(ctx)
-	c, err := s.deps.Store.EnsureConversation(ctx, p, store.Conversation{
-		ID: knowledge.DerivedID("conversation", run), Workspace: p.Workspace(), Project: project.ID, Owner: p.Owner(), Title: b.Title, CreatedAt: s.now(),
+	c, err := cr.store.EnsureConversation(ctx, p, store.Conversation{
+		ID: knowledge.DerivedID("conversation", run), Workspace: p.Workspace(), Project: project.ID, Owner: p.Owner(), Title: b.Title, CreatedAt: cr.now(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make conversation: %w", err)

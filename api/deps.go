@@ -95,6 +95,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+func (d Deps) now() time.Time { return d.Clock().UTC() }
+
 func setDefault[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/sync/errgroup"
@@ -65,7 +66,16 @@ type documentAction struct {
 	reindexes bool
 }
 
-func (s *Server) documentActions() []documentAction {
+// documentActionRoutes holds the routes that do the same to many documents.
+type documentActionRoutes struct {
+	store     Store
+	intake    *intake.Intake
+	removals  *removalQueue
+	reindexes *reindexRoutes
+	now       func() time.Time
+}
+
+func (dar *documentActionRoutes) actions() []documentAction {
 	mayRetry := func(d knowledge.Document) bool { return d.Waiting != nil || d.Error != nil && d.Error.MayRetry() }
 	removing := func(d knowledge.Document) bool { return d.Status == knowledge.StatusDeleting }
 	return []documentAction{{
@@ -75,7 +85,7 @@ func (s *Server) documentActions() []documentAction {
 		},
 		refuses: func(d knowledge.Document) bool { return removing(d) || !mayRetry(d) },
 		do: func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error {
-			_, _, err := s.intake.Retry(ctx, p, run, id)
+			_, _, err := dar.intake.Retry(ctx, p, run, id)
 			return err
 		},
 	}, {
@@ -84,20 +94,20 @@ func (s *Server) documentActions() []documentAction {
 		fits:      func(d knowledge.Document) bool { return d.Status != knowledge.StatusPending && !removing(d) },
 		refuses:   removing,
 		do: func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error {
-			_, err := s.intake.Reingest(ctx, p, run, id)
+			_, err := dar.intake.Reingest(ctx, p, run, id)
 			return err
 		},
 	}, {
-		name: "remove", summary: "Remove many documents", description: "The filter must not be empty. Documents under legal hold are refused. The others are hidden when the answer comes; their runs start behind it.",
+		name: "remove", summary: "Remove many documents", description: "The filter must not be empty. Documents under legal hold are refused. The others are hidden when the answer comes; their runs start after it.",
 		fits:    func(d knowledge.Document) bool { return !removing(d) },
 		refuses: func(d knowledge.Document) bool { return d.LegalHold },
-		all:     s.removeDocuments,
+		all:     dar.removeAll,
 	}}
 }
 
-func (s *Server) registerDocumentActions() {
-	for _, action := range s.documentActions() {
-		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+func (dar *documentActionRoutes) mount(e *edge.Edge) {
+	for _, action := range dar.actions() {
+		edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 			OperationID: action.name + "-documents", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/documents/" + action.name,
 			DefaultStatus: http.StatusAccepted, Summary: action.summary, Description: action.description, Tags: []string{"documents"},
 			Responses: map[string]*huma.Response{"200": {Description: "The result of a dry run; nothing was started"}},
@@ -105,16 +115,16 @@ func (s *Server) registerDocumentActions() {
 			WorkspacePath
 			Body documentSelection
 		}) (*selectionOutput, error) {
-			return s.actOnDocuments(ctx, p, action, in.Body)
+			return dar.actOnDocuments(ctx, p, action, in.Body)
 		})
 	}
 }
 
-func (s *Server) actOnDocuments(ctx context.Context, p knowledge.Principal, action documentAction, b documentSelection) (*selectionOutput, error) {
+func (dar *documentActionRoutes) actOnDocuments(ctx context.Context, p knowledge.Principal, action documentAction, b documentSelection) (*selectionOutput, error) {
 	if err := b.check(action.name); err != nil {
 		return nil, err
 	}
-	chosen, refused, err := s.choose(ctx, p, action, b)
+	chosen, refused, err := dar.choose(ctx, p, action, b)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +132,7 @@ func (s *Server) actOnDocuments(ctx context.Context, p knowledge.Principal, acti
 	if !b.DryRun {
 		out.Status = http.StatusAccepted
 		if action.reindexes && b.Filter != nil {
-			chosen, err = s.reindexMoved(ctx, p, *b.Filter, chosen, &out.Body)
+			chosen, err = dar.reindexMoved(ctx, p, *b.Filter, chosen, &out.Body)
 		}
 		if err != nil {
 			return nil, err
@@ -130,7 +140,7 @@ func (s *Server) actOnDocuments(ctx context.Context, p knowledge.Principal, acti
 		if action.all != nil {
 			err = action.all(ctx, p, chosen, &out.Body)
 		} else {
-			err = s.startActions(ctx, p, action, chosen, &out.Body)
+			err = dar.startActions(ctx, p, action, chosen, &out.Body)
 		}
 	} else {
 		for _, d := range chosen {
@@ -165,7 +175,7 @@ func (v *selectionView) refuse(id string, code knowledge.Code) {
 
 // startActions acts on the documents. The id of each run is derived from the request's,
 // so a repetition of the request starts nothing twice.
-func (s *Server) startActions(ctx context.Context, p knowledge.Principal, action documentAction, chosen []chosenDocument, out *selectionView) error {
+func (dar *documentActionRoutes) startActions(ctx context.Context, p knowledge.Principal, action documentAction, chosen []chosenDocument, out *selectionView) error {
 	request, repeated := edge.RunID(ctx)
 	outcomes := make([]error, len(chosen))
 	group, working := errgroup.WithContext(ctx)

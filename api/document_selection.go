@@ -22,16 +22,16 @@ type chosenDocument struct {
 
 // choose returns the documents on which a request acts. refused names the ids of
 // documents that do not exist.
-func (s *Server) choose(ctx context.Context, p knowledge.Principal, action documentAction, b documentSelection) (chosen []chosenDocument, refused []documentRefusal, err error) {
+func (dar *documentActionRoutes) choose(ctx context.Context, p knowledge.Principal, action documentAction, b documentSelection) (chosen []chosenDocument, refused []documentRefusal, err error) {
 	refused = []documentRefusal{}
 	if b.Filter != nil {
-		chosen, err = s.filteredDocuments(ctx, p, action, *b.Filter)
+		chosen, err = dar.filteredDocuments(ctx, p, action, *b.Filter)
 		return chosen, refused, err
 	}
 	ids := slices.Clone(b.IDs)
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {
-		d, err := s.deps.Store.Document(ctx, p, id)
+		d, err := dar.store.Document(ctx, p, id)
 		switch {
 		case knowledge.IsCode(err, knowledge.CodeNotFound):
 			refused = append(refused, documentRefusal{ID: id, Code: knowledge.CodeNotFound})
@@ -45,14 +45,14 @@ func (s *Server) choose(ctx context.Context, p knowledge.Principal, action docum
 }
 
 // filteredDocuments lists the documents that a filter chooses.
-func (s *Server) filteredDocuments(ctx context.Context, p knowledge.Principal, action documentAction, f documentFilter) (list []chosenDocument, err error) {
+func (dar *documentActionRoutes) filteredDocuments(ctx context.Context, p knowledge.Principal, action documentAction, f documentFilter) (list []chosenDocument, err error) {
 	query := store.DocumentQuery{Status: f.Status, Code: f.Code, Tags: f.Tags, Page: store.Page{Limit: selectionPage}}
-	if query.Project, err = s.projectID(ctx, p, f.ProjectID); err != nil {
+	if query.Project, err = projectID(ctx, dar.store, p, f.ProjectID); err != nil {
 		return nil, err
 	}
 	outdated := map[string]store.OutdatedSet{} // by project
 	for {
-		page, next, err := s.deps.Store.Documents(ctx, p, query)
+		page, next, err := dar.store.Documents(ctx, p, query)
 		if err != nil {
 			return nil, fmt.Errorf("list documents: %w", err)
 		}
@@ -62,7 +62,7 @@ func (s *Server) filteredDocuments(ctx context.Context, p knowledge.Principal, a
 			}
 			one := chosenDocument{id: d.ID, project: d.Project, refused: action.refuses(d)}
 			if f.Stale {
-				set, err := s.outdatedOf(ctx, p, d.Project, outdated)
+				set, err := dar.outdatedDocuments(ctx, p, d.Project, outdated)
 				if err != nil {
 					return nil, err
 				}
@@ -79,17 +79,17 @@ func (s *Server) filteredDocuments(ctx context.Context, p knowledge.Principal, a
 	}
 }
 
-// outdatedOf returns the documents of a project that a reindex would make again. known
+// outdatedDocuments returns the documents of a project that a reindex would make again. known
 // holds those of the projects that were read before.
-func (s *Server) outdatedOf(ctx context.Context, p knowledge.Principal, id string, known map[string]store.OutdatedSet) (store.OutdatedSet, error) {
+func (dar *documentActionRoutes) outdatedDocuments(ctx context.Context, p knowledge.Principal, id string, known map[string]store.OutdatedSet) (store.OutdatedSet, error) {
 	if set, ok := known[id]; ok {
 		return set, nil
 	}
-	project, err := s.deps.Store.Project(ctx, p, id)
+	project, err := dar.store.Project(ctx, p, id)
 	if err != nil {
 		return store.OutdatedSet{}, fmt.Errorf("read project %s: %w", id, err)
 	}
-	set, err := s.deps.Store.OutdatedIDs(ctx, p, project.ID, project.Config)
+	set, err := dar.store.OutdatedIDs(ctx, p, project.ID, project.Config)
 	if err != nil {
 		return set, fmt.Errorf("list outdated documents of project %s: %w", id, err)
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -62,42 +63,51 @@ type documentChange struct {
 	LegalHold      *bool             `json:"legal_hold,omitempty" doc:"Prevents the removal of the document"`
 }
 
-func (s *Server) registerDocuments() {
+// documentRoutes holds the routes that list, read, change and remove documents.
+type documentRoutes struct {
+	store      Store
+	attributes Attributes
+	removals   *documentRemovals
+	views      *views
+	log        *slog.Logger
+}
+
+func (dr *documentRoutes) mount(e *edge.Edge) {
 	tags := []string{"documents"}
-	const hooks, own = "/workspaces/{workspaceId}/webhooks", "/workspaces/{workspaceId}/documents"
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	const hooks, base = "/workspaces/{workspaceId}/webhooks", "/workspaces/{workspaceId}/documents"
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-project-documents", Method: http.MethodGet, Path: hooks + "/documents", Summary: "List documents by page", Tags: tags,
-	}}, s.pageDocuments)
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
-		OperationID: "delete-project-document", Method: http.MethodDelete, Path: hooks + "/document", Summary: "Remove a document", Tags: tags,
+	}}, dr.pageDocuments)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		OperationID: "delete-project-document", Method: http.MethodDelete, Path: hooks + "/document", Summary: "Remove a file from a vector store (a document)", Tags: tags,
 		Description: whatRemovalKeeps,
 	}}, func(ctx context.Context, p knowledge.Principal, in *struct {
 		WorkspacePath
 		Project string `query:"projectId" maxLength:"200"`
 		ID      string `query:"id" required:"true" maxLength:"200"`
 	}) (*removedOutput, error) {
-		return s.removeDocument(ctx, p, in.Project, in.ID)
+		return dr.removals.removeDocument(ctx, p, in.Project, in.ID)
 	})
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "list-documents", Method: http.MethodGet, Path: own, Summary: "List documents", Tags: tags,
-	}}, s.listDocuments)
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "get-document", Method: http.MethodGet, Path: own + "/{id}", Summary: "Read a document", Tags: tags,
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-documents", Method: http.MethodGet, Path: base, Summary: "List documents", Tags: tags,
+	}}, dr.listDocuments)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "get-document", Method: http.MethodGet, Path: base + "/{id}", Summary: "Read a document", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
-		d, err := s.deps.Store.Document(ctx, p, in.ID)
+		d, err := dr.store.Document(ctx, p, in.ID)
 		if err != nil {
 			return nil, fmt.Errorf("read document %s: %w", in.ID, err)
 		}
-		return &documentOutput{Body: s.documentView(d)}, nil
+		return &documentOutput{Body: dr.views.document(d)}, nil
 	})
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
-		OperationID: "patch-document", Method: http.MethodPatch, Path: own + "/{id}", Summary: "Change a document", Tags: tags,
-	}}, s.patchDocument)
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
-		OperationID: "delete-document", Method: http.MethodDelete, Path: own + "/{id}", Summary: "Remove a document", Tags: tags,
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		OperationID: "patch-document", Method: http.MethodPatch, Path: base + "/{id}", Summary: "Change a document", Tags: tags,
+	}}, dr.patchDocument)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		OperationID: "delete-document", Method: http.MethodDelete, Path: base + "/{id}", Summary: "Remove a file from a vector store (a document)", Tags: tags,
 		Description: whatRemovalKeeps,
 	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*removedOutput, error) {
-		return s.removeDocument(ctx, p, "", in.ID)
+		return dr.removals.removeDocument(ctx, p, "", in.ID)
 	})
 }
 
@@ -116,7 +126,7 @@ type documentPage struct {
 	} `nameHint:"DocumentPage"`
 }
 
-func (s *Server) pageDocuments(ctx context.Context, p knowledge.Principal, in *struct {
+func (dr *documentRoutes) pageDocuments(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	edge.ActingQuery
 	DocumentFilter
@@ -126,30 +136,30 @@ func (s *Server) pageDocuments(ctx context.Context, p knowledge.Principal, in *s
 	Page       int    `query:"page" minimum:"0" maximum:"1000000" doc:"0 = the first"`
 	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
 }) (*documentPage, error) {
-	q, err := s.documentQuery(ctx, p, in.Project, in.ExternalID, in.DocumentFilter)
+	q, err := dr.documentQuery(ctx, p, in.Project, in.ExternalID, in.DocumentFilter)
 	if err != nil {
 		return nil, err
 	}
 	q.Named = in.Named
 	q.Limit, q.Offset = in.Limit, in.Page*in.Limit
-	documents, _, err := s.deps.Store.Documents(ctx, p, q)
+	documents, _, err := dr.store.Documents(ctx, p, q)
 	if err != nil {
 		return nil, fmt.Errorf("list documents: %w", err)
 	}
-	total, err := s.deps.Store.CountDocuments(ctx, p, q)
+	total, err := dr.store.CountDocuments(ctx, p, q)
 	if err != nil {
 		return nil, err
 	}
 	out := &documentPage{}
-	out.Body.Documents = convert(documents, s.documentView)
+	out.Body.Documents = convert(documents, dr.views.document)
 	out.Body.Page, out.Body.Limit, out.Body.Total = in.Page, in.Limit, total
 	if in.Page == 0 && q.Project != "" && total > 0 {
-		out.Body.StaleEmbeddings, err = s.staleIn(ctx, p, q.Project)
+		out.Body.StaleEmbeddings, err = dr.countStale(ctx, p, q.Project)
 	}
 	return out, err
 }
 
-func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *struct {
+func (dr *documentRoutes) listDocuments(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	edge.ActingQuery
 	DocumentFilter
@@ -158,28 +168,28 @@ func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *s
 	Named      string `query:"named" maxLength:"1024" doc:"An id or at least its first 4 characters, an external id, or a name"`
 	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
 	Cursor     string `query:"cursor" maxLength:"1000" doc:"next_cursor of the previous page"`
-}) (*listed[view.Document], error) {
-	q, err := s.documentQuery(ctx, p, in.Project, in.ExternalID, in.DocumentFilter)
+}) (*listOutput[view.Document], error) {
+	q, err := dr.documentQuery(ctx, p, in.Project, in.ExternalID, in.DocumentFilter)
 	if err != nil {
 		return nil, err
 	}
 	q.Named = in.Named
 	q.Page = store.Page{Limit: in.Limit, Cursor: in.Cursor}
-	documents, next, err := s.deps.Store.Documents(ctx, p, q)
+	documents, next, err := dr.store.Documents(ctx, p, q)
 	if err != nil {
 		return nil, fmt.Errorf("list documents: %w", err)
 	}
-	return page(convert(documents, s.documentView), next), nil
+	return page(convert(documents, dr.views.document), next), nil
 }
 
 // documentQuery returns the query for the documents of a request, in which the
 // project is an id or a name.
-func (s *Server) documentQuery(ctx context.Context, p knowledge.Principal, project, externalID string, f DocumentFilter) (store.DocumentQuery, error) {
-	project, err := s.projectID(ctx, p, project)
+func (dr *documentRoutes) documentQuery(ctx context.Context, p knowledge.Principal, project, externalID string, f DocumentFilter) (store.DocumentQuery, error) {
+	project, err := projectID(ctx, dr.store, p, project)
 	return store.DocumentQuery{Project: project, ExternalID: externalID, Status: f.Status, Tags: f.Tags}, err
 }
 
-func (s *Server) patchDocument(ctx context.Context, p knowledge.Principal, in *struct {
+func (dr *documentRoutes) patchDocument(ctx context.Context, p knowledge.Principal, in *struct {
 	DocumentPath
 	Body documentChange
 }) (*documentOutput, error) {
@@ -198,52 +208,14 @@ func (s *Server) patchDocument(ctx context.Context, p knowledge.Principal, in *s
 	if err := knowledge.InvalidFields(wrong); err != nil {
 		return nil, err
 	}
-	d, err := s.deps.Store.UpdateDocument(ctx, p, in.ID, patch)
+	d, err := dr.store.UpdateDocument(ctx, p, in.ID, patch)
 	if err != nil {
 		return nil, fmt.Errorf("update document %s: %w", in.ID, err)
 	}
 	// SQL has the change and is asked at every search, so what became narrower holds
 	// already. If the index cannot follow now, the sweep repeats it.
-	if err := s.deps.Attributes.UpdateIndex(ctx, d.ID); err != nil {
-		s.deps.Log.WarnContext(ctx, "the index follows a changed document later", "document", d.ID, "error", err)
+	if err := dr.attributes.UpdateIndex(ctx, d.ID); err != nil {
+		dr.log.WarnContext(ctx, "the index follows a changed document later", "document", d.ID, "error", err)
 	}
-	return &documentOutput{Body: s.documentView(d)}, nil
-}
-
-func (s *Server) removeDocument(ctx context.Context, p knowledge.Principal, project, id string) (*removedOutput, error) {
-	if project != "" {
-		d, err := s.deps.Store.Document(ctx, p, id)
-		if err != nil {
-			return nil, fmt.Errorf("read document %s: %w", id, err)
-		}
-		if found, err := s.deps.Store.Project(ctx, p, project); err != nil {
-			return nil, fmt.Errorf("read project %s: %w", project, err)
-		} else if found.ID != d.Project {
-			return nil, knowledge.NotFound("document", id)
-		}
-	}
-	removal, err := s.startRemoval(ctx, p, knowledge.NewID(), id)
-	if err != nil {
-		return nil, err
-	}
-	out := &removedOutput{Run: removal.RunID, Events: s.eventsURL(p, removal.RunID)}
-	out.Body.ID, out.Body.Status, out.Body.RunID = id, knowledge.StatusDeleting, removal.RunID
-	return out, nil
-}
-
-// startRemoval hides a document and starts its removal, in a run of this id unless one
-// runs already.
-func (s *Server) startRemoval(ctx context.Context, p knowledge.Principal, run, id string) (store.Removal, error) {
-	removal, err := s.deps.Store.MarkRemoving(ctx, p, id, run, s.now())
-	if err != nil {
-		return removal, fmt.Errorf("remove document %s: %w", id, err)
-	}
-	// The removal is accepted: a client that leaves must not keep it from starting.
-	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), removePatience)
-	defer cancel()
-	if err := s.deps.Dispatch.Remove(starting, removal); err != nil {
-		// The document is hidden and its removal is on record; it is started later.
-		edge.RequestLog(ctx).WarnContext(ctx, "removal starts later", "document", id, "run", removal.RunID, "error", err)
-	}
-	return removal, nil
+	return &documentOutput{Body: dr.views.document(d)}, nil
 }

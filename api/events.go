@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/cairn-rag/cairn/api/edge"
-	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/sse"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -21,147 +21,88 @@ import (
 const quietInterval = 15 * time.Second
 
 // errStopping ends the waits of readers when the server stops.
-var errStopping = stopping()
+var errStopping = newStoppingError()
 
-func stopping() error {
+func newStoppingError() error {
 	e := knowledge.Errorf(knowledge.CodeUnavailable, "the server is stopping; the run continues, and Cairn-Events-Url names the address of its events")
 	e.RetryAfter = time.Second
 	return e
 }
 
+// eventRoutes holds the routes that send the events of runs.
+type eventRoutes struct {
+	readers        *runReaders
+	follower       *follower
+	results        *results
+	leases         *leases
+	streams        *streams
+	log            *slog.Logger
+	streamPatience time.Duration
+}
+
+// eventsInput describes the parameters of the event routes; runEvents reads
+// them itself, because it serves without huma's conversion.
+type eventsInput struct {
+	edge.ActingQuery
+	Run     string `path:"run_id"`
+	Last    string `header:"Last-Event-ID" doc:"Send the events after this id; 0 = all. In the profile ag-ui also a part of an event, such as 12.1"`
+	After   string `query:"after" doc:"The same as Last-Event-ID"`
+	Token   string `query:"token" doc:"The token of an eventsUrl; replaces a key"`
+	Delta   string `query:"delta" enum:"on,off" doc:"off: send large events in one piece"`
+	Compact bool   `query:"compact" doc:"Omit concatenated from apiMessageChunk"`
+	Profile string `query:"profile" enum:"ag-ui" doc:"ag-ui: send AG-UI events, like the header Accept: text/event-stream; profile=ag-ui"`
+}
+
+func (er *eventRoutes) mount(e *edge.Edge) {
+	er.mountWebSocket(e)
+	registry := e.OpenAPI().Components.Schemas
+	events := map[string]*huma.Response{
+		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": eventStream(registry, questionEvents, toolEvents, documentEvents, importEvents)}},
+		"204": {Description: "The run has ended and there are no more events"},
+	}
+	for id, path := range map[string]string{"run-events": "/runs/{run_id}/events", "workspace-run-events": "/workspaces/{workspaceId}/runs/{run_id}/events"} {
+		edge.Handle(e, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
+			OperationID: id, Method: http.MethodGet, Path: path, Summary: "Replay and follow a run's events", Tags: []string{"runs"}, Responses: events,
+		}}, func(context.Context, knowledge.Principal, *eventsInput) (*huma.StreamResponse, error) {
+			return rawResponse(er.runEvents), nil
+		})
+	}
+}
+
 // runEvents serves GET /runs/{id}/events: it replays a run's events and follows
 // them until the last.
-func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
-	if in, release := s.beginReading(w, r); in != nil {
+func (er *eventRoutes) runEvents(w http.ResponseWriter, r *http.Request) {
+	if in, release := er.beginReading(w, r); in != nil {
 		defer release()
-		s.serveEvents(w, r, in)
+		er.serveEvents(w, r, in)
 	}
 }
 
 // beginReading returns what a request reads, and counts its stream until release. It
 // answers a request for which there is nothing to stream, and then returns nil.
-func (s *Server) beginReading(w http.ResponseWriter, r *http.Request) (in *reading, release func()) {
-	in, err := s.readingOf(r, r.PathValue("run_id"))
+func (er *eventRoutes) beginReading(w http.ResponseWriter, r *http.Request) (in *reading, release func()) {
+	in, err := er.readers.readingOf(r, r.PathValue("run_id"))
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return nil, nil
 	}
-	if in.run.Status != knowledge.RunRunning && s.isPast(r.Context(), runRef(in.run), in.after) {
+	if in.run.Status != knowledge.RunRunning && er.follower.isPast(r.Context(), runRef(in.run), in.after) {
 		w.WriteHeader(http.StatusNoContent)
 		return nil, nil
 	}
-	if release, err = s.openStream(); err != nil {
+	if release, err = er.streams.open(); err != nil {
 		edge.WriteError(w, r, err)
 		return nil, nil
 	}
 	return in, release
 }
 
-// readingOf returns what a request asks for of a run's events.
-func (s *Server) readingOf(r *http.Request, id string) (*reading, error) {
-	after, part, err := lastEventID(r)
-	if err != nil {
-		return nil, err
-	}
-	principal, run, err := s.readableRun(r, id)
-	if err != nil {
-		return nil, err
-	}
-	return &reading{run: run, principal: principal, after: after, part: part, compact: edge.IsSet(r, "compact")}, nil
-}
-
-// isPast reports whether an ended run has no event behind the given one.
-func (s *Server) isPast(ctx context.Context, ref stream.RunRef, after int64) bool {
-	for item, err := range s.deps.Relay.Items(ctx, ref, ref.FirstOffset+after) {
-		if err != nil || item.Offset-ref.FirstOffset >= after {
-			return false
-		}
-	}
-	return true
-}
-
-// readableRun finds the run for the caller: by the token of an eventsUrl, which
-// is good for that run alone, or by key or JWT, which also decide where the token
-// opens nothing.
-func (s *Server) readableRun(r *http.Request, id string) (knowledge.Principal, store.Run, error) {
-	if token := r.URL.Query().Get("token"); token != "" {
-		principal, run, err := s.linkedRun(r, token, id)
-		if c := edge.Credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.Key == "" && c.Bearer == "" {
-			return principal, run, err
-		}
-	}
-	return s.keyedRun(r, id)
-}
-
-// keyedRun finds the run for a caller with a key or a JWT who may read what it came to.
-func (s *Server) keyedRun(r *http.Request, id string) (knowledge.Principal, store.Run, error) {
-	principal, err := s.edge.Principal(r, r.PathValue("workspaceId"), edge.ActingFromQuery(r))
-	if err != nil {
-		return principal, store.Run{}, err
-	}
-	principal = edge.AsReader(r, principal)
-	run, err := s.deps.Store.Run(r.Context(), principal, id)
-	if err != nil {
-		return principal, run, err
-	}
-	principal, err = s.runReader(r.Context(), principal, run)
-	return principal, run, err
-}
-
-// linkedRun finds the run that a token is for.
-func (s *Server) linkedRun(r *http.Request, token, id string) (knowledge.Principal, store.Run, error) {
-	link, err := s.deps.Access.VerifyRun(r.Context(), token, id, s.now())
-	if err != nil {
-		return knowledge.Principal{}, store.Run{}, err
-	}
-	if named := r.PathValue("workspaceId"); named != "" && named != link.Workspace {
-		return knowledge.Principal{}, store.Run{}, knowledge.NotFound("run", id)
-	}
-	run, err := s.deps.Followed.RunForSystem(r.Context(), link.Workspace, id)
-	if err != nil {
-		return knowledge.Principal{}, run, err
-	}
-	edge.SetHolder(r.Context(), edge.Holder{Key: link.Key, Ends: link.Ends})
-	principal, err := s.runPrincipal(r.Context(), run, link)
-	return principal, run, err
-}
-
-// runReader returns the principal as it reads the result of a run: in the run's
-// conversation, if it is the principal's. Only an administrator may read the answer
-// to somebody else's question.
-func (s *Server) runReader(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.Principal, error) {
-	switch {
-	case !run.Kind.Traits().Answers:
-		return p, nil
-	case run.Owner == p.Owner():
-		return s.inConversation(ctx, p, run.ConversationID)
-	case p.Can(knowledge.ScopeAdmin):
-		return p, nil
-	}
-	return p, knowledge.Errorf(knowledge.CodeForbidden, "only the user who asked a question, or a key with the admin scope, may read its answer: name the user whose question it is")
-}
-
-// runPrincipal is who started a run: from its snapshot, or, for a document's
-// runs, whoever manages the document's project.
-func (s *Server) runPrincipal(ctx context.Context, run store.Run, link access.Link) (knowledge.Principal, error) {
-	if !run.Kind.Traits().Answers {
-		return access.ForDocumentRun(run.Workspace, run.Project, link), nil
-	}
-	var request struct {
-		Principal knowledge.Principal `json:"principal"`
-	}
-	if err := s.deps.Blobs.GetJSON(ctx, requestKey(run), &request); err != nil {
-		return knowledge.Principal{}, fmt.Errorf("read the request of run %s: %w", run.ID, err)
-	}
-	return request.Principal.Reader(), nil
-}
-
 // serveEvents streams the events that a reader lacks as server-sent events. The caller
-// has counted the stream by openStream.
-func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *reading) {
+// has counted the stream by streams.open.
+func (er *eventRoutes) serveEvents(w http.ResponseWriter, r *http.Request, in *reading) {
 	w.Header().Set(runHeader, in.run.ID)
 	sink := newEventSink(w, r, in)
-	s.endedEarly(r.Context(), in, s.sendEvents(r.Context(), in, sink))
+	er.logBreak(r.Context(), in, er.sendEvents(r.Context(), in, sink))
 }
 
 // newEventSink returns the sink of server-sent events in the form that a request asks for.
@@ -202,12 +143,12 @@ func (e eventStreamOf) Alive() error { return e.Comment("still here") }
 
 // sendEvents sends the events behind the last one that the reader has, and follows the
 // run to its end, or until the reader leaves. The run continues without its readers.
-func (s *Server) sendEvents(ctx context.Context, in *reading, sink eventSink) error {
-	ctx, release := s.leases.hold(ctx)
+func (er *eventRoutes) sendEvents(ctx context.Context, in *reading, sink eventSink) error {
+	ctx, release := er.leases.hold(ctx)
 	defer release()
-	ref, err := s.awaitTurn(ctx, &in.run, sink.Alive)
+	ref, err := er.follower.awaitTurn(ctx, &in.run, sink.Alive)
 	if err == nil {
-		err = s.follow(ctx, ref, sink.Alive, s.sender(ctx, in, sink, ref.FirstOffset))
+		err = er.follower.follow(ctx, ref, sink.Alive, er.sender(ctx, in, sink, ref.FirstOffset))
 	}
 	if err != nil {
 		return endOf(ctx, err)
@@ -217,8 +158,8 @@ func (s *Server) sendEvents(ctx context.Context, in *reading, sink eventSink) er
 
 // sender returns a function that sends the items of a run, of which the first has an
 // offset.
-func (s *Server) sender(ctx context.Context, in *reading, sink eventSink, first int64) func(stream.Item) error {
-	rendered := &renderer{server: s, reading: in}
+func (er *eventRoutes) sender(ctx context.Context, in *reading, sink eventSink, first int64) func(stream.Item) error {
+	rendered := &renderer{results: er.results, reading: in}
 	return func(item stream.Item) error {
 		return rendered.send(ctx, item, item.Offset-first+1, sink)
 	}
@@ -240,87 +181,43 @@ func (r *renderer) send(ctx context.Context, item stream.Item, id int64, sink ev
 	return sink.Event(id, name, encoded)
 }
 
-// endedEarly logs what broke a stream off, unless its client left.
-func (s *Server) endedEarly(ctx context.Context, in *reading, err error) {
+// logBreak logs what broke a stream off, unless its client left.
+func (er *eventRoutes) logBreak(ctx context.Context, in *reading, err error) {
 	if err != nil && ctx.Err() == nil {
-		s.deps.Log.WarnContext(ctx, "stream ended early", "run", in.run.ID, "workspace", in.run.Workspace, "error", err)
+		er.log.WarnContext(ctx, "stream ended early", "run", in.run.ID, "workspace", in.run.Workspace, "error", err)
 	}
 }
 
-// follow hands the items of a run to emit and calls alive when nothing has come for a
-// while. It needs no goroutine of its own: ten thousand streams may be idle.
-func (s *Server) follow(ctx context.Context, ref stream.RunRef, alive func() error, emit func(stream.Item) error) error {
-	reader := s.deps.Relay.Open(ref, ref.FirstOffset)
-	defer reader.Close()
-	quiet := time.NewTicker(quietInterval)
-	defer quiet.Stop()
-	for {
-		items, ended, changed, err := reader.Next()
-		if err := s.emitAll(ctx, items, emit); err != nil {
-			return err
-		}
-		switch {
-		case len(items) > 0:
-			quiet.Reset(quietInterval)
-			continue
-		case err != nil || ended:
-			return err
-		}
-		select {
-		case <-changed:
-		case <-quiet.C:
-			if err := alive(); err != nil {
-				return err
-			}
-		case <-s.stopping:
-			return errStopping
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// serveAnswer waits for a run to end and answers with the data of its last event.
+// A client that leaves does not stop the run.
+func (er *eventRoutes) serveAnswer(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, terminal string) {
+	w.Header().Set(runHeader, run.ID)
+	name, data, err := er.lastEvent(r.Context(), p, run)
+	switch {
+	case err != nil:
+		edge.WriteError(w, r, err)
+	case name == terminal:
+		edge.WriteJSON(w, http.StatusOK, data)
+	default:
+		edge.WriteError(w, r, runFailure(data))
 	}
 }
 
-// emitAll emits items until the reader leaves or the server stops.
-func (s *Server) emitAll(ctx context.Context, items []stream.Item, emit func(stream.Item) error) error {
-	for _, item := range items {
-		select {
-		case <-s.stopping:
-			return errStopping
-		default:
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := emit(item); err != nil {
-			return err
-		}
+// lastEvent follows a run to its end and renders that event alone.
+func (er *eventRoutes) lastEvent(ctx context.Context, p knowledge.Principal, run store.Run) (string, any, error) {
+	item, err := er.follower.lastItem(ctx, runRef(run))
+	if err != nil {
+		return "", nil, err
 	}
-	return nil
+	return (&renderer{results: er.results, reading: &reading{principal: p, run: run, compact: true}}).event(ctx, item)
 }
 
-// lastEventID reads where a reader wants to continue: after this event, 0 = all. In the
-// profile ag-ui it may have a part of the event behind that: 12.2 = two parts of event 12.
-func lastEventID(r *http.Request) (after int64, part int, err error) {
-	value := r.Header.Get("Last-Event-ID")
-	if value == "" {
-		value = r.URL.Query().Get("after")
+// runFailure returns the error with which a run ended.
+func runFailure(data any) error {
+	var ended knowledge.Failure
+	raw, ok := data.(json.RawMessage)
+	if !ok || json.Unmarshal(raw, &ended) != nil || ended.Code == "" {
+		return knowledge.Errorf(knowledge.CodeInternal, "the run ended without an answer")
 	}
-	if value == "" {
-		return 0, 0, nil
-	}
-	whole, rest, inside := strings.Cut(value, ".")
-	after, err = strconv.ParseInt(whole, 10, 64)
-	if err == nil && inside && wantsAGUI(r) {
-		part, err = strconv.Atoi(rest)
-		after--
-		inside = false
-	}
-	if err != nil || after < 0 || part < 0 || inside {
-		return 0, 0, knowledge.Errorf(knowledge.CodeMalformed, "Last-Event-ID (or after) must be the number of an event, 0 for all")
-	}
-	return after, part, nil
-}
-
-func wantsDelta(r *http.Request) bool {
-	return r.URL.Query().Get("delta") != "off" && !strings.Contains(strings.ReplaceAll(r.Header.Get("Accept"), " ", ""), "delta=off")
+	return ended.AsError(time.Now())
 }

@@ -61,8 +61,8 @@ const exampleAddress = "http://localhost:8080"
 
 // curl returns a request to an operation as a command of a shell in which KEY is an API
 // key.
-func (s *Server) curl(op *huma.Operation) (string, error) {
-	body, err := s.bodyWords(op)
+func (p *pages) curl(op *huma.Operation) (string, error) {
+	body, err := p.bodyWords(op)
 	if err != nil {
 		return "", err
 	}
@@ -74,12 +74,12 @@ func (s *Server) curl(op *huma.Operation) (string, error) {
 		command += ` -H "Authorization: Bearer $KEY"`
 	}
 	words := []string{command}
-	words = append(append(words, body...), shellQuoted(exampleAddress+examplePath(op)))
+	words = append(append(words, body...), quoteForShell(exampleAddress+examplePath(op)))
 	return strings.Join(words, " \\\n  "), nil
 }
 
 // bodyWords returns the arguments of curl for the body of a request.
-func (s *Server) bodyWords(op *huma.Operation) ([]string, error) {
+func (p *pages) bodyWords(op *huma.Operation) ([]string, error) {
 	if op.RequestBody == nil {
 		return nil, nil
 	}
@@ -87,14 +87,14 @@ func (s *Server) bodyWords(op *huma.Operation) ([]string, error) {
 	if media := op.RequestBody.Content["application/json"]; media != nil {
 		text := bodyExamples[id]
 		if text == "" {
-			body, err := json.Marshal(s.example(media.Schema, "", true, 0))
+			body, err := json.Marshal(p.example(media.Schema, "", true, 0))
 			if err != nil {
 				return nil, fmt.Errorf("make the example of %s: %w", op.OperationID, err)
 			}
 			text = string(body)
 		}
-		text = strings.Replace(text, embeddingModel, strconv.Quote(s.deps.Models.Embedding.Endpoint().Model), 1)
-		return []string{"-H 'Content-Type: application/json'", "-d " + shellQuoted(text)}, nil
+		text = strings.Replace(text, embeddingModel, strconv.Quote(p.models.Embedding.Endpoint().Model), 1)
+		return []string{"-H 'Content-Type: application/json'", "-d " + quoteForShell(text)}, nil
 	}
 	fields := formExamples[id]
 	if fields == nil {
@@ -107,7 +107,7 @@ func (s *Server) bodyWords(op *huma.Operation) ([]string, error) {
 	return words, nil
 }
 
-func shellQuoted(text string) string {
+func quoteForShell(text string) string {
 	if !strings.ContainsAny(text, "\"'{}[]() ?&$") {
 		return text
 	}
@@ -159,12 +159,12 @@ func singular(things string) string {
 func isJSON(mediaType string) bool { return mediaType == "application/json" }
 
 // answerExample returns an answer with the schema.
-func (s *Server) answerExample(schema *huma.Schema) (string, error) {
+func (p *pages) answerExample(schema *huma.Schema) (string, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	err := encoder.Encode(s.example(schema, "", false, 0))
+	err := encoder.Encode(p.example(schema, "", false, 0))
 	return strings.TrimSpace(out.String()), err
 }
 
@@ -173,8 +173,8 @@ const maxExampleDepth = 4
 
 // example returns a value with the schema: with all of its fields, or only with those
 // that are required.
-func (s *Server) example(schema *huma.Schema, name string, required bool, depth int) any {
-	schema = s.resolved(schema)
+func (p *pages) example(schema *huma.Schema, name string, required bool, depth int) any {
+	schema = p.resolve(schema)
 	if schema == nil || depth > maxExampleDepth {
 		return nil
 	}
@@ -184,19 +184,19 @@ func (s *Server) example(schema *huma.Schema, name string, required bool, depth 
 	case len(schema.Enum) > 0:
 		return schema.Enum[0]
 	case len(schema.OneOf) > 0:
-		return s.example(schema.OneOf[0], name, required, depth)
+		return p.example(schema.OneOf[0], name, required, depth)
 	}
 	switch schema.Type {
 	case huma.TypeObject:
 		object := map[string]any{}
 		for field, property := range schema.Properties {
 			if !required || slices.Contains(schema.Required, field) {
-				object[field] = s.example(property, field, required, depth+1)
+				object[field] = p.example(property, field, required, depth+1)
 			}
 		}
 		return object
 	case huma.TypeArray:
-		if item := s.example(schema.Items, name, required, depth+1); item != nil {
+		if item := p.example(schema.Items, name, required, depth+1); item != nil {
 			return []any{item}
 		}
 		return []any{}

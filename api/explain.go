@@ -50,9 +50,9 @@ func viewRank(r *retrieve.LegRank) *legRank {
 	return &legRank{Rank: r.Rank, Score: r.Score}
 }
 
-// dropped returns the candidates that were dropped, nil if the search was not to be
+// viewDropped returns the candidates that were dropped, nil if the search was not to be
 // explained.
-func dropped(trace *retrieve.Trace) *[]droppedChunk {
+func viewDropped(trace *retrieve.Trace) *[]droppedChunk {
 	if trace == nil {
 		return nil
 	}

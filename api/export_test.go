@@ -11,7 +11,7 @@ import (
 // Spool keeps a form in a file, and returns the code of the error that a client
 // sees.
 func Spool(file *os.File, body io.Reader, boundary string) knowledge.Code {
-	if _, err := (&spooled{file: file}).take(body, boundary); err != nil {
+	if _, err := (&spoolFile{file: file}).take(body, boundary); err != nil {
 		return edge.Classify(err).Code
 	}
 	return ""

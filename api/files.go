@@ -26,11 +26,27 @@ type filesAnswer struct {
 	Import    *Import         `json:"import" doc:"The import of a zip, whose files become documents; null: there was no zip"`
 }
 
-func (s *Server) registerFiles() { edge.HandleRaw(s.edge, s.filesRoute(), s.addFiles) }
+// fileRoutes holds the route that takes files into a project.
+type fileRoutes struct {
+	store Tenants
+	forms *fileForms
+}
 
-// filesRoute describes an upload of files.
-func (s *Server) filesRoute() edge.Route {
-	registry := s.edge.OpenAPI().Components.Schemas
+func (f *fileRoutes) mount(e *edge.Edge) { edge.HandleRaw(e, f.forms.route(), f.addFiles) }
+
+// fileForms takes in the files of forms.
+type fileForms struct {
+	edge         *edge.Edge
+	intake       *intake.Intake
+	imports      *importing.Starter
+	views        *views
+	requestBytes int64 // limit of a form
+	tempDir      string
+}
+
+// route describes an upload of files.
+func (ff *fileForms) route() edge.Route {
+	registry := ff.edge.OpenAPI().Components.Schemas
 	text := &huma.Schema{Type: huma.TypeString}
 	return edge.Route{Scope: knowledge.ScopeWrite, Streams: true, Operation: huma.Operation{
 		OperationID: "add-files", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/files",
@@ -64,13 +80,13 @@ func (s *Server) filesRoute() edge.Route {
 
 // addFiles stores the files of a request as they stream by, and makes them
 // documents when all of the request has arrived.
-func (s *Server) addFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal) {
-	project, err := s.deps.Store.Project(r.Context(), p, r.PathValue("id"))
+func (f *fileRoutes) addFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal) {
+	project, err := f.store.Project(r.Context(), p, r.PathValue("id"))
 	if err != nil {
 		edge.WriteError(w, r, fmt.Errorf("read project %s: %w", r.PathValue("id"), err))
 		return
 	}
-	s.receiveFiles(w, r, p, destination{project: project})
+	f.forms.receive(w, r, p, destination{project: project})
 }
 
 // destination is where files go.
@@ -79,48 +95,48 @@ type destination struct {
 	conversation string // to which they are attached, "" = the form may name one
 }
 
-func (s *Server) receiveFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal, to destination) {
-	boundary, err := s.boundary(r)
+func (ff *fileForms) receive(w http.ResponseWriter, r *http.Request, p knowledge.Principal, to destination) {
+	boundary, err := ff.boundary(r)
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
-	body := edge.NewSteady(w, r, s.cfg.RequestBytes)
+	body := edge.NewSteady(w, r, ff.requestBytes)
 	defer body.End()
 	if r.Header.Get(edge.IdempotencyHeader) == "" {
-		s.takeFiles(w, r, p, to, multipart.NewReader(newPartHeaders(body, boundary), boundary))
+		ff.take(w, r, p, to, multipart.NewReader(newPartHeaders(body, boundary), boundary))
 		return
 	}
-	spooled, hash, err := s.spool(newPartHeaders(body, boundary), boundary)
+	spooled, hash, err := ff.spool(newPartHeaders(body, boundary), boundary)
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
 	defer spooled.remove()
-	s.edge.Once(w, r, &edge.Route{Anew: true}, hash, func(w http.ResponseWriter, r *http.Request) {
-		s.takeFiles(w, r, p, to, multipart.NewReader(spooled.file, boundary))
+	ff.edge.Once(w, r, &edge.Route{Anew: true}, hash, func(w http.ResponseWriter, r *http.Request) {
+		ff.take(w, r, p, to, multipart.NewReader(spooled.file, boundary))
 	})
 }
 
 // boundary returns the line that separates the parts of the request.
-func (s *Server) boundary(r *http.Request) (string, error) {
+func (ff *fileForms) boundary(r *http.Request) (string, error) {
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case err != nil || kind != "multipart/form-data":
 		return "", knowledge.Errorf(knowledge.CodeUnsupportedFormat, "files are sent as multipart/form-data, in the field files")
 	case parameters["boundary"] == "":
 		return "", knowledge.Errorf(knowledge.CodeMalformed, "the Content-Type has no boundary")
-	case r.ContentLength > s.cfg.RequestBytes:
-		return "", knowledge.TooLarge("body", s.cfg.RequestBytes)
+	case r.ContentLength > ff.requestBytes:
+		return "", knowledge.TooLarge("body", ff.requestBytes)
 	}
 	return parameters["boundary"], nil
 }
 
-func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal, to destination, parts *multipart.Reader) {
+func (ff *fileForms) take(w http.ResponseWriter, r *http.Request, p knowledge.Principal, to destination, parts *multipart.Reader) {
 	ctx := r.Context()
 	run := intakeRun(ctx)
 	f := &form{
-		project: to.project, run: run, batch: s.intake.NewBatch(p, to.project, run), imports: s.imports, decode: s.edge.DecodeField,
+		project: to.project, run: run, batch: ff.intake.NewBatch(p, to.project, run), imports: ff.imports, decode: ff.edge.DecodeField,
 		seen: map[string]bool{"conversationId": to.conversation != ""}, attributes: intake.Attributes{ConversationID: to.conversation},
 	}
 	err := f.read(ctx, parts)
@@ -140,18 +156,18 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 		edge.KeepKey(ctx, f.batch.Begun())
 		f.batch.Discard(ctx, err)
 		if f.archive != nil {
-			s.imports.DropArchive(ctx, f.archive.key, err)
+			ff.imports.DropArchive(ctx, f.archive.key, err)
 		}
 		edge.WriteError(w, r, err)
 		return
 	}
-	answer := filesAnswer{Documents: convert(taken, func(t intake.Taken) view.Document { return s.takenView(p, t) })}
+	answer := filesAnswer{Documents: convert(taken, func(t intake.Taken) view.Document { return ff.views.acceptedDocument(p, t) })}
 	w.Header().Set(runHeader, run.ID)
 	if len(taken) > 0 { // the first file may be the transcript of another one
 		w.Header().Set(runHeader, taken[0].Run)
 	}
 	if started != nil {
-		shown := s.viewImport(p, *started, nil)
+		shown := ff.views.importView(p, *started, nil)
 		answer.Import = &shown
 		if len(taken) == 0 {
 			w.Header().Set(runHeader, started.RunID)

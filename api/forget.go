@@ -19,8 +19,11 @@ type forgottenOutput struct {
 	} `nameHint:"ForgottenDocument"`
 }
 
-func (s *Server) registerForget() {
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+// forgetRoutes holds the route that cuts quotations of a document.
+type forgetRoutes struct{ quotations Quotations }
+
+func (f *forgetRoutes) mount(e *edge.Edge) {
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "forget-document", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/conversations/forget",
 		Summary: "Cut quotations of a document out of answers", Tags: []string{"conversations"},
 		Description: "Changes the answers of the whole workspace: in conversations, and in the results, events and records of runs. " +
@@ -33,7 +36,7 @@ func (s *Server) registerForget() {
 			DryRun     bool   `json:"dry_run,omitempty" doc:"Only count"`
 		}
 	}) (*forgottenOutput, error) {
-		counts, err := s.deps.Quotations.Document(ctx, p, in.Body.DocumentID, in.Body.DryRun)
+		counts, err := f.quotations.Document(ctx, p, in.Body.DocumentID, in.Body.DryRun)
 		if err != nil {
 			return nil, err
 		}

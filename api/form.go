@@ -107,14 +107,14 @@ func jsonField(value []byte, v any) error {
 	return json.Unmarshal(value, v)
 }
 
-// spooled is a request body on disk.
-type spooled struct {
+// spoolFile is a request body on disk.
+type spoolFile struct {
 	file   *os.File
 	failed error // of a write, which is ours and not the client's
 }
 
 // Write implements io.Writer.
-func (s *spooled) Write(p []byte) (int, error) {
+func (s *spoolFile) Write(p []byte) (int, error) {
 	n, err := s.file.Write(p)
 	if err != nil {
 		s.failed = fmt.Errorf("keep an upload: %w", err)
@@ -123,7 +123,7 @@ func (s *spooled) Write(p []byte) (int, error) {
 }
 
 // remove deletes the file. Removing none does nothing.
-func (s *spooled) remove() {
+func (s *spoolFile) remove() {
 	if s == nil {
 		return
 	}
@@ -133,8 +133,8 @@ func (s *spooled) remove() {
 
 // spool writes a form to disk and hashes what is in it: two requests with the
 // same fields and files are the same, though their boundaries differ.
-func (s *Server) spool(body io.Reader, boundary string) (*spooled, string, error) {
-	out, err := s.newSpool()
+func (ff *fileForms) spool(body io.Reader, boundary string) (*spoolFile, string, error) {
+	out, err := ff.newSpool()
 	if err != nil {
 		return nil, "", err
 	}
@@ -146,7 +146,7 @@ func (s *Server) spool(body io.Reader, boundary string) (*spooled, string, error
 	return out, hash, nil
 }
 
-func (s *spooled) take(body io.Reader, boundary string) (hash string, err error) {
+func (s *spoolFile) take(body io.Reader, boundary string) (hash string, err error) {
 	hash, err = hashForm(multipart.NewReader(io.TeeReader(body, s), boundary))
 	if s.failed != nil {
 		return "", s.failed

@@ -125,7 +125,7 @@ func (h *Health) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", h.alive)
 	mux.HandleFunc("GET /readyz", h.readyz)
-	mux.HandleFunc("GET /metrics", h.counted)
+	mux.HandleFunc("GET /metrics", h.serveMetrics)
 	return mux
 }
 
@@ -226,7 +226,7 @@ func (h *Health) diskSpace() *DiskSpace {
 	return h.disk
 }
 
-func (h *Health) counted(w http.ResponseWriter, r *http.Request) {
+func (h *Health) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	if h.metrics == nil {
 		edge.WriteError(w, r, knowledge.Errorf(knowledge.CodeNotFound, "this server keeps no metrics"))
 		return
@@ -234,20 +234,21 @@ func (h *Health) counted(w http.ResponseWriter, r *http.Request) {
 	h.metrics.ServeHTTP(w, r)
 }
 
-func (s *Server) registerHealth() {
-	get := func(path, id, summary string, responses map[string]*huma.Response, h http.HandlerFunc, parameters ...*huma.Param) {
-		edge.HandleRaw(s.edge, edge.Route{Public: true, Operation: huma.Operation{
+// mount adds the routes.
+func (h *Health) mount(e *edge.Edge) {
+	get := func(path, id, summary string, responses map[string]*huma.Response, serve http.HandlerFunc, parameters ...*huma.Param) {
+		edge.HandleRaw(e, edge.Route{Public: true, Operation: huma.Operation{
 			OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"}, Responses: responses, Parameters: parameters,
-		}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) { h(w, r) })
+		}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) { serve(w, r) })
 	}
-	body := map[string]*huma.MediaType{"application/json": {Schema: schemaOf[readiness](s.edge.OpenAPI().Components.Schemas)}}
-	get("/healthz", "health", "Check that the process is alive", map[string]*huma.Response{"200": {Description: "The process is alive"}}, s.health.alive)
+	body := map[string]*huma.MediaType{"application/json": {Schema: schemaOf[readiness](e.OpenAPI().Components.Schemas)}}
+	get("/healthz", "health", "Check that the process is alive", map[string]*huma.Response{"200": {Description: "The process is alive"}}, h.alive)
 	get("/readyz", "readiness", "Check that the server is ready", map[string]*huma.Response{
 		"200": {Description: "The server is ready", Content: body}, "503": {Description: "The server is not ready", Content: body},
-	}, s.health.readyz, &huma.Param{Name: "verbose", In: "query", AllowEmptyValue: true, Schema: &huma.Schema{Type: huma.TypeString}, Description: "Also report the last call of each model endpoint by this process and its disk, compare the index with the published documents, and count staleEmbeddings again"})
+	}, h.readyz, &huma.Param{Name: "verbose", In: "query", AllowEmptyValue: true, Schema: &huma.Schema{Type: huma.TypeString}, Description: "Also report the last call of each model endpoint by this process and its disk, compare the index with the published documents, and count staleEmbeddings again"})
 	get("/metrics", "metrics", "Prometheus metrics", map[string]*huma.Response{"200": {
 		Description: "OK", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
-	}}, s.health.counted)
+	}}, h.serveMetrics)
 }
 
 // readiness asks every dependency, all at once.

@@ -60,12 +60,12 @@ func viewFailure(f store.ImportFailure) ImportFailure {
 	return ImportFailure{Key: f.Key, DocumentID: f.DocumentID, Error: f.Error, At: f.At}
 }
 
-// viewImport returns an import as clients see it, with these failures.
-func (s *Server) viewImport(p knowledge.Principal, i store.Import, failures []store.ImportFailure) Import {
+// importView returns an import as clients see it, with these failures.
+func (v *views) importView(p knowledge.Principal, i store.Import, failures []store.ImportFailure) Import {
 	view := Import{
 		ID: i.Import, RunID: i.RunID, ProjectID: i.Project, Source: viewSource(i.Request.Source), DryRun: i.Request.DryRun,
-		Failures: convert(failures, viewFailure), FailuresURL: s.link("/workspaces/" + i.Workspace + "/imports/" + i.Import + "/failures"),
-		CreatedAt: i.CreatedAt, EndedAt: orNull(i.EndedAt), OperatorURL: s.deps.Links.OperatorURL(i.WorkflowID(i.RunID)), EventsURL: s.eventsURL(p, i.RunID),
+		Failures: convert(failures, viewFailure), FailuresURL: v.link("/workspaces/" + i.Workspace + "/imports/" + i.Import + "/failures"),
+		CreatedAt: i.CreatedAt, EndedAt: orNull(i.EndedAt), OperatorURL: v.links.OperatorURL(i.WorkflowID(i.RunID)), EventsURL: v.eventsURL(p, i.RunID),
 	}
 	if i.Error != nil {
 		view.Error = &importError{Code: i.Error.Code, Message: i.Error.Message}
@@ -82,12 +82,12 @@ func (v *Import) progress(p activities.ImportProgress) {
 }
 
 // withFailures returns an import with its first failures.
-func (s *Server) withFailures(ctx context.Context, p knowledge.Principal, i store.Import) (Import, error) {
-	failures, _, err := s.deps.Store.ImportFailures(ctx, p, i.Import, store.Page{Limit: shownFailures})
+func (r *results) withFailures(ctx context.Context, p knowledge.Principal, i store.Import) (Import, error) {
+	failures, _, err := r.store.ImportFailures(ctx, p, i.Import, store.Page{Limit: shownFailures})
 	if err != nil {
 		return Import{}, fmt.Errorf("list failures of import %s: %w", i.Import, err)
 	}
-	return s.viewImport(p, i, failures), nil
+	return r.views.importView(p, i, failures), nil
 }
 
 // importUpdate returns the import of a run with the state that an event has for it.
@@ -96,21 +96,21 @@ func (r *renderer) importUpdate(ctx context.Context, e stream.Event) (Import, er
 	if err := json.Unmarshal(e.Data, &p); err != nil {
 		return Import{}, fmt.Errorf("import event of run %s: %w", r.run.ID, err)
 	}
-	i, err := r.server.deps.Store.Import(ctx, r.principal, r.run.Subject)
+	i, err := r.results.store.Import(ctx, r.principal, r.run.Subject)
 	if err != nil {
 		return Import{}, fmt.Errorf("read import %s: %w", r.run.Subject, err)
 	}
 	i.RunID, i.Error, i.EndedAt = r.run.ID, nil, time.Time{} // a later run may have changed them
-	view := r.server.viewImport(r.principal, i, nil)
+	view := r.results.views.importView(r.principal, i, nil)
 	view.progress(p)
 	return view, nil
 }
 
 // endedImport returns the import of a run that has ended, as it is now.
-func (s *Server) endedImport(ctx context.Context, p knowledge.Principal, run store.Run) (Import, error) {
-	i, err := s.deps.Store.Import(ctx, p, run.Subject)
+func (r *results) endedImport(ctx context.Context, p knowledge.Principal, run store.Run) (Import, error) {
+	i, err := r.store.Import(ctx, p, run.Subject)
 	if err != nil {
 		return Import{}, fmt.Errorf("read import %s: %w", run.Subject, err)
 	}
-	return s.withFailures(ctx, p, i)
+	return r.withFailures(ctx, p, i)
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/importing"
+	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	objects "github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -96,7 +98,16 @@ type importOutput struct {
 	Body Import
 }
 
-func (s *Server) registerImports() {
+// importRoutes holds the routes of imports.
+type importRoutes struct {
+	store   Store
+	intake  *intake.Intake
+	imports *importing.Starter
+	results *results
+	views   *views
+}
+
+func (ir *importRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/imports"
 	tags := []string{"imports"}
 	route := func(id, method, path, summary, description string, status int) edge.Route {
@@ -104,102 +115,102 @@ func (s *Server) registerImports() {
 			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: tags, DefaultStatus: status,
 		}}
 	}
-	edge.Handle(s.edge, route("start-import", http.MethodPost, path, "Start an import",
-		"A source is a bucket, an archive, a list of URLs or a web site. Objects that are unchanged since an earlier import of the source are skipped. A source can have one import at a time.", http.StatusAccepted), s.startImport)
-	edge.Handle(s.edge, route("list-imports", http.MethodGet, path, "List imports, newest first", "", 0), s.listImports)
-	edge.Handle(s.edge, route("get-import", http.MethodGet, path+"/{id}", "Read an import, its counters and its first failures", "", 0), s.getImport)
-	edge.Handle(s.edge, route("list-import-failures", http.MethodGet, path+"/{id}/failures", "List the failed objects of an import", "", 0), s.listImportFailures)
-	edge.Handle(s.edge, route("pause-import", http.MethodPost, path+"/{id}/pause", "Pause an import", "The import starts no more objects and finishes those in progress, within seconds.", http.StatusAccepted), s.pauseImport)
-	edge.Handle(s.edge, route("resume-import", http.MethodPost, path+"/{id}/resume", "Resume an import", "", http.StatusAccepted), s.resumeImport)
-	edge.Handle(s.edge, route("cancel-import", http.MethodPost, path+"/{id}/cancel", "Cancel an import", "Documents that it has published remain.", http.StatusAccepted), s.cancelImport)
-	edge.Handle(s.edge, route("retry-import", http.MethodPost, path+"/{id}/retry_failed", "Retry the objects of an import that failed",
-		"Each object is ingested by its own run. The import stays open until all of them have ended.", http.StatusAccepted), s.retryImport)
+	edge.Handle(e, route("start-import", http.MethodPost, path, "Start an import",
+		"A source is a bucket, an archive, a list of URLs or a web site. Objects that are unchanged since an earlier import of the source are skipped. A source can have one import at a time.", http.StatusAccepted), ir.startImport)
+	edge.Handle(e, route("list-imports", http.MethodGet, path, "List imports, newest first", "", 0), ir.listImports)
+	edge.Handle(e, route("get-import", http.MethodGet, path+"/{id}", "Read an import, its counters and its first failures", "", 0), ir.getImport)
+	edge.Handle(e, route("list-import-failures", http.MethodGet, path+"/{id}/failures", "List the failed objects of an import", "", 0), ir.listImportFailures)
+	edge.Handle(e, route("pause-import", http.MethodPost, path+"/{id}/pause", "Pause an import", "The import starts no more objects and finishes those in progress, within seconds.", http.StatusAccepted), ir.pauseImport)
+	edge.Handle(e, route("resume-import", http.MethodPost, path+"/{id}/resume", "Resume an import", "", http.StatusAccepted), ir.resumeImport)
+	edge.Handle(e, route("cancel-import", http.MethodPost, path+"/{id}/cancel", "Cancel an import", "Documents that it has published remain.", http.StatusAccepted), ir.cancelImport)
+	edge.Handle(e, route("retry-import", http.MethodPost, path+"/{id}/retry_failed", "Retry the objects of an import that failed",
+		"Each object is ingested by its own run. The import stays open until all of them have ended.", http.StatusAccepted), ir.retryImport)
 }
 
-func (s *Server) startImport(ctx context.Context, p knowledge.Principal, in *struct {
+func (ir *importRoutes) startImport(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	Body importBody
 }) (*importOutput, error) {
-	project, err := s.intake.Project(ctx, p, in.Body.ProjectID)
+	project, err := ir.intake.Project(ctx, p, in.Body.ProjectID)
 	if err != nil {
 		return nil, err
 	}
 	id, _ := edge.RunID(ctx)
-	i, err := s.imports.Start(ctx, p, project, id, in.Body.request())
+	i, err := ir.imports.Start(ctx, p, project, id, in.Body.request())
 	if err != nil {
 		return nil, err
 	}
-	return &importOutput{i.RunID, s.viewImport(p, i, nil)}, nil
+	return &importOutput{i.RunID, ir.views.importView(p, i, nil)}, nil
 }
 
-func (s *Server) listImports(ctx context.Context, p knowledge.Principal, in *struct {
+func (ir *importRoutes) listImports(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	PageQuery
 	Project string `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
-}) (*listed[Import], error) {
-	project, err := s.projectID(ctx, p, in.Project)
+}) (*listOutput[Import], error) {
+	project, err := projectID(ctx, ir.store, p, in.Project)
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := s.deps.Store.Imports(ctx, p, project, store.Page(in.PageQuery))
+	list, next, err := ir.store.Imports(ctx, p, project, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list imports: %w", err)
 	}
-	return page(convert(list, func(i store.Import) Import { return s.viewImport(p, i, nil) }), next), nil
+	return page(convert(list, func(i store.Import) Import { return ir.views.importView(p, i, nil) }), next), nil
 }
 
-func (s *Server) getImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
-	i, err := s.deps.Store.Import(ctx, p, in.ID)
+func (ir *importRoutes) getImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
+	i, err := ir.store.Import(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read import %s: %w", in.ID, err)
 	}
-	view, err := s.withFailures(ctx, p, i)
+	view, err := ir.results.withFailures(ctx, p, i)
 	if err != nil {
 		return nil, err
 	}
 	return &importOutput{Body: view}, nil
 }
 
-func (s *Server) listImportFailures(ctx context.Context, p knowledge.Principal, in *struct {
+func (ir *importRoutes) listImportFailures(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	PageQuery
 	ID string `path:"id" maxLength:"64" doc:"The import"`
-}) (*listed[ImportFailure], error) {
-	list, next, err := s.deps.Store.ImportFailures(ctx, p, in.ID, store.Page(in.PageQuery))
+}) (*listOutput[ImportFailure], error) {
+	list, next, err := ir.store.ImportFailures(ctx, p, in.ID, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list failures of import %s: %w", in.ID, err)
 	}
 	return page(convert(list, viewFailure), next), nil
 }
 
-func (s *Server) pauseImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
-	return s.changed(ctx, p, func() (store.Import, error) { return s.imports.Pause(ctx, p, in.ID, true) })
+func (ir *importRoutes) pauseImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
+	return ir.change(ctx, p, func() (store.Import, error) { return ir.imports.Pause(ctx, p, in.ID, true) })
 }
 
-func (s *Server) resumeImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
-	return s.changed(ctx, p, func() (store.Import, error) { return s.imports.Pause(ctx, p, in.ID, false) })
+func (ir *importRoutes) resumeImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
+	return ir.change(ctx, p, func() (store.Import, error) { return ir.imports.Pause(ctx, p, in.ID, false) })
 }
 
-func (s *Server) cancelImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
-	return s.changed(ctx, p, func() (store.Import, error) { return s.imports.Cancel(ctx, p, in.ID) })
+func (ir *importRoutes) cancelImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
+	return ir.change(ctx, p, func() (store.Import, error) { return ir.imports.Cancel(ctx, p, in.ID) })
 }
 
-func (s *Server) retryImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
+func (ir *importRoutes) retryImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
 	run, _ := edge.RunID(ctx)
-	out, err := s.changed(ctx, p, func() (store.Import, error) { return s.imports.Retry(ctx, p, in.ID, run) })
+	out, err := ir.change(ctx, p, func() (store.Import, error) { return ir.imports.Retry(ctx, p, in.ID, run) })
 	if err == nil {
 		out.Run = out.Body.RunID
 	}
 	return out, err
 }
 
-// changed returns an import as a change left it.
-func (s *Server) changed(ctx context.Context, p knowledge.Principal, change func() (store.Import, error)) (*importOutput, error) {
+// change returns an import as a change left it.
+func (ir *importRoutes) change(ctx context.Context, p knowledge.Principal, change func() (store.Import, error)) (*importOutput, error) {
 	i, err := change()
 	if err != nil {
 		return nil, err
 	}
-	view, err := s.withFailures(ctx, p, i)
+	view, err := ir.results.withFailures(ctx, p, i)
 	if err != nil {
 		return nil, err
 	}

@@ -43,29 +43,35 @@ type newKeyInput struct {
 
 type keyOutput struct{ Body keyView }
 
-func (s *Server) registerKeys() {
-	const path = "/workspaces/{workspaceId}/keys"
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Secret: true, Operation: huma.Operation{
-		OperationID: "create-key", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
-		Summary: "Create an API key", Tags: []string{"keys"},
-	}}, s.createKey)
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
-		OperationID: "list-keys", Method: http.MethodGet, Path: path, Summary: "List the API keys", Tags: []string{"keys"},
-	}}, s.listKeys)
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
-		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Revoke an API key at once", Tags: []string{"keys"},
-	}}, s.revokeKey)
+// keyRoutes holds the routes of API keys.
+type keyRoutes struct {
+	store Tenants
+	now   func() time.Time
 }
 
-func (s *Server) createKey(ctx context.Context, p knowledge.Principal, in *newKeyInput) (*keyOutput, error) {
+func (kr *keyRoutes) mount(e *edge.Edge) {
+	const path = "/workspaces/{workspaceId}/keys"
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Secret: true, Operation: huma.Operation{
+		OperationID: "create-key", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
+		Summary: "Create an API key", Tags: []string{"keys"},
+	}}, kr.createKey)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+		OperationID: "list-keys", Method: http.MethodGet, Path: path, Summary: "List the API keys", Tags: []string{"keys"},
+	}}, kr.listKeys)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Revoke an API key at once", Tags: []string{"keys"},
+	}}, kr.revokeKey)
+}
+
+func (kr *keyRoutes) createKey(ctx context.Context, p knowledge.Principal, in *newKeyInput) (*keyOutput, error) {
 	b := in.Body
 	run, again := edge.RunID(ctx)
 	k := store.Key{
-		ID: knowledge.DerivedID("key", run), Workspace: p.Workspace(), Project: p.Project(), Name: b.Name, Scopes: b.Scopes, CreatedAt: s.now(),
+		ID: knowledge.DerivedID("key", run), Workspace: p.Workspace(), Project: p.Project(), Name: b.Name, Scopes: b.Scopes, CreatedAt: kr.now(),
 		QueriesPerMinute: b.QueriesPerMinute,
 	}
 	if b.ProjectID != "" {
-		project, err := s.deps.Store.Project(ctx, p, b.ProjectID)
+		project, err := kr.store.Project(ctx, p, b.ProjectID)
 		if err != nil {
 			return nil, fmt.Errorf("read project %s: %w", b.ProjectID, err)
 		}
@@ -76,12 +82,12 @@ func (s *Server) createKey(ctx context.Context, p knowledge.Principal, in *newKe
 			return nil, knowledge.Invalid("body.expires_at", "must be in the future")
 		}
 	}
-	if err := within(p, &k); err != nil {
+	if err := setMaker(p, &k); err != nil {
 		return nil, err
 	}
-	secret, earlier, err := s.giveSecret(ctx, p, &k, again)
+	secret, earlier, err := giveSecret(ctx, kr.store, p, &k, again)
 	if err == nil && !earlier {
-		err = s.deps.Store.CreateKey(ctx, k)
+		err = kr.store.CreateKey(ctx, k)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create key %s: %w", k.ID, err)
@@ -94,9 +100,9 @@ func (s *Server) createKey(ctx context.Context, p knowledge.Principal, in *newKe
 // maxMakers is how many keys may stand above a key.
 const maxMakers = 8
 
-// within notes the principal as the maker of a key, and holds the key to what the
+// setMaker notes the principal as the maker of a key, and holds the key to what the
 // principal may do itself. A bound that the key does not name is inherited.
-func within(p knowledge.Principal, k *store.Key) error {
+func setMaker(p knowledge.Principal, k *store.Key) error {
 	for i, scope := range k.Scopes {
 		if !p.Can(scope) {
 			return knowledge.Invalid(fmt.Sprintf("body.scopes[%d]", i), "the maker of a key needs the scope %q itself", scope)
@@ -129,12 +135,12 @@ func within(p knowledge.Principal, k *store.Key) error {
 
 // giveSecret draws a key's secret, which is shown once. If an earlier try of the
 // request made the key and did not show it, that key gets the new secret.
-func (s *Server) giveSecret(ctx context.Context, p knowledge.Principal, k *store.Key, again bool) (secret string, earlier bool, err error) {
+func giveSecret(ctx context.Context, tenants Tenants, p knowledge.Principal, k *store.Key, again bool) (secret string, earlier bool, err error) {
 	secret, k.Hash, k.Prefix = access.NewKey()
 	if !again {
 		return secret, false, nil
 	}
-	made, err := s.deps.Store.RenewKey(ctx, p, k.ID, k.Hash, k.Prefix)
+	made, err := tenants.RenewKey(ctx, p, k.ID, k.Hash, k.Prefix)
 	switch {
 	case knowledge.IsCode(err, knowledge.CodeNotFound):
 		return secret, false, nil
@@ -145,25 +151,25 @@ func (s *Server) giveSecret(ctx context.Context, p knowledge.Principal, k *store
 	return secret, true, nil
 }
 
-func (s *Server) listKeys(ctx context.Context, p knowledge.Principal, in *struct {
+func (kr *keyRoutes) listKeys(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	PageQuery
-}) (*listed[keyView], error) {
-	keys, next, err := s.deps.Store.Keys(ctx, p, store.Page(in.PageQuery))
+}) (*listOutput[keyView], error) {
+	keys, next, err := kr.store.Keys(ctx, p, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
 	return page(convert(keys, viewKey), next), nil
 }
 
-func (s *Server) revokeKey(ctx context.Context, p knowledge.Principal, in *struct {
+func (kr *keyRoutes) revokeKey(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	ID       string `path:"id" maxLength:"200"`
 	Children bool   `query:"children" doc:"Also revoke the keys that were created with this key, and the keys created with those. Default: false"`
 }) (*struct{}, error) {
-	revoke := s.deps.Store.RevokeKey
+	revoke := kr.store.RevokeKey
 	if in.Children {
-		revoke = s.deps.Store.RevokeKeyTree
+		revoke = kr.store.RevokeKeyTree
 	}
 	if err := revoke(ctx, p, in.ID); err != nil {
 		return nil, fmt.Errorf("revoke key %s: %w", in.ID, err)

@@ -24,13 +24,13 @@ type list[T any] struct {
 	NextCursor *string `json:"next_cursor" doc:"The cursor of the next page; null on the last page"`
 }
 
-// listed is the output of a list route.
-type listed[T any] struct {
+// listOutput is the output of a list route.
+type listOutput[T any] struct {
 	Body list[T]
 }
 
-func page[T any](items []T, next string) *listed[T] {
-	out := &listed[T]{Body: list[T]{Data: items}}
+func page[T any](items []T, next string) *listOutput[T] {
+	out := &listOutput[T]{Body: list[T]{Data: items}}
 	if items == nil {
 		out.Body.Data = []T{}
 	}
@@ -51,11 +51,11 @@ func convert[A, B any](items []A, one func(A) B) []B {
 
 // projectID returns the id of the project by which a list is narrowed, which the
 // request names by its id or its name; "" = the list is not narrowed.
-func (s *Server) projectID(ctx context.Context, p knowledge.Principal, idOrName string) (string, error) {
+func projectID(ctx context.Context, tenants Tenants, p knowledge.Principal, idOrName string) (string, error) {
 	if idOrName == "" {
 		return "", nil
 	}
-	project, err := s.deps.Store.Project(ctx, p, idOrName)
+	project, err := tenants.Project(ctx, p, idOrName)
 	if err != nil {
 		return "", fmt.Errorf("read project %s: %w", idOrName, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 
@@ -16,61 +17,72 @@ import (
 	"github.com/cairn-rag/cairn/internal/mcpserver"
 )
 
-// registerMCP adds /mcp. It is not in openapi.json: a client reads what it offers from
+// mcpRoutes holds the route of the MCP server.
+type mcpRoutes struct {
+	edge     *edge.Edge
+	access   Access
+	streams  *streams
+	leases   *leases
+	stopping <-chan struct{}
+	version  string
+	log      *slog.Logger
+}
+
+// mount adds /mcp. It is not in openapi.json: a client reads what it offers from
 // tools/list.
-func (s *Server) registerMCP() {
-	handler := mcpserver.Handler(mcpserver.Config{Version: s.cfg.Version, Connect: s.connectMCP, Caller: s.callerOfMCP, Stopping: s.stopping, Log: s.deps.Log})
+func (m *mcpRoutes) mount(e *edge.Edge) {
+	handler := mcpserver.Handler(mcpserver.Config{Version: m.version, Connect: m.connect, Caller: m.caller, Stopping: m.stopping, Log: m.log})
 	for id, method := range map[string]string{"mcp": http.MethodPost, "mcp-listen": http.MethodGet, "mcp-end": http.MethodDelete} {
-		edge.HandleRaw(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
+		edge.HandleRaw(e, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 			OperationID: id, Method: method, Path: "/mcp", Hidden: true,
-		}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) { s.serveMCP(w, r, handler) })
+		}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) { m.serve(w, r, handler) })
 	}
 }
 
-// callerOfMCP names the key of a request, or the user of its JWT.
-func (s *Server) callerOfMCP(r *http.Request) string {
-	p, err := s.edge.Principal(r, "", access.Acting{})
+// caller names the key of a request, or the user of its JWT.
+func (m *mcpRoutes) caller(r *http.Request) string {
+	p, err := m.edge.Principal(r, "", access.Acting{})
 	if err != nil {
-		return "" // no caller: serveMCP refuses the request
+		return "" // no caller: serve refuses the request
 	}
 	return strings.Join([]string{p.Workspace(), p.KeyID(), p.Owner()}, "\x00")
 }
 
-// serveMCP passes a request on to the MCP server. One that stays open counts as a stream.
-func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, handler http.Handler) {
-	if _, err := s.edge.Principal(r, "", access.Acting{}); err != nil {
+// serve passes a request on to the MCP server. One that stays open counts as a stream.
+func (m *mcpRoutes) serve(w http.ResponseWriter, r *http.Request, handler http.Handler) {
+	if _, err := m.edge.Principal(r, "", access.Acting{}); err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
 	if r.Method == http.MethodGet {
-		release, err := s.openStream()
+		release, err := m.streams.open()
 		if err != nil {
 			edge.WriteError(w, r, err)
 			return
 		}
 		defer release()
-		ctx, end := s.leases.hold(r.Context())
+		ctx, end := m.leases.hold(r.Context())
 		defer end()
 		r = r.WithContext(ctx)
 	}
 	handler.ServeHTTP(w, r)
 }
 
-// connectMCP returns a client of this server with the credentials of a request. Its
+// connect returns a client of this server with the credentials of a request. Its
 // requests do not leave the process.
-func (s *Server) connectMCP(ctx context.Context, header http.Header) (*client.Client, error) {
+func (m *mcpRoutes) connect(ctx context.Context, header http.Header) (*client.Client, error) {
 	given := edge.Credentials(&http.Request{Header: header})
 	key := given.Bearer
 	if key == "" {
 		key = given.Key
 	}
-	p, err := s.deps.Access.Authenticate(ctx, given)
+	p, err := m.access.Authenticate(ctx, given)
 	if err != nil {
 		edge.RequestLog(ctx).InfoContext(ctx, "a caller of a tool is refused", "error", err)
 		refusal := knowledge.AsError(err)
 		return nil, fmt.Errorf("%s: %s", refusal.Code, refusal.Message)
 	}
-	return client.New(client.Config{URL: "http://cairn", Key: key, Workspace: p.Workspace(), HTTP: &http.Client{Transport: loopback{s.edge.Handler()}}})
+	return client.New(client.Config{URL: "http://cairn", Key: key, Workspace: p.Workspace(), HTTP: &http.Client{Transport: loopback{m.edge.Handler()}}})
 }
 
 // loopback is the transport of requests to a handler in the same process.

@@ -18,21 +18,29 @@ import (
 type openaiLibrary struct {
 	Blobs
 
-	server *Server
+	store            Store
+	intake           *intake.Intake
+	attributes       Attributes
+	questions        *question.Starter
+	retriever        Retriever
+	originals        *originals
+	documentRemovals *documentRemovals
+	projects         *projectRoutes
+	projectRemovals  *projectRemovals
 }
 
 // CreateProject implements openai.Library.
-func (l openaiLibrary) CreateProject(ctx context.Context, p knowledge.Principal, name string) (knowledge.Project, error) {
-	made, err := l.server.createProject(ctx, p, projectBody{ProjectChange: ProjectChange{Name: &name}})
+func (l *openaiLibrary) CreateProject(ctx context.Context, p knowledge.Principal, name string) (knowledge.Project, error) {
+	made, err := l.projects.createProject(ctx, p, projectBody{ProjectChange: ProjectChange{Name: &name}})
 	if err != nil {
 		return knowledge.Project{}, err
 	}
-	return l.server.deps.Store.Project(ctx, p, made.Body.ID)
+	return l.store.Project(ctx, p, made.Body.ID)
 }
 
 // RenameProject implements openai.Library.
-func (l openaiLibrary) RenameProject(ctx context.Context, p knowledge.Principal, id, name string) (knowledge.Project, error) {
-	project, _, err := l.server.updateProject(ctx, p, id, ProjectChange{Name: &name}, false)
+func (l *openaiLibrary) RenameProject(ctx context.Context, p knowledge.Principal, id, name string) (knowledge.Project, error) {
+	project, _, err := l.projects.updateProject(ctx, p, id, ProjectChange{Name: &name}, false)
 	if err != nil {
 		return project, fmt.Errorf("rename project %s: %w", id, err)
 	}
@@ -40,13 +48,13 @@ func (l openaiLibrary) RenameProject(ctx context.Context, p knowledge.Principal,
 }
 
 // RemoveProject implements openai.Library.
-func (l openaiLibrary) RemoveProject(ctx context.Context, p knowledge.Principal, idOrName string) (store.Run, error) {
-	return l.server.startProjectRemoval(ctx, p, idOrName)
+func (l *openaiLibrary) RemoveProject(ctx context.Context, p knowledge.Principal, idOrName string) (store.Run, error) {
+	return l.projectRemovals.start(ctx, p, idOrName)
 }
 
 // AddDocument implements openai.Library.
-func (l openaiLibrary) AddDocument(ctx context.Context, p knowledge.Principal, project knowledge.Project, f openai.NewFile) error {
-	batch := l.server.intake.NewBatch(p, project, intake.Run{ID: knowledge.NewID()})
+func (l *openaiLibrary) AddDocument(ctx context.Context, p knowledge.Principal, project knowledge.Project, f openai.NewFile) error {
+	batch := l.intake.NewBatch(p, project, intake.Run{ID: knowledge.NewID()})
 	err := batch.Add(ctx, f.Name, f.ExternalID, f.Content)
 	if err == nil {
 		_, err = batch.Accept(ctx, intake.Attributes{ExternalID: f.ExternalID, Metadata: f.Attributes})
@@ -59,13 +67,13 @@ func (l openaiLibrary) AddDocument(ctx context.Context, p knowledge.Principal, p
 }
 
 // ChangeAttributes implements openai.Library.
-func (l openaiLibrary) ChangeAttributes(ctx context.Context, p knowledge.Principal, id string, attributes map[string]any) error {
+func (l *openaiLibrary) ChangeAttributes(ctx context.Context, p knowledge.Principal, id string, attributes map[string]any) error {
 	if wrong := knowledge.MetadataFields("body.attributes", attributes); wrong != nil {
 		return knowledge.InvalidFields(wrong)
 	}
-	_, err := l.server.deps.Store.UpdateDocument(ctx, p, id, store.DocumentPatch{Metadata: &attributes})
+	_, err := l.store.UpdateDocument(ctx, p, id, store.DocumentPatch{Metadata: &attributes})
 	if err == nil {
-		err = l.server.deps.Attributes.UpdateIndex(ctx, id)
+		err = l.attributes.UpdateIndex(ctx, id)
 	}
 	if err != nil {
 		return fmt.Errorf("change the attributes of document %s: %w", id, err)
@@ -74,18 +82,18 @@ func (l openaiLibrary) ChangeAttributes(ctx context.Context, p knowledge.Princip
 }
 
 // RemoveDocument implements openai.Library.
-func (l openaiLibrary) RemoveDocument(ctx context.Context, p knowledge.Principal, id string) error {
-	_, err := l.server.startRemoval(ctx, p, knowledge.NewID(), id)
+func (l *openaiLibrary) RemoveDocument(ctx context.Context, p knowledge.Principal, id string) error {
+	_, err := l.documentRemovals.start(ctx, p, knowledge.NewID(), id)
 	return err
 }
 
 // Original implements openai.Library.
-func (l openaiLibrary) Original(ctx context.Context, p knowledge.Principal, document string) (io.ReadCloser, error) {
-	v, err := l.server.readableVersion(ctx, p, document)
+func (l *openaiLibrary) Original(ctx context.Context, p knowledge.Principal, document string) (io.ReadCloser, error) {
+	v, err := l.originals.readableVersion(ctx, p, document)
 	if err != nil {
 		return nil, err
 	}
-	content, err := l.server.openOriginal(ctx, v)
+	content, err := l.originals.open(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +101,7 @@ func (l openaiLibrary) Original(ctx context.Context, p knowledge.Principal, docu
 }
 
 // Keys implements openai.Library.
-func (l openaiLibrary) Keys(ctx context.Context, prefix string) ([]string, error) {
+func (l *openaiLibrary) Keys(ctx context.Context, prefix string) ([]string, error) {
 	var keys []string
 	for object, err := range l.List(ctx, prefix) {
 		if err != nil {
@@ -105,15 +113,15 @@ func (l openaiLibrary) Keys(ctx context.Context, prefix string) ([]string, error
 }
 
 // Search implements openai.Library.
-func (l openaiLibrary) Search(ctx context.Context, p knowledge.Principal, project knowledge.Project, s openai.Search) ([]openai.Passage, error) {
-	setup, err := l.server.questions.Setup(ctx, p, project, question.Request{Filter: s.Filter})
+func (l *openaiLibrary) Search(ctx context.Context, p knowledge.Principal, project knowledge.Project, s openai.Search) ([]openai.Passage, error) {
+	setup, err := l.questions.Setup(ctx, p, project, question.Request{Filter: s.Filter})
 	if err != nil {
 		return nil, err
 	}
 	config := setup.Config
 	config.AI.Retrieval.NumberOfChunks = s.Most
 	config = config.WithDefaults()
-	result, err := l.server.deps.Retriever.Retrieve(ctx, retrieve.Request{
+	result, err := l.retriever.Retrieve(ctx, retrieve.Request{
 		Principal: p, Query: s.Text, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: config.AI.Retrieval, Model: config.AI.Model, Failover: config.AI.Failover,
 		Enhance: config.AI.EnhanceQuery || s.Rewrite, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled,
 	})

@@ -12,51 +12,56 @@ import (
 )
 
 // openaiRuns shows the runs of questions to package openai.
-type openaiRuns struct{ *Server }
+type openaiRuns struct {
+	store  Runs
+	blobs  Blobs
+	events *eventRoutes
+	runs   *runRoutes
+}
 
 // Follow implements openai.Runs.
-func (o openaiRuns) Follow(ctx context.Context, run store.Run, alive func() error, emit func(stream.Item) error) error {
-	ctx, release := o.leases.hold(ctx)
+func (o *openaiRuns) Follow(ctx context.Context, run store.Run, alive func() error, emit func(stream.Item) error) error {
+	ctx, release := o.events.leases.hold(ctx)
 	defer release()
-	if err := o.follow(ctx, runRef(run), alive, emit); err != nil {
+	if err := o.events.follower.follow(ctx, runRef(run), alive, emit); err != nil {
 		return endOf(ctx, err)
 	}
 	return nil
 }
 
 // Readable implements openai.Runs.
-func (o openaiRuns) Readable(ctx context.Context, p knowledge.Principal, id string) (knowledge.Principal, store.Run, error) {
-	run, err := o.deps.Store.Run(ctx, p, id)
+func (o *openaiRuns) Readable(ctx context.Context, p knowledge.Principal, id string) (knowledge.Principal, store.Run, error) {
+	run, err := o.store.Run(ctx, p, id)
 	if err != nil {
 		return p, run, err
 	}
-	p, err = o.runReader(ctx, p, run)
+	p, err = o.events.readers.asReader(ctx, p, run)
 	return p, run, err
 }
 
 // Request implements openai.Runs.
-func (o openaiRuns) Request(ctx context.Context, run store.Run) (knowledge.Request, error) {
-	return activities.ReadRequest(ctx, o.deps.Blobs, knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID})
+func (o *openaiRuns) Request(ctx context.Context, run store.Run) (knowledge.Request, error) {
+	return activities.ReadRequest(ctx, o.blobs, knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID})
 }
 
 // Cancel implements openai.Runs.
-func (o openaiRuns) Cancel(ctx context.Context, p knowledge.Principal, id string) error {
-	_, err := o.cancelRun(ctx, p, &runPath{ID: id})
+func (o *openaiRuns) Cancel(ctx context.Context, p knowledge.Principal, id string) error {
+	_, err := o.runs.cancelRun(ctx, p, &runPath{ID: id})
 	return err
 }
 
 // OpenStream implements openai.Runs.
-func (o openaiRuns) OpenStream() (release func(), err error) { return o.openStream() }
+func (o *openaiRuns) OpenStream() (release func(), err error) { return o.events.streams.open() }
 
 // Outcome implements openai.Runs.
-func (o openaiRuns) Outcome(ctx context.Context, p knowledge.Principal, run store.Run, key string) (openai.Outcome, error) {
-	found, err := (&renderer{server: o.Server, reading: &reading{principal: p, run: run}}).load(ctx, key)
+func (o *openaiRuns) Outcome(ctx context.Context, p knowledge.Principal, run store.Run, key string) (openai.Outcome, error) {
+	found, err := (&renderer{results: o.events.results, reading: &reading{principal: p, run: run}}).load(ctx, key)
 	if err != nil {
 		return openai.Outcome{}, err
 	}
 	record := found.record
 	out := openai.Outcome{Text: record.Answer, Model: record.Model, ConversationID: record.ConversationID, FinishReason: record.FinishReason, Usage: record.Usage, Choices: record.Searches}
-	for _, x := range o.sources(p, found) {
+	for _, x := range o.events.results.views.sources(p, found) {
 		out.Sources = append(out.Sources, openai.Citation{
 			Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, DocumentName: x.DocumentName, ExternalID: x.ExternalID, URL: x.URL,
 			Text: x.Text, Score: x.Score, Heading: x.Heading, PageNumber: x.PageNumber, Used: x.UsedInResponse,

@@ -18,22 +18,22 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// describe serves the description of all routes that are registered by now, as
+// mount serves the description of all routes that are registered by now, as
 // openapi.json and as pages for people.
-func (s *Server) describe() {
-	s.describeRoute("/", "home", "Start page", contentHTML, s.homePage)
-	s.describeRoute("/openapi.json", "openapi", "API description (OpenAPI 3.1)", "application/openapi+json", func() ([]byte, error) {
-		return json.MarshalIndent(s.edge.OpenAPI(), "", "  ")
+func (p *pages) mount(e *edge.Edge) {
+	p.describeRoute("/", "home", "Start page", contentHTML, p.homePage)
+	p.describeRoute("/openapi.json", "openapi", "API description (OpenAPI 3.1)", "application/openapi+json", func() ([]byte, error) {
+		return json.MarshalIndent(e.OpenAPI(), "", "  ")
 	})
-	s.describeRoute("/docs", "docs", "API reference as a web page", contentHTML, s.docsPage)
-	s.tidyDescription()
+	p.describeRoute("/docs", "docs", "API reference as a web page", contentHTML, p.docsPage)
+	p.tidyDescription()
 }
 
 // describeRoute registers a route that serves a page. The page is written at its first
 // request: together they hold 3 MB, and few servers show them.
-func (s *Server) describeRoute(path, id, summary, contentType string, write func() ([]byte, error)) {
+func (p *pages) describeRoute(path, id, summary, contentType string, write func() ([]byte, error)) {
 	written := sync.OnceValues(write)
-	edge.HandleRaw(s.edge, edge.Route{Public: true, Operation: huma.Operation{
+	edge.HandleRaw(p.edge, edge.Route{Public: true, Operation: huma.Operation{
 		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"},
 		Responses: map[string]*huma.Response{"200": {Description: "OK"}},
 	}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) {
@@ -45,7 +45,7 @@ func (s *Server) describeRoute(path, id, summary, contentType string, write func
 		w.Header().Set("Content-Type", contentType)
 		if contentType == contentHTML {
 			w.Header().Set("Content-Security-Policy", pagePolicy)
-			page = bytes.ReplaceAll(page, []byte(exampleAddress), []byte(s.exampleAddress(r)))
+			page = bytes.ReplaceAll(page, []byte(exampleAddress), []byte(p.exampleAddress(r)))
 		}
 		_, _ = w.Write(page)
 	})
@@ -56,17 +56,17 @@ var plainHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
 
 // exampleAddress returns the address at which a reader of the pages reaches the API, so that
 // their examples can be run as they are.
-func (s *Server) exampleAddress(r *http.Request) string {
-	if s.cfg.PublicURL == "" && !plainHost.MatchString(r.Host) {
+func (p *pages) exampleAddress(r *http.Request) string {
+	if p.views.publicURL == "" && !plainHost.MatchString(r.Host) {
 		return exampleAddress
 	}
-	return html.EscapeString(s.address(r))
+	return html.EscapeString(p.views.address(r))
 }
 
 // tidyDescription adds to every operation our errors and the parameters that guard
 // reads, and removes huma's errors.
-func (s *Server) tidyDescription() {
-	oapi := s.edge.OpenAPI()
+func (p *pages) tidyDescription() {
+	oapi := p.edge.OpenAPI()
 	for path, item := range oapi.Paths {
 		for _, op := range operationsOf(item) {
 			describeGuard(op, path)

@@ -4,9 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"mime"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,6 +16,7 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -26,31 +28,47 @@ const (
 	originalStep = 10 * time.Minute
 )
 
-// originalURL returns the address of an original, with a token for a reader that can
-// send no header. The link is good as long as the principal's key or JWT is.
-func (s *Server) originalURL(p knowledge.Principal, document string) string {
-	expires := s.now().Add(originalLife + originalStep).Truncate(originalStep)
-	token := s.deps.Access.SignOriginal(p, document, expires)
-	return s.link("/workspaces/" + p.Workspace() + "/documents/" + document + "/content?token=" + url.QueryEscape(token))
+// originals reads the files that documents were made of, and holds their route.
+type originals struct {
+	edge    *edge.Edge
+	store   Documents
+	blobs   Blobs
+	access  Access
+	now     func() time.Time
+	presign bool // answer with the address of the bytes in their bucket
+}
+
+// mount adds the route.
+func (o *originals) mount(e *edge.Edge) {
+	edge.Handle(e, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
+		OperationID: "get-document-content", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/content", Summary: "Read the original file", Tags: []string{"documents"},
+		Description: "The url of a source contains a token, with which no key is needed. Range, If-Range and If-None-Match are supported.",
+		Responses: map[string]*huma.Response{
+			"200": {Description: "The uploaded file, unchanged", Content: originalTypes()},
+			"206": {Description: "The part of the file that Range names"},
+			"304": {Description: "Not modified: If-None-Match has the ETag of the file"},
+			"307": {Description: "If blob.presign is set: the file is at the URL in Location, for five minutes"},
+		},
+	}}, o.getOriginal)
 }
 
 // getOriginal serves an original to the holder of a key, a JWT or a link. It
 // authenticates the request itself.
-func (s *Server) getOriginal(_ context.Context, _ knowledge.Principal, in *struct {
+func (o *originals) getOriginal(_ context.Context, _ knowledge.Principal, in *struct {
 	DocumentPath
 	Token string `query:"token" doc:"The token of the url of a source; replaces a key"`
 }) (*huma.StreamResponse, error) {
 	return &huma.StreamResponse{Body: func(out huma.Context) {
 		r, w := humago.Unwrap(out)
-		v, err := s.openVersion(r, in.ID, in.Token)
-		if err == nil && s.cfg.Presign && r.Method == http.MethodGet {
+		v, err := o.requestedVersion(r, in.ID, in.Token)
+		if err == nil && o.presign && r.Method == http.MethodGet {
 			var redirected bool
-			if redirected, err = s.redirect(w, r, v); redirected {
+			if redirected, err = o.redirect(w, r, v); redirected {
 				return
 			}
 		}
 		if err == nil {
-			err = s.serveOriginal(w, r, v)
+			err = o.serve(w, r, v)
 		}
 		if err != nil {
 			edge.WriteError(w, r, err)
@@ -58,15 +76,15 @@ func (s *Server) getOriginal(_ context.Context, _ knowledge.Principal, in *struc
 	}}, nil
 }
 
-// serveOriginal serves an original, or the part of it that Range names, so that a browser
+// serve serves an original, or the part of it that Range names, so that a browser
 // never runs what is in it. An original never changes, so its key makes its ETag.
-func (s *Server) serveOriginal(w http.ResponseWriter, r *http.Request, v store.Version) error {
-	original, err := s.openOriginal(r.Context(), v)
+func (o *originals) serve(w http.ResponseWriter, r *http.Request, v store.Version) error {
+	original, err := o.open(r.Context(), v)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = original.Close() }() // it was only read
-	mediaType, disposition := shownAs(v)
+	mediaType, disposition := contentHeaders(v)
 	header, tag := w.Header(), sha256.Sum256([]byte(v.SourceKey))
 	header.Set("Content-Type", mediaType)
 	header.Set("Content-Disposition", disposition)
@@ -86,15 +104,15 @@ const presigned = 5 * time.Minute
 
 // redirect sends the client to the original in its bucket. It reports false if the store
 // has no such addresses, or does not have the original.
-func (s *Server) redirect(w http.ResponseWriter, r *http.Request, v store.Version) (bool, error) {
+func (o *originals) redirect(w http.ResponseWriter, r *http.Request, v store.Version) (bool, error) {
 	if v.SourceKey == "" {
 		return false, nil
 	}
-	if there, err := s.deps.Blobs.Exists(r.Context(), v.SourceKey); err != nil || !there {
+	if there, err := o.blobs.Exists(r.Context(), v.SourceKey); err != nil || !there {
 		return false, err
 	}
-	mediaType, disposition := shownAs(v)
-	address, err := s.deps.Blobs.Link(r.Context(), v.SourceKey, blob.Download{MediaType: mediaType, Disposition: disposition, Valid: presigned})
+	mediaType, disposition := contentHeaders(v)
+	address, err := o.blobs.Link(r.Context(), v.SourceKey, blob.Download{MediaType: mediaType, Disposition: disposition, Valid: presigned})
 	if err != nil || address == "" {
 		return false, err
 	}
@@ -105,26 +123,26 @@ func (s *Server) redirect(w http.ResponseWriter, r *http.Request, v store.Versio
 	return true, nil
 }
 
-// openVersion returns the version whose original a request may read. If its token opens
+// requestedVersion returns the version whose original a request may read. If its token opens
 // nothing, the key or the JWT beside it decides.
-func (s *Server) openVersion(r *http.Request, id, token string) (store.Version, error) {
+func (o *originals) requestedVersion(r *http.Request, id, token string) (store.Version, error) {
 	workspace := r.PathValue("workspaceId")
 	if token != "" {
-		v, err := s.linkedVersion(r.Context(), workspace, id, token)
+		v, err := o.versionByLink(r.Context(), workspace, id, token)
 		if c := edge.Credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.Key == "" && c.Bearer == "" {
 			return v, err
 		}
 	}
-	p, err := s.edge.Principal(r, workspace, edge.ActingFromQuery(r))
+	p, err := o.edge.Principal(r, workspace, edge.ActingFromQuery(r))
 	if err != nil {
 		return store.Version{}, err
 	}
-	return s.readableVersion(r.Context(), edge.AsReader(r, p), id)
+	return o.readableVersion(r.Context(), edge.AsReader(r, p), id)
 }
 
-// linkedVersion returns the published version of the document that a token is for.
-func (s *Server) linkedVersion(ctx context.Context, workspace, id, token string) (store.Version, error) {
-	link, err := s.deps.Access.VerifyOriginal(ctx, token, id, s.now())
+// versionByLink returns the published version of the document that a token is for.
+func (o *originals) versionByLink(ctx context.Context, workspace, id, token string) (store.Version, error) {
+	link, err := o.access.VerifyOriginal(ctx, token, id, o.now())
 	if err != nil {
 		return store.Version{}, err
 	}
@@ -132,12 +150,70 @@ func (s *Server) linkedVersion(ctx context.Context, workspace, id, token string)
 		return store.Version{}, knowledge.NotFound("document", id)
 	}
 	p := access.ForDocumentRun(workspace, "", link)
-	d, err := s.deps.Store.Document(ctx, p, id)
+	d, err := o.store.Document(ctx, p, id)
 	if err != nil {
 		return store.Version{}, fmt.Errorf("read document %s: %w", id, err)
 	}
 	if d.PublishedVersion == 0 || d.Status == knowledge.StatusInactive || d.Status == knowledge.StatusDeleting {
 		return store.Version{}, knowledge.NotFound("document", id)
 	}
-	return s.deps.Store.VersionFor(ctx, p, id, d.PublishedVersion)
+	return o.store.VersionFor(ctx, p, id, d.PublishedVersion)
+}
+
+// originals describes the bytes of every kind of file that is read, and of those
+// whose kind is not known.
+func originalTypes() map[string]*huma.MediaType {
+	content := map[string]*huma.MediaType{}
+	for _, f := range extract.Formats() {
+		if f.IsRead() && f.Name != "source code" {
+			content[f.MediaType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+		}
+	}
+	content["application/octet-stream"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	return content
+}
+
+// readableVersion returns the version that readers see. If none is published, it
+// returns the newest one to a principal with the write scope.
+func (o *originals) readableVersion(ctx context.Context, p knowledge.Principal, id string) (store.Version, error) {
+	d, err := o.store.Document(ctx, p, id)
+	if err != nil {
+		return store.Version{}, fmt.Errorf("read document %s: %w", id, err)
+	}
+	wanted := d.PublishedVersion
+	if wanted == 0 && p.Can(knowledge.ScopeWrite) {
+		wanted = d.Version
+	}
+	v, err := o.store.VersionFor(ctx, p, id, wanted)
+	if err != nil {
+		return v, fmt.Errorf("read version %d of document %s: %w", wanted, id, err)
+	}
+	return v, nil
+}
+
+// open opens the original of a version.
+func (o *originals) open(ctx context.Context, v store.Version) (*blob.Content, error) {
+	if v.SourceKey == "" { // it was refused at the upload
+		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q was not stored", v.Document)
+	}
+	original, err := o.blobs.OpenContent(ctx, v.SourceKey)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q has not arrived yet", v.Document).WithCause(err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open original of document %s: %w", v.Document, err)
+	}
+	return original, nil
+}
+
+// contentHeaders returns the Content-Type and the Content-Disposition of a version's original.
+func contentHeaders(v store.Version) (mediaType, disposition string) {
+	mediaType, disposition = v.MediaType, "attachment"
+	if mediaType == "" {
+		mediaType = "application/octet-stream"
+	}
+	if f, ok := extract.FormatOf(mediaType); ok && f.IsSafe {
+		disposition = "inline"
+	}
+	return mediaType, mime.FormatMediaType(disposition, map[string]string{"filename": v.Name})
 }

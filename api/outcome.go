@@ -18,6 +18,11 @@ type outcome struct {
 	chunks map[string]store.ChunkView
 }
 
+// newResults uses Store, Blobs, Access, Links and Clock of deps.
+func newResults(cfg Config, deps Deps) *results {
+	return &results{store: deps.Store, blobs: deps.Blobs, views: &views{publicURL: cfg.PublicURL, access: deps.Access, links: deps.Links, now: deps.now}}
+}
+
 // load reads the stored outcome of the run and the passages that the reader may
 // see now.
 func (r *renderer) load(ctx context.Context, key string) (*outcome, error) {
@@ -25,19 +30,26 @@ func (r *renderer) load(ctx context.Context, key string) (*outcome, error) {
 		return r.outcome, nil
 	}
 	out := &outcome{}
-	if err := r.server.deps.Blobs.GetJSON(ctx, key, &out.record); err != nil {
+	if err := r.results.blobs.GetJSON(ctx, key, &out.record); err != nil {
 		return nil, fmt.Errorf("read the answer of run %s: %w", r.run.ID, err)
 	}
 	var err error
-	if out.chunks, err = r.server.passages(ctx, r.principal, out.record.Sources); err != nil {
+	if out.chunks, err = r.results.passages(ctx, r.principal, out.record.Sources); err != nil {
 		return nil, fmt.Errorf("read the sources of run %s: %w", r.run.ID, err)
 	}
 	r.outcome = out
 	return out, nil
 }
 
+// results reads what runs came to, with the permission of whoever reads it.
+type results struct {
+	store Store
+	blobs Blobs
+	views *views
+}
+
 // passages reads the passages of sources that the principal may read now.
-func (s *Server) passages(ctx context.Context, p knowledge.Principal, sources []activities.Source) (map[string]store.ChunkView, error) {
+func (r *results) passages(ctx context.Context, p knowledge.Principal, sources []activities.Source) (map[string]store.ChunkView, error) {
 	hits := make([]knowledge.Hit, 0, len(sources))
 	for _, x := range sources {
 		if x.Page != nil {
@@ -45,11 +57,11 @@ func (s *Server) passages(ctx context.Context, p knowledge.Principal, sources []
 		}
 		hits = append(hits, knowledge.Hit{ChunkID: x.ChunkID, DocumentID: x.DocumentID})
 	}
-	return retrieve.Lookup(ctx, s.deps.Store, p, hits)
+	return retrieve.Lookup(ctx, r.store, p, hits)
 }
 
 // messageSources are the sources of a stored message, as an answer shows them.
-func (s *Server) messageSources(ctx context.Context, p knowledge.Principal, m store.Message) ([]source, error) {
+func (r *results) messageSources(ctx context.Context, p knowledge.Principal, m store.Message) ([]source, error) {
 	var out outcome
 	if len(m.Sources) > 0 {
 		if err := json.Unmarshal(m.Sources, &out.record.Sources); err != nil {
@@ -62,10 +74,10 @@ func (s *Server) messageSources(ctx context.Context, p knowledge.Principal, m st
 		}
 	}
 	var err error
-	if out.chunks, err = s.passages(ctx, p, out.record.Sources); err != nil {
+	if out.chunks, err = r.passages(ctx, p, out.record.Sources); err != nil {
 		return nil, fmt.Errorf("read the sources of message %s: %w", m.ID, err)
 	}
-	return s.sources(p, &out), nil
+	return r.views.sources(p, &out), nil
 }
 
 // source is a passage in the answer of /query.
@@ -89,7 +101,7 @@ type source struct {
 	Removed        bool       `json:"removed,omitempty" doc:"The document was removed, or the caller may no longer see it: the source has only its rank, score and ids"`
 }
 
-func (s *Server) sources(p knowledge.Principal, o *outcome) []source {
+func (v *views) sources(p knowledge.Principal, o *outcome) []source {
 	list := make([]source, 0, len(o.record.Sources))
 	for _, x := range o.record.Sources {
 		out := source{
@@ -102,7 +114,7 @@ func (s *Server) sources(p knowledge.Principal, o *outcome) []source {
 			out.Removed, out.DocumentName, out.Text, out.URL = false, g.Name, g.Text, g.URL
 		} else if c, ok := o.chunks[x.ChunkID]; ok {
 			out.Removed, out.DocumentName, out.Text = false, c.Document.Name, c.Text
-			out.URL = s.originalURL(p, c.DocumentID)
+			out.URL = v.originalURL(p, c.DocumentID)
 			out.BBox, out.PageNumber = chunkBoxes(c.Chunk)
 			out.ExternalID, out.Heading = c.Document.ExternalID, notNil(c.HeadingPath)
 			out.StartTime, out.EndTime = seconds(c.Time)

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/api/openai"
 )
 
 // The pages have one style and one script, and load nothing.
@@ -41,13 +42,21 @@ func hashOf(script string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
+// pages writes the pages that describe the API, and openapi.json.
+type pages struct {
+	edge   *edge.Edge
+	links  Links
+	models openai.Models
+	views  *views
+}
+
 // fillPage fills a template. The data is the fields of the page beside those of all pages.
-func (s *Server) fillPage(name, text string, functions template.FuncMap, data map[string]any) ([]byte, error) {
+func (p *pages) fillPage(name, text string, functions template.FuncMap, data map[string]any) ([]byte, error) {
 	parsed, err := template.New(name).Funcs(functions).Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("read the page %s: %w", name, err)
 	}
-	data["Info"], data["Style"], data["Script"] = s.edge.OpenAPI().Info, template.CSS(pageCSS), template.JS(pageJS)
+	data["Info"], data["Style"], data["Script"] = p.edge.OpenAPI().Info, template.CSS(pageCSS), template.JS(pageJS)
 	var out bytes.Buffer
 	if err := parsed.Execute(&out, data); err != nil {
 		return nil, fmt.Errorf("fill the page %s: %w", name, err)
@@ -59,9 +68,9 @@ func (s *Server) fillPage(name, text string, functions template.FuncMap, data ma
 type step struct{ Title, Command string }
 
 // homePage names this server and shows how to ask it, until there is a console.
-func (s *Server) homePage() ([]byte, error) {
+func (p *pages) homePage() ([]byte, error) {
 	steps := []step{{"Read the admin key", "KEY=$(cat cairn-data/admin.key)"}}
-	paths := s.edge.OpenAPI().Paths
+	paths := p.edge.OpenAPI().Paths
 	for _, op := range []struct {
 		title     string
 		operation *huma.Operation
@@ -69,13 +78,13 @@ func (s *Server) homePage() ([]byte, error) {
 		{"Upload a document", paths["/workspaces/{workspaceId}/projects/{id}/files"].Post},
 		{"Ask a question", paths["/workspaces/{workspaceId}/webhooks/query"].Post},
 	} {
-		command, err := s.curl(op.operation)
+		command, err := p.curl(op.operation)
 		if err != nil {
 			return nil, err
 		}
 		steps = append(steps, step{op.title, command})
 	}
-	return s.fillPage("home", homeHTML, nil, map[string]any{"Operator": s.deps.Links.OperatorPage(), "Steps": steps})
+	return p.fillPage("home", homeHTML, nil, map[string]any{"Operator": p.links.OperatorPage(), "Steps": steps})
 }
 
 // section is the operations of one tag on the page.
@@ -85,10 +94,10 @@ type section struct {
 }
 
 // sections returns the operations by tag: those of the first hour first.
-func (s *Server) sections() []section {
+func (p *pages) sections() []section {
 	byTag := map[string][]*huma.Operation{}
-	for _, path := range slices.Sorted(maps.Keys(s.edge.OpenAPI().Paths)) {
-		for _, op := range operationsOf(s.edge.OpenAPI().Paths[path]) {
+	for _, path := range slices.Sorted(maps.Keys(p.edge.OpenAPI().Paths)) {
+		for _, op := range operationsOf(p.edge.OpenAPI().Paths[path]) {
 			tag := strings.Join(op.Tags, ", ")
 			byTag[tag] = append(byTag[tag], op)
 		}
@@ -109,35 +118,35 @@ func (s *Server) sections() []section {
 }
 
 // docsPage lists the operations with examples, the codes of errors and the schemas.
-func (s *Server) docsPage() ([]byte, error) {
+func (p *pages) docsPage() ([]byte, error) {
 	type schema struct {
 		Name   string
 		Schema *huma.Schema
 	}
 	var schemas []schema
-	all := s.edge.OpenAPI().Components.Schemas.Map()
+	all := p.edge.OpenAPI().Components.Schemas.Map()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		schemas = append(schemas, schema{name, all[name]})
 	}
-	functions := template.FuncMap{"schema": s.schemaText, "curl": s.curl, "answer": s.answerExample, "isJSON": isJSON}
-	return s.fillPage("docs", docsHTML, functions, map[string]any{
-		"Sections": s.sections(), "Codes": edge.Codes(), "Schemas": schemas,
+	functions := template.FuncMap{"schema": p.schemaText, "curl": p.curl, "answer": p.answerExample, "isJSON": isJSON}
+	return p.fillPage("docs", docsHTML, functions, map[string]any{
+		"Sections": p.sections(), "Codes": edge.Codes(), "Schemas": schemas,
 	})
 }
 
 // schemaText shows a schema; one that is a reference, what it refers to.
-func (s *Server) schemaText(schema *huma.Schema) (string, error) {
-	if schema = s.resolved(schema); schema == nil {
+func (p *pages) schemaText(schema *huma.Schema) (string, error) {
+	if schema = p.resolve(schema); schema == nil {
 		return "", nil
 	}
 	text, err := json.MarshalIndent(schema, "", "  ")
 	return string(text), err
 }
 
-// resolved follows the references of a schema.
-func (s *Server) resolved(schema *huma.Schema) *huma.Schema {
+// resolve follows the references of a schema.
+func (p *pages) resolve(schema *huma.Schema) *huma.Schema {
 	for schema != nil && schema.Ref != "" {
-		schema = s.edge.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
+		schema = p.edge.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
 	}
 	return schema
 }

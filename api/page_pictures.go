@@ -59,8 +59,16 @@ func (p *pagePath) drawing() (extract.Drawing, error) {
 	return d, nil
 }
 
-func (s *Server) registerPagePictures() {
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+// pagePictureRoutes holds the route of the pictures of pages.
+type pagePictureRoutes struct {
+	originals *originals
+	blobs     Blobs
+	drawer    PageDrawer
+	tempDir   string
+}
+
+func (ppr *pagePictureRoutes) mount(e *edge.Edge) {
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-document-page", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/pages/{page}",
 		Summary: "Render a page of a document as a picture", Tags: []string{"documents"},
 		Responses: map[string]*huma.Response{
@@ -70,13 +78,13 @@ func (s *Server) registerPagePictures() {
 			},
 			"304": {Description: "Not modified: If-None-Match has the ETag of the picture"},
 		},
-	}}, s.pagePicture)
+	}}, ppr.pagePicture)
 }
 
 // pagePicture serves the picture of a page of the version that the principal may
 // read. A version never changes, so its number and the drawing make the ETag.
-func (s *Server) pagePicture(ctx context.Context, p knowledge.Principal, in *pagePath) (*huma.StreamResponse, error) {
-	v, err := s.readableVersion(ctx, p, in.ID)
+func (ppr *pagePictureRoutes) pagePicture(ctx context.Context, p knowledge.Principal, in *pagePath) (*huma.StreamResponse, error) {
+	v, err := ppr.originals.readableVersion(ctx, p, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +96,7 @@ func (s *Server) pagePicture(ctx context.Context, p knowledge.Principal, in *pag
 	if matches(in.IfNoneMatch, tag) {
 		return pageResponse(http.StatusNotModified, tag, nil), nil
 	}
-	picture, err := s.page(ctx, p, v, d)
+	picture, err := ppr.page(ctx, p, v, d)
 	if err != nil {
 		return nil, err
 	}
@@ -129,12 +137,12 @@ func pageResponse(status int, tag string, picture []byte) *huma.StreamResponse {
 
 // page returns the stored picture of a page, or draws and stores it. One with boxes is
 // drawn each time.
-func (s *Server) page(ctx context.Context, p knowledge.Principal, v store.Version, d extract.Drawing) ([]byte, error) {
+func (ppr *pagePictureRoutes) page(ctx context.Context, p knowledge.Principal, v store.Version, d extract.Drawing) ([]byte, error) {
 	if len(d.Boxes) > 0 {
-		return s.drawPage(ctx, v, d)
+		return ppr.drawPage(ctx, v, d)
 	}
 	key := blob.StepKey(v.VersionRef, fmt.Sprintf("pages/%d-%d.png", d.Page, d.Resolution))
-	stored, _, err := s.deps.Blobs.Open(ctx, key)
+	stored, _, err := ppr.blobs.Open(ctx, key)
 	if err == nil {
 		defer stored.Close()
 		return io.ReadAll(stored)
@@ -142,30 +150,30 @@ func (s *Server) page(ctx context.Context, p knowledge.Principal, v store.Versio
 	if !errors.Is(err, blob.ErrNotFound) {
 		return nil, fmt.Errorf("open the picture of a page: %w", err)
 	}
-	picture, err := s.drawPage(ctx, v, d)
+	picture, err := ppr.drawPage(ctx, v, d)
 	if err != nil || !slices.Contains(keptResolutions, d.Resolution) {
 		return picture, err
 	}
-	if _, err := s.deps.Blobs.PutReader(ctx, key, bytes.NewReader(picture)); err != nil {
+	if _, err := ppr.blobs.PutReader(ctx, key, bytes.NewReader(picture)); err != nil {
 		return nil, fmt.Errorf("store the picture of a page: %w", err)
 	}
 	// A removal may have deleted the other bytes of the version meanwhile.
-	if now, err := s.readableVersion(ctx, p, v.Document); err != nil || now.Version != v.Version {
-		return picture, s.deps.Blobs.Delete(context.WithoutCancel(ctx), key)
+	if now, err := ppr.originals.readableVersion(ctx, p, v.Document); err != nil || now.Version != v.Version {
+		return picture, ppr.blobs.Delete(context.WithoutCancel(ctx), key)
 	}
 	return picture, nil
 }
 
 // openPages opens the file whose pages are those of a document: its original, or the PDF
 // that LibreOffice made of an office document. in names its kind.
-func (s *Server) openPages(ctx context.Context, v store.Version) (pages io.ReadCloser, in extract.Input, err error) {
+func (ppr *pagePictureRoutes) openPages(ctx context.Context, v store.Version) (pages io.ReadCloser, in extract.Input, err error) {
 	f, _ := extract.FormatOf(v.MediaType)
 	if f.IsDrawn() {
-		original, err := s.openOriginal(ctx, v)
+		original, err := ppr.originals.open(ctx, v)
 		return original, extract.Input{Name: v.Name, MediaType: v.MediaType}, err
 	}
 	if f.HasPages() {
-		pages, _, err = s.deps.Blobs.Open(ctx, blob.AssetKey(v.VersionRef, extract.PagesAsset))
+		pages, _, err = ppr.blobs.Open(ctx, blob.AssetKey(v.VersionRef, extract.PagesAsset))
 		if err == nil || !errors.Is(err, blob.ErrNotFound) {
 			return pages, extract.Input{Name: extract.PagesAsset, MediaType: extract.TypePDF}, err
 		}
@@ -175,13 +183,13 @@ func (s *Server) openPages(ctx context.Context, v store.Version) (pages io.ReadC
 }
 
 // drawPage draws a page of a document.
-func (s *Server) drawPage(ctx context.Context, v store.Version, d extract.Drawing) ([]byte, error) {
-	original, in, err := s.openPages(ctx, v)
+func (ppr *pagePictureRoutes) drawPage(ctx context.Context, v store.Version, d extract.Drawing) ([]byte, error) {
+	original, in, err := ppr.openPages(ctx, v)
 	if err != nil {
 		return nil, err
 	}
 	defer original.Close()
-	folder, err := os.MkdirTemp(s.cfg.TempDir, "cairn-page-*")
+	folder, err := os.MkdirTemp(ppr.tempDir, "cairn-page-*")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for a page: %w", err)
 	}
@@ -190,7 +198,7 @@ func (s *Server) drawPage(ctx context.Context, v store.Version, d extract.Drawin
 	if err := writeFile(in.Path, original); err != nil {
 		return nil, fmt.Errorf("make a local copy of document %s: %w", v.Document, err)
 	}
-	name, err := s.deps.Pages.Draw(ctx, in, d)
+	name, err := ppr.drawer.Draw(ctx, in, d)
 	if knowledge.IsCode(err, knowledge.CodeEncrypted) {
 		return nil, knowledge.Errorf(knowledge.CodeEncrypted, "the pages of an encrypted document cannot be shown, because its password is not kept").WithCause(err)
 	}

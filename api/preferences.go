@@ -25,26 +25,34 @@ type ragPreferences struct {
 
 type preferencesOutput struct{ Body Preferences }
 
-func (s *Server) registerPreferences() {
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "get-preferences", Method: http.MethodGet, Path: "/preferences", Summary: "Read the caller's preferences", Tags: []string{"preferences"},
-	}}, s.getPreferences)
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "put-preferences", Method: http.MethodPut, Path: "/preferences", Summary: "Replace the caller's preferences", Tags: []string{"preferences"},
-	}}, s.putPreferences)
+// preferenceRoutes holds the routes of what users prefer.
+type preferenceRoutes struct {
+	edge       *edge.Edge
+	store      Tenants
+	chatModels []string
+	reranker   string
 }
 
-func (s *Server) getPreferences(ctx context.Context, p knowledge.Principal, _ *struct{ edge.ActingQuery }) (*preferencesOutput, error) {
-	preferred, err := s.preferences(ctx, p)
+func (pr *preferenceRoutes) mount(e *edge.Edge) {
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "get-preferences", Method: http.MethodGet, Path: "/preferences", Summary: "Read the caller's preferences", Tags: []string{"preferences"},
+	}}, pr.getPreferences)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "put-preferences", Method: http.MethodPut, Path: "/preferences", Summary: "Replace the caller's preferences", Tags: []string{"preferences"},
+	}}, pr.putPreferences)
+}
+
+func (pr *preferenceRoutes) getPreferences(ctx context.Context, p knowledge.Principal, _ *struct{ edge.ActingQuery }) (*preferencesOutput, error) {
+	preferred, err := pr.preferences(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	return &preferencesOutput{preferred}, nil
 }
 
-func (s *Server) preferences(ctx context.Context, p knowledge.Principal) (Preferences, error) {
+func (pr *preferenceRoutes) preferences(ctx context.Context, p knowledge.Principal) (Preferences, error) {
 	var preferred Preferences
-	stored, err := s.deps.Store.Preferences(ctx, p)
+	stored, err := pr.store.Preferences(ctx, p)
 	if err != nil {
 		return preferred, fmt.Errorf("read preferences: %w", err)
 	}
@@ -54,14 +62,14 @@ func (s *Server) preferences(ctx context.Context, p knowledge.Principal) (Prefer
 	return preferred, nil
 }
 
-func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *struct {
+func (pr *preferenceRoutes) putPreferences(ctx context.Context, p knowledge.Principal, in *struct {
 	edge.ActingQuery
 	Body struct {
 		Preferences
 		edge.ActingBody
 	} `nameHint:"NewPreferences"`
 }) (*preferencesOutput, error) {
-	p, err := s.edge.ActFor(ctx, p, in.Body.ActingBody)
+	p, err := pr.edge.ActFor(ctx, p, in.Body.ActingBody)
 	if err != nil {
 		return nil, err
 	}
@@ -69,13 +77,13 @@ func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *
 		return nil, knowledge.InvalidFields(wrong)
 	}
 	if model := in.Body.RAG.Model; model != nil {
-		if wrong := knowledge.UnknownModel("body.rag.model", *model, s.cfg.ChatModels); len(wrong) > 0 {
+		if wrong := knowledge.UnknownModel("body.rag.model", *model, pr.chatModels); len(wrong) > 0 {
 			return nil, knowledge.InvalidFields(wrong)
 		}
 	}
 	if reranker := in.Body.RAG.Reranker; reranker != nil {
 		chosen := knowledge.RetrievalConfig{Reranker: *reranker}
-		if wrong := chosen.RerankerFields("body.rag.reranker", s.cfg.Reranker); len(wrong) > 0 {
+		if wrong := chosen.RerankerFields("body.rag.reranker", pr.reranker); len(wrong) > 0 {
 			return nil, knowledge.InvalidFields(wrong)
 		}
 	}
@@ -83,7 +91,7 @@ func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *
 	if err != nil {
 		return nil, fmt.Errorf("encode preferences: %w", err)
 	}
-	if err := s.deps.Store.SetPreferences(ctx, p, encoded); err != nil {
+	if err := pr.store.SetPreferences(ctx, p, encoded); err != nil {
 		return nil, fmt.Errorf("store preferences: %w", err)
 	}
 	return &preferencesOutput{in.Body.Preferences}, nil

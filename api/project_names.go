@@ -11,8 +11,8 @@ import (
 
 // sameName returns the other projects with the project's name. Two of one name may be a
 // mistake of the caller, and neither is refused.
-func (s *Server) sameName(ctx context.Context, p knowledge.Principal, project knowledge.Project) []string {
-	ids, err := s.deps.Store.ProjectsNamed(ctx, p, project.Name)
+func (pr *projectRoutes) sameName(ctx context.Context, p knowledge.Principal, project knowledge.Project) []string {
+	ids, err := pr.store.ProjectsNamed(ctx, p, project.Name)
 	if err != nil { // the project is stored all the same
 		edge.RequestLog(ctx).WarnContext(ctx, "projects of one name are not looked up", "project", project.ID, "error", err)
 		return nil

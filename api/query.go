@@ -16,6 +16,7 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/idempotency"
+	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
 )
@@ -55,8 +56,8 @@ func (b queryBody) conversation() (string, error) {
 	return cmp.Or(b.ConversationID, b.SessionID), nil
 }
 
-// passed returns what the body has for the queries webhook.
-func (b queryBody) passed() (p knowledge.Passed, err error) {
+// webhookData returns what the body has for the queries webhook.
+func (b queryBody) webhookData() (p knowledge.Passed, err error) {
 	for _, f := range []struct {
 		value any
 		to    *json.RawMessage
@@ -79,60 +80,74 @@ type queryInput struct {
 	Body      queryBody
 }
 
-// query serves POST /query: it waits for the answer, or streams it.
-func (s *Server) query(_ context.Context, _ knowledge.Principal, in *queryInput) (*huma.StreamResponse, error) {
-	return raw(func(w http.ResponseWriter, r *http.Request) { s.answerQuery(w, r, in.Workspace, in.Body, nil) }), nil
+// questionRoutes holds the routes that answer questions.
+type questionRoutes struct {
+	edge      *edge.Edge
+	questions *question.Starter
+	events    *eventRoutes
+	forms     *fileForms
+	readers   *runReaders
+	views     *views
+	addresses Addresses
+	sealer    intake.Secrets
+	tools     []string // that the instance has
+	fileBytes int64
 }
 
-// answerQuery asks a question and answers as its body wants. form has the files that came
+// postQuery serves POST /query: it waits for the answer, or streams it.
+func (q *questionRoutes) postQuery(_ context.Context, _ knowledge.Principal, in *queryInput) (*huma.StreamResponse, error) {
+	return rawResponse(func(w http.ResponseWriter, r *http.Request) { q.serveQuery(w, r, in.Workspace, in.Body, nil) }), nil
+}
+
+// serveQuery asks a question and answers as its body wants. form has the files that came
 // with it; nil = it came as JSON.
-func (s *Server) answerQuery(w http.ResponseWriter, r *http.Request, workspace string, b queryBody, form *questionForm) {
+func (q *questionRoutes) serveQuery(w http.ResponseWriter, r *http.Request, workspace string, b queryBody, form *questionForm) {
 	session, err := b.conversation()
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
 	acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: session}
-	p, err := s.edge.Principal(r, workspace, acting)
+	p, err := q.edge.Principal(r, workspace, acting)
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
-	asked, err := s.querying(p, b, session)
+	query, err := q.newQuery(p, b, session)
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
 	if form != nil {
-		asked.question.Attachments = append(asked.question.Attachments, form.attachments()...)
-		asked.begun = form.disk.remove // the answer may take an hour
-		asked.body = struct {
+		query.question.Attachments = append(query.question.Attachments, form.attachments()...)
+		query.afterStart = form.disk.remove // the answer may take an hour
+		query.body = struct {
 			queryBody
 			Files []formFile
 		}{b, form.files}
 	}
-	s.ask(w, r, p, asked)
+	q.startRun(w, r, p, query)
 }
 
-// querying returns what the body of a question asks for.
-func (s *Server) querying(p knowledge.Principal, b queryBody, session string) (asking, error) {
+// newQuery returns what the body of a question asks for.
+func (q *questionRoutes) newQuery(p knowledge.Principal, b queryBody, session string) (answerRequest, error) {
 	attached, err := b.attachments()
 	if err != nil {
-		return asking{}, err
+		return answerRequest{}, err
 	}
-	callback, err := s.callback(p, b.Callback)
+	callback, err := q.callback(p, b.Callback)
 	if err != nil {
-		return asking{}, err
+		return answerRequest{}, err
 	}
-	passed, err := b.passed()
+	passed, err := b.webhookData()
 	if err != nil {
-		return asking{}, err
+		return answerRequest{}, err
 	}
 	kind := knowledge.KindQuery
 	if b.DeepResearch {
 		kind = knowledge.KindResearch
 	}
-	return asking{
+	return answerRequest{
 		body: b, stream: b.SSE, socket: b.Stream && !b.SSE, later: callback != nil, terminal: "completedMessage",
 		question: question.Request{
 			Kind: kind, TextField: "body.text", Text: b.Text, Project: b.ProjectID, Documents: b.DocumentIDs, Filter: b.Filters,
@@ -142,52 +157,15 @@ func (s *Server) querying(p knowledge.Principal, b queryBody, session string) (a
 	}, nil
 }
 
-// ragSearchBody is the body of POST /tools/rag_search.
-type ragSearchBody struct {
-	Query          string           `json:"query" doc:"The question or search query"`
-	DocumentIDs    []string         `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
-	SessionID      string           `json:"session_id,omitempty" doc:"The id of a conversation; its attachments are searched too. With ai.enhanceQuery the question may refer to its messages"`
-	ExternalUserID string           `json:"external_user_id,omitempty"`
-	UserID         string           `json:"userId,omitempty" doc:"A person of the workspace for whom an API key acts"`
-	ProjectID      string           `json:"project_id,omitempty" doc:"Default: every project that the key covers"`
-	Stream         bool             `json:"stream,omitempty" doc:"Respond with server-sent events"`
-	Filters        knowledge.Filter `json:"filters,omitempty"`
-}
-
-type ragSearchInput struct {
-	Delta   string `query:"delta" enum:"on,off" doc:"off: send large events in one piece"`
-	Profile string `query:"profile" enum:"ag-ui" doc:"ag-ui: stream AG-UI events, like the header Accept: text/event-stream; profile=ag-ui"`
-	Body    ragSearchBody
-}
-
-// ragSearch serves POST /tools/rag_search.
-func (s *Server) ragSearch(_ context.Context, _ knowledge.Principal, in *ragSearchInput) (*huma.StreamResponse, error) {
-	return raw(func(w http.ResponseWriter, r *http.Request) {
-		b := in.Body
-		acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID}
-		p, err := s.edge.Principal(r, "", acting)
-		if err != nil {
-			edge.WriteError(w, r, err)
-			return
-		}
-		s.ask(w, r, p, asking{
-			body: b, stream: b.Stream, terminal: "tool_end",
-			question: question.Request{
-				Kind: knowledge.KindTool, TextField: "body.query", Text: b.Query, Project: b.ProjectID, Documents: b.DocumentIDs, Filter: b.Filters,
-			},
-		})
-	}), nil
-}
-
-// asking is a request for an answer, however it is to be sent.
-type asking struct {
-	question question.Request
-	body     any    // for comparing repeated requests
-	stream   bool   // answer with server-sent events
-	socket   bool   // answer with the address of a WebSocket
-	later    bool   // a callback gets the answer
-	terminal string // name of the event whose data is the answer
-	begun    func() // is called when the run has started, or could not be; nil = nothing is to be done
+// answerRequest is a request for an answer, however it is to be sent.
+type answerRequest struct {
+	question   question.Request
+	body       any    // for comparing repeated requests
+	stream     bool   // answer with server-sent events
+	socket     bool   // answer with the address of a WebSocket
+	later      bool   // a callback gets the answer
+	terminal   string // name of the event whose data is the answer
+	afterStart func() // is called when the run has started, or could not be; nil = nothing is to be done
 }
 
 // acceptedQuestion is the answer to a question whose events come by another way.
@@ -197,12 +175,12 @@ type acceptedQuestion struct {
 	WebSocketURL string `json:"webSocketUrl,omitempty" doc:"The URL of a WebSocket with the run's events; needs no key for an hour"`
 }
 
-// ask starts the run, or finds the one that the same request started before,
+// startRun starts the run, or finds the one that the same request started before,
 // and answers with its outcome: as a stream, or once the run has ended.
-func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Principal, a asking) {
+func (q *questionRoutes) startRun(w http.ResponseWriter, r *http.Request, p knowledge.Principal, a answerRequest) {
 	a.stream = a.stream || wantsAGUI(r)
 	if a.stream { // before anything that costs is started
-		release, err := s.openStream()
+		release, err := q.events.streams.open()
 		if err != nil {
 			edge.WriteError(w, r, err)
 			return
@@ -215,9 +193,9 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 		return
 	}
 	a.question.Idempotency = idempotency.Request{Key: r.Header.Get(edge.IdempotencyHeader), Route: r.URL.Path, Hash: idempotency.Hash(body)}
-	started, err := s.questions.Start(r.Context(), p, a.question)
-	if a.begun != nil {
-		a.begun()
+	started, err := q.questions.Start(r.Context(), p, a.question)
+	if a.afterStart != nil {
+		a.afterStart()
 	}
 	writeAllowance(w, started.Allowance)
 	if started.Repeated {
@@ -232,26 +210,26 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 	}
 	defer started.Release()
 	if len(a.question.Attachments) > 0 { // which only the conversation sees
-		if p, err = s.inConversation(r.Context(), p, started.Run.ConversationID); err != nil {
+		if p, err = q.readers.inConversation(r.Context(), p, started.Run.ConversationID); err != nil {
 			edge.WriteError(w, r, err)
 			return
 		}
 	}
-	w.Header().Set(eventsHeader, s.eventsURL(p, started.Run.ID))
+	w.Header().Set(eventsHeader, q.views.eventsURL(p, started.Run.ID))
 	switch {
 	case a.stream:
-		s.serveEvents(w, r, &reading{run: started.Run, principal: p, compact: edge.IsSet(r, "compact")})
+		q.events.serveEvents(w, r, &reading{run: started.Run, principal: p, compact: edge.IsSet(r, "compact")})
 		return
 	case a.socket:
 		edge.WriteJSON(w, http.StatusAccepted, acceptedQuestion{
-			RunID: started.Run.ID, MessageID: question.MessageID(started.Run.ID), WebSocketURL: s.webSocketURL(r, p, started.Run),
+			RunID: started.Run.ID, MessageID: question.MessageID(started.Run.ID), WebSocketURL: q.views.webSocketURL(r, p, started.Run),
 		})
 		return
 	case a.later:
 		edge.WriteJSON(w, http.StatusAccepted, acceptedQuestion{RunID: started.Run.ID, MessageID: question.MessageID(started.Run.ID)})
 		return
 	}
-	s.serveAnswer(w, r, p, started.Run, a.terminal)
+	q.events.serveAnswer(w, r, p, started.Run, a.terminal)
 }
 
 // writeAllowance sends what the caller's limit of questions still allows, if it has one
@@ -265,20 +243,20 @@ func writeAllowance(w http.ResponseWriter, a question.Allowance) {
 	}
 }
 
-// raw returns an output with which the handler of a public route writes the response
+// rawResponse returns an output with which the handler of a public route writes the response
 // itself, after huma has checked its input and returned.
-func raw(handler http.HandlerFunc) *huma.StreamResponse {
+func rawResponse(handler http.HandlerFunc) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
 		edge.Later(w, r, handler)
 	}}
 }
 
-// registerQuestions adds the routes that answer questions and follow runs. Their
+// mount adds the routes that answer questions and follow runs. Their
 // handlers authenticate themselves: the body names the user, or a link stands in
 // for a key.
-func (s *Server) registerQuestions() {
-	registry := s.edge.OpenAPI().Components.Schemas
+func (q *questionRoutes) mount(e *edge.Edge) {
+	registry := e.OpenAPI().Components.Schemas
 	answered := func(answer *huma.Schema, events map[string][]reflect.Type) map[string]*huma.Response {
 		return map[string]*huma.Response{"200": {
 			Description: "The answer or, if server-sent events are requested, a stream of the run's events (docs/events.md)",
@@ -293,42 +271,18 @@ func (s *Server) registerQuestions() {
 		Description: "The run was started (with stream but without sse, or with a callback)",
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: schemaOf[acceptedQuestion](registry)}},
 	}
-	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Form: s.queryForm, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Public: true, Proves: true, Form: q.postQueryForm, Operation: huma.Operation{
 		OperationID: "query", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/query",
 		Summary: "Ask a question", Tags: []string{"questions"}, Responses: query,
 		Description: "The body may also be multipart/form-data: the fields of the JSON body, and files in the field files, each up to the limit of an upload.",
 		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: queryFormSchema()}}},
-	}}, s.query)
-	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
+	}}, q.postQuery)
+	edge.Handle(e, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "rag-search", Method: http.MethodPost, Path: "/tools/rag_search",
 		Summary: "Search documents and answer from them", Tags: []string{"questions"}, Responses: answered(schemaOf[toolAnswer](registry), toolEvents),
-	}}, s.ragSearch)
-	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
+	}}, q.ragSearch)
+	edge.Handle(e, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "web-search", Method: http.MethodPost, Path: "/tools/web_search",
 		Summary: "Search the web and answer from its pages", Tags: []string{"questions"}, Responses: answered(schemaOf[webAnswer](registry), toolEvents),
-	}}, s.webSearch)
-	events := map[string]*huma.Response{
-		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": eventStream(registry, questionEvents, toolEvents, documentEvents, importEvents)}},
-		"204": {Description: "The run has ended and there are no more events"},
-	}
-	for id, path := range map[string]string{"run-events": "/runs/{run_id}/events", "workspace-run-events": "/workspaces/{workspaceId}/runs/{run_id}/events"} {
-		edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
-			OperationID: id, Method: http.MethodGet, Path: path, Summary: "Replay and follow a run's events", Tags: []string{"runs"}, Responses: events,
-		}}, func(context.Context, knowledge.Principal, *eventsInput) (*huma.StreamResponse, error) {
-			return raw(s.runEvents), nil
-		})
-	}
-}
-
-// eventsInput describes the parameters of the event routes; runEvents reads
-// them itself, because it serves without huma's conversion.
-type eventsInput struct {
-	edge.ActingQuery
-	Run     string `path:"run_id"`
-	Last    string `header:"Last-Event-ID" doc:"Send the events after this id; 0 = all. In the profile ag-ui also a part of an event, such as 12.1"`
-	After   string `query:"after" doc:"The same as Last-Event-ID"`
-	Token   string `query:"token" doc:"The token of an eventsUrl; replaces a key"`
-	Delta   string `query:"delta" enum:"on,off" doc:"off: send large events in one piece"`
-	Compact bool   `query:"compact" doc:"Omit concatenated from apiMessageChunk"`
-	Profile string `query:"profile" enum:"ag-ui" doc:"ag-ui: send AG-UI events, like the header Accept: text/event-stream; profile=ag-ui"`
+	}}, q.webSearch)
 }

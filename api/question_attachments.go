@@ -114,7 +114,7 @@ func (r *renderer) attachment(ctx context.Context, attached knowledge.AttachedDo
 	if attached.Code != "" {
 		shown.Error = &attachmentError{Code: attached.Code, Message: "the document could not be read"}
 	}
-	d, err := r.server.deps.Store.Document(ctx, r.principal, attached.DocumentID)
+	d, err := r.results.store.Document(ctx, r.principal, attached.DocumentID)
 	switch {
 	case knowledge.IsCode(err, knowledge.CodeNotFound):
 		return shown, nil
@@ -128,22 +128,26 @@ func (r *renderer) attachment(ctx context.Context, attached knowledge.AttachedDo
 	return shown, nil
 }
 
-// attachments takes in what comes with questions.
-type attachments struct{ *Server }
+// questionAttachments takes in what comes with questions.
+type questionAttachments struct {
+	store  Store
+	access Access
+	intake *intake.Intake
+}
 
 // Attach implements question.Attachments.
-func (s attachments) Attach(ctx context.Context, p knowledge.Principal, c store.Conversation, run string, list []question.Attachment) (knowledge.Principal, []string, error) {
-	project, err := s.intake.Project(ctx, p, c.Project)
+func (q *questionAttachments) Attach(ctx context.Context, p knowledge.Principal, c store.Conversation, run string, list []question.Attachment) (knowledge.Principal, []string, error) {
+	project, err := q.intake.Project(ctx, p, c.Project)
 	if err != nil {
 		return p, nil, err
 	}
 	if err := mayAttach(p, list); err != nil {
 		return p, nil, err
 	}
-	if _, err := s.deps.Store.EnsureConversation(ctx, p, c); err != nil {
+	if _, err := q.store.EnsureConversation(ctx, p, c); err != nil {
 		return p, nil, fmt.Errorf("open conversation %s: %w", c.ID, err)
 	}
-	p, err = s.deps.Access.As(ctx, p, access.Acting{User: p.User(), ExternalUser: p.ExternalUser(), Session: c.ID})
+	p, err = q.access.As(ctx, p, access.Acting{User: p.User(), ExternalUser: p.ExternalUser(), Session: c.ID})
 	if err != nil {
 		return p, nil, err
 	}
@@ -155,7 +159,7 @@ func (s attachments) Attach(ctx context.Context, p knowledge.Principal, c store.
 			continue
 		}
 		if a.ID != "" {
-			if _, err := s.deps.Store.Document(ctx, p, a.ID); err != nil {
+			if _, err := q.store.Document(ctx, p, a.ID); err != nil {
 				return p, nil, fmt.Errorf("read attachment %s: %w", a.ID, err)
 			}
 			ids = append(ids, a.ID)
@@ -163,7 +167,7 @@ func (s attachments) Attach(ctx context.Context, p knowledge.Principal, c store.
 		}
 		// A request that is repeated finds what it has taken in before.
 		upload := intake.Run{ID: knowledge.DerivedID("attachment", run, strconv.Itoa(i)), Repeated: true}
-		taken, err := s.intake.Take(ctx, p, project, upload, intake.Document{
+		taken, err := q.intake.Take(ctx, p, project, upload, intake.Document{
 			Name: a.Name, Content: intake.Content{Text: a.Text, URL: a.URL, Base64: a.Base64, MediaType: a.MediaType},
 			Attributes: intake.Attributes{ConversationID: c.ID},
 		})
@@ -172,18 +176,18 @@ func (s attachments) Attach(ctx context.Context, p knowledge.Principal, c store.
 		}
 		ids = append(ids, taken.Document.ID)
 	}
-	taken, err := s.attachFiles(ctx, p, project, c.ID, run, files)
+	taken, err := q.attachFiles(ctx, p, project, c.ID, run, files)
 	return p, append(ids, taken...), err
 }
 
 // attachFiles takes in the files of a form, as an upload of files into the conversation
 // does: one of several whose kind is not supported becomes a document with an error. It
 // returns the ids of their documents.
-func (s attachments) attachFiles(ctx context.Context, p knowledge.Principal, project knowledge.Project, conversation, run string, files []question.Attachment) ([]string, error) {
+func (q *questionAttachments) attachFiles(ctx context.Context, p knowledge.Principal, project knowledge.Project, conversation, run string, files []question.Attachment) ([]string, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	batch := s.intake.NewBatch(p, project, intake.Run{ID: knowledge.DerivedID("attachment", run, "files"), Repeated: true})
+	batch := q.intake.NewBatch(p, project, intake.Run{ID: knowledge.DerivedID("attachment", run, "files"), Repeated: true})
 	var err error
 	for _, f := range files {
 		if err = batch.Add(ctx, f.Name, "", f.File); err != nil {

@@ -30,7 +30,7 @@ type questionForm struct {
 	fields map[string]json.RawMessage
 	lists  map[string][]string // fields whose entries come one by one
 	files  []formFile
-	disk   *spooled
+	disk   *spoolFile
 	stored int64           // bytes on disk
 	limit  int64           // of a file, in bytes
 	may    func() error    // returns why the caller may not upload
@@ -58,9 +58,9 @@ var queryFields = func() map[string]reflect.Kind {
 	return kinds
 }()
 
-// queryForm serves POST /query with a form: a question and its files.
-func (s *Server) queryForm(w http.ResponseWriter, r *http.Request) {
-	boundary, err := s.boundary(r)
+// postQueryForm serves POST /query with a form: a question and its files.
+func (q *questionRoutes) postQueryForm(w http.ResponseWriter, r *http.Request) {
+	boundary, err := q.forms.boundary(r)
 	if err == nil {
 		err = checkChoices(r)
 	}
@@ -68,19 +68,19 @@ func (s *Server) queryForm(w http.ResponseWriter, r *http.Request) {
 		edge.WriteError(w, r, err)
 		return
 	}
-	body := edge.NewSteady(w, r, s.cfg.RequestBytes)
-	form, err := s.readQuestion(r, multipart.NewReader(newPartHeaders(body, boundary), boundary))
+	body := edge.NewSteady(w, r, q.forms.requestBytes)
+	form, err := q.readForm(r, multipart.NewReader(newPartHeaders(body, boundary), boundary))
 	body.End()
 	defer form.disk.remove()
 	var b queryBody
 	if err == nil {
-		b, err = s.formBody(form)
+		b, err = q.formBody(form)
 	}
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
-	s.answerQuery(w, r, r.PathValue("workspaceId"), b, form)
+	q.serveQuery(w, r, r.PathValue("workspaceId"), b, form)
 }
 
 // checkChoices refuses values of query parameters that huma refuses beside a JSON body.
@@ -93,19 +93,19 @@ func checkChoices(r *http.Request) error {
 	return nil
 }
 
-// readQuestion reads a form to its end. The caller removes the form's files, also after an
+// readForm reads a form to its end. The caller removes the form's files, also after an
 // error.
-func (s *Server) readQuestion(r *http.Request, parts *multipart.Reader) (*questionForm, error) {
-	f := &questionForm{fields: map[string]json.RawMessage{}, lists: map[string][]string{}, seen: map[string]bool{}, limit: s.cfg.FileBytes}
+func (q *questionRoutes) readForm(r *http.Request, parts *multipart.Reader) (*questionForm, error) {
+	f := &questionForm{fields: map[string]json.RawMessage{}, lists: map[string][]string{}, seen: map[string]bool{}, limit: q.fileBytes}
 	f.may = func() error {
-		p, err := s.edge.Principal(r, r.PathValue("workspaceId"), edge.ActingFromQuery(r))
+		p, err := q.edge.Principal(r, r.PathValue("workspaceId"), edge.ActingFromQuery(r))
 		if err == nil {
 			err = mayUpload(p, "files[0]")
 		}
 		return err
 	}
 	var err error
-	if f.disk, err = s.newSpool(); err != nil {
+	if f.disk, err = q.forms.newSpool(); err != nil {
 		return f, err
 	}
 	for {
@@ -187,7 +187,7 @@ func (f *questionForm) field(part *multipart.Part) error {
 }
 
 // formBody returns the body that the fields of a form make up.
-func (s *Server) formBody(f *questionForm) (b queryBody, err error) {
+func (q *questionRoutes) formBody(f *questionForm) (b queryBody, err error) {
 	body, err := json.Marshal(f.fields)
 	if err != nil {
 		return b, fmt.Errorf("encode a form: %w", err)
@@ -195,7 +195,7 @@ func (s *Server) formBody(f *questionForm) (b queryBody, err error) {
 	if len(body) > edge.SmallBody {
 		return b, knowledge.TooLarge("fields of the form", edge.SmallBody)
 	}
-	return b, s.edge.DecodeJSON(body, &b)
+	return b, q.edge.DecodeJSON(body, &b)
 }
 
 // attachments returns the files as attachments, which read them from disk.
@@ -206,12 +206,12 @@ func (f *questionForm) attachments() []question.Attachment {
 }
 
 // newSpool returns an empty file for what a request brings.
-func (s *Server) newSpool() (*spooled, error) {
-	file, err := os.CreateTemp(s.cfg.TempDir, "cairn-upload-")
+func (ff *fileForms) newSpool() (*spoolFile, error) {
+	file, err := os.CreateTemp(ff.tempDir, "cairn-upload-")
 	if err != nil {
 		return nil, fmt.Errorf("keep an upload: %w", err)
 	}
-	return &spooled{file: file}, nil
+	return &spoolFile{file: file}, nil
 }
 
 // queryFormSchema describes the form of a question.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -11,7 +12,6 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // reindexView is a reindex that has started, or would.
@@ -34,106 +34,65 @@ type reindexOutput struct {
 	Body   reindexView
 }
 
-func (s *Server) registerReindex() {
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
+// reindexRoutes starts reindexes, and holds their route.
+type reindexRoutes struct {
+	store    Store
+	dispatch Dispatcher
+	views    *views
+	log      *slog.Logger
+}
+
+func (r *reindexRoutes) mount(e *edge.Edge) {
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
 		OperationID: "reindex-project", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/reindex", DefaultStatus: http.StatusAccepted,
 		Summary: "Reindex a project",
 		Description: "Use it after a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal. It embeds all documents again if the embedding model has changed, and makes new versions of documents that were processed with other settings. " +
 			"The old vectors stay in use until all documents have new ones, and the old version of a document until the new one is published. If a reindex of the project is running, the answer has its run. The progress of the run has the counts.", Tags: []string{"projects"},
 		Responses: map[string]*huma.Response{"200": {Description: "The result of a dry run; nothing was started"}},
-	}}, s.reindexProject)
-	for _, way := range []struct {
-		name, summary string
-		paused        bool
-	}{{"pause", "Pause a research run, an import or a reindex", true}, {"resume", "Resume a research run, an import or a reindex", false}} {
-		for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
-			edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-				OperationID: prefix + way.name + "-run", Method: http.MethodPost, Path: path + "/{run_id}/" + way.name, DefaultStatus: http.StatusAccepted,
-				Summary: way.summary, Description: "A pause lets the steps that have begun finish. The owner may pause and resume a research run; other runs need a key with the write scope. Runs of other kinds are answered with 409.", Tags: []string{"runs"},
-			}}, func(ctx context.Context, p knowledge.Principal, in *runPath) (*runOutput, error) {
-				return s.pauseRun(ctx, p, in.ID, way.paused)
-			})
-		}
-	}
+	}}, r.reindexProject)
 }
 
-func (s *Server) reindexProject(ctx context.Context, p knowledge.Principal, in *struct {
+func (r *reindexRoutes) reindexProject(ctx context.Context, p knowledge.Principal, in *struct {
 	ProjectPath
 	DryRun bool `query:"dry_run" doc:"Only count the documents"`
 	Body   *reindexBody
 }) (*reindexOutput, error) {
-	project, err := s.deps.Store.Project(ctx, p, in.ID)
+	project, err := r.store.Project(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", in.ID, err)
 	}
 	if in.DryRun || in.Body != nil && in.Body.DryRun {
-		matched, err := s.deps.Store.CountOutdated(ctx, p, project.ID, project.Config)
+		matched, err := r.store.CountOutdated(ctx, p, project.ID, project.Config)
 		return &reindexOutput{Status: http.StatusOK, Body: reindexView{Matched: matched}}, err
 	}
 	id, _ := edge.RunID(ctx)
 	var run store.Run
 	if in.Body != nil && in.Body.Rebuild {
-		run, err = s.deps.Store.StartRebuild(ctx, p, project.ID, id)
+		run, err = r.store.StartRebuild(ctx, p, project.ID, id)
 	} else {
-		run, err = s.deps.Store.StartReindex(ctx, p, project.ID, id, project.Config)
+		run, err = r.store.StartReindex(ctx, p, project.ID, id, project.Config)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reindex project %s: %w", project.ID, err)
 	}
 	if run.Status == knowledge.RunRunning {
-		s.startReindex(ctx, run)
+		r.start(ctx, run)
 	}
 	progress, err := reindexProgress(run)
 	if err != nil {
 		return nil, err
 	}
 	return &reindexOutput{http.StatusAccepted, run.ID, reindexView{
-		RunID: run.ID, Matched: progress.Matched, OperatorURL: s.deps.Links.OperatorURL(run.WorkflowID), EventsURL: s.eventsURL(p, run.ID),
+		RunID: run.ID, Matched: progress.Matched, OperatorURL: r.views.links.OperatorURL(run.WorkflowID), EventsURL: r.views.eventsURL(p, run.ID),
 	}}, nil
 }
 
-// startReindex starts a reindex, unless it runs. The run is on record, so the sweep
+// start starts a reindex, unless it runs. The run is on record, so the sweep
 // repeats a start that fails.
-func (s *Server) startReindex(ctx context.Context, run store.Run) {
-	if err := s.deps.Dispatch.Reindex(ctx, run); err != nil {
-		s.deps.Log.WarnContext(ctx, "reindex starts later", "workspace", run.Workspace, "project", run.Project, "run", run.ID, "error", err)
+func (r *reindexRoutes) start(ctx context.Context, run store.Run) {
+	if err := r.dispatch.Reindex(ctx, run); err != nil {
+		r.log.WarnContext(ctx, "reindex starts later", "workspace", run.Workspace, "project", run.Project, "run", run.ID, "error", err)
 	}
-}
-
-// pauseRun asks a research, an import or a reindex to pause, or to resume.
-func (s *Server) pauseRun(ctx context.Context, p knowledge.Principal, id string, paused bool) (*runOutput, error) {
-	run, err := s.deps.Store.Run(ctx, p, id)
-	switch {
-	case err != nil && !p.Can(knowledge.ScopeWrite): // it says nothing of runs that the caller does not see
-		return nil, errMayNotPause()
-	case err != nil:
-		return nil, fmt.Errorf("read run %s: %w", id, err)
-	case run.Kind == knowledge.KindResearch:
-		return s.controlResearch(ctx, p, run, workflows.ResearchControl{Paused: &paused}, func() error { return nil })
-	case !p.Can(knowledge.ScopeWrite):
-		return nil, errMayNotPause()
-	case run.Kind == knowledge.KindImport:
-		_, err := s.imports.Pause(ctx, p, run.Subject, paused)
-		return &runOutput{s.viewRun(run)}, err
-	case run.Kind != knowledge.KindReindex:
-		return nil, knowledge.Errorf(knowledge.CodeConflict, "a run of the kind %s cannot be paused: only research runs, imports and reindexes can", run.Kind)
-	case run.Status != knowledge.RunRunning:
-		return nil, knowledge.Errorf(knowledge.CodeConflict, "run %q has ended already: it is %s", run.ID, run.Status)
-	}
-	known, err := s.deps.Dispatch.PauseReindex(ctx, run, paused)
-	if err == nil && !known { // a crash came before its start
-		if err = s.deps.Dispatch.Reindex(ctx, run); err == nil {
-			_, err = s.deps.Dispatch.PauseReindex(ctx, run, paused)
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("pause run %s: %w", id, err)
-	}
-	return &runOutput{s.viewRun(run)}, nil
-}
-
-func errMayNotPause() error {
-	return knowledge.Errorf(knowledge.CodeForbidden, "only the owner of a research run, or a key with the write scope, may pause or resume a run")
 }
 
 // reindexProgress decodes how far a reindex is.
@@ -145,8 +104,8 @@ func reindexProgress(run store.Run) (p knowledge.ReindexProgress, err error) {
 }
 
 // endedReindex reads the progress of a reindex again: the run was read before it ended.
-func (s *Server) endedReindex(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.ReindexProgress, error) {
-	run, err := s.deps.Store.Run(ctx, p, run.ID)
+func (r *results) endedReindex(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.ReindexProgress, error) {
+	run, err := r.store.Run(ctx, p, run.ID)
 	if err != nil {
 		return knowledge.ReindexProgress{}, fmt.Errorf("read run %s: %w", run.ID, err)
 	}

@@ -69,15 +69,15 @@ func (q *removalQueue) startOne(ctx context.Context, r store.Removal) {
 	}
 }
 
-// removeDocuments hides the documents, and leaves the start of their removals to the queue.
-func (s *Server) removeDocuments(ctx context.Context, p knowledge.Principal, chosen []chosenDocument, out *selectionView) error {
+// removeAll hides the documents, and leaves the start of their removals to the queue.
+func (dar *documentActionRoutes) removeAll(ctx context.Context, p knowledge.Principal, chosen []chosenDocument, out *selectionView) error {
 	request, _ := edge.RunID(ctx)
 	marks := make([]store.RemovalMark, len(chosen))
 	for i, d := range chosen {
 		marks[i] = store.RemovalMark{Document: d.id, RunID: knowledge.DerivedID("remove", request, d.id)}
 	}
-	removals, refused, err := s.deps.Store.MarkManyRemoving(ctx, p, marks, s.now())
-	s.removals.add(removals)
+	removals, refused, err := dar.store.MarkManyRemoving(ctx, p, marks, dar.now())
+	dar.removals.add(removals)
 	if err != nil {
 		return err
 	}

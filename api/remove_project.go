@@ -26,51 +26,57 @@ type removedProjectOutput struct {
 	Body removedProjectView
 }
 
-// registerProjectRemoval is called by registerProjects.
-func (s *Server) registerProjectRemoval() {
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+// projectRemovals starts the removals of projects, and holds their route.
+type projectRemovals struct {
+	store    Tenants
+	dispatch Dispatcher
+	views    *views
+}
+
+func (pr *projectRemovals) mount(e *edge.Edge) {
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
 		OperationID: "delete-project", Method: http.MethodDelete, Path: "/workspaces/{workspaceId}/projects/{id}", DefaultStatus: http.StatusAccepted,
 		Summary: "Delete a project with all its data",
 		Description: "Deletes its documents, conversations, runs, imports, webhooks and keys. The project is invisible at once; the run ends when all data is deleted. " +
 			"A second request returns the run of the first until it has ended. A project with a document under legal hold is answered with 409.", Tags: []string{"projects"},
-	}}, s.removeProject)
+	}}, pr.removeProject)
 }
 
-func (s *Server) removeProject(ctx context.Context, p knowledge.Principal, in *ProjectPath) (*removedProjectOutput, error) {
-	run, err := s.startProjectRemoval(ctx, p, in.ID)
+func (pr *projectRemovals) removeProject(ctx context.Context, p knowledge.Principal, in *ProjectPath) (*removedProjectOutput, error) {
+	run, err := pr.start(ctx, p, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	return &removedProjectOutput{Run: run.ID, Body: removedProjectView{
 		ID: run.Project, Status: knowledge.StatusDeleting, RunID: run.ID,
-		OperatorURL: s.deps.Links.OperatorURL(run.WorkflowID), EventsURL: s.eventsURL(p, run.ID),
+		OperatorURL: pr.views.links.OperatorURL(run.WorkflowID), EventsURL: pr.views.eventsURL(p, run.ID),
 	}}, nil
 }
 
-// startProjectRemoval hides a project and starts the run that removes it.
-func (s *Server) startProjectRemoval(ctx context.Context, p knowledge.Principal, idOrName string) (store.Run, error) {
-	run, err := s.markProject(ctx, p, idOrName)
+// start hides a project and starts the run that removes it.
+func (pr *projectRemovals) start(ctx context.Context, p knowledge.Principal, idOrName string) (store.Run, error) {
+	run, err := pr.mark(ctx, p, idOrName)
 	if err != nil {
 		return run, fmt.Errorf("remove project %s: %w", idOrName, err)
 	}
 	// The removal is accepted: a client that leaves must not keep it from starting.
 	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), removePatience)
 	defer cancel()
-	if err := s.deps.Dispatch.RemoveProject(starting, run); err != nil {
+	if err := pr.dispatch.RemoveProject(starting, run); err != nil {
 		edge.RequestLog(ctx).WarnContext(ctx, "removal starts later", "project", run.Project, "run", run.ID, "error", err)
 	}
 	return run, nil
 }
 
-// markProject hides a project, by its id or else by its name.
-func (s *Server) markProject(ctx context.Context, p knowledge.Principal, idOrName string) (store.Run, error) {
-	run, err := s.deps.Store.RemoveProject(ctx, p, idOrName, knowledge.NewID())
+// mark hides a project, by its id or else by its name.
+func (pr *projectRemovals) mark(ctx context.Context, p knowledge.Principal, idOrName string) (store.Run, error) {
+	run, err := pr.store.RemoveProject(ctx, p, idOrName, knowledge.NewID())
 	if !knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return run, err
 	}
-	project, err := s.deps.Store.Project(ctx, p, idOrName)
+	project, err := pr.store.Project(ctx, p, idOrName)
 	if err != nil {
 		return run, err
 	}
-	return s.deps.Store.RemoveProject(ctx, p, project.ID, knowledge.NewID())
+	return pr.store.RemoveProject(ctx, p, project.ID, knowledge.NewID())
 }

@@ -4,26 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// previewLength is the length of a text_preview, in code points.
-const previewLength = 200
-
 // renderer turns the items of one run's log into the events that its readers
 // get. The blobs and passages that an item refers to are read with the reader's permission.
 type renderer struct {
 	*reading
-	server  *Server
+	results *results
 	text    strings.Builder // of the answer so far, where readers are given it
 	outcome *outcome
 }
@@ -41,11 +35,11 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 	}
 	switch item.Topic {
 	case stream.TopicStarted:
-		return r.started(e)
+		return r.startEvent(e)
 	case stream.TopicDelta:
-		return r.delta(e)
+		return r.deltaEvent(e)
 	case stream.TopicReset:
-		return r.reset(ctx, e)
+		return r.resetEvent(ctx, e)
 	case stream.TopicToolCall:
 		return r.toolCall(ctx, e)
 	case stream.TopicToolEvent:
@@ -55,7 +49,7 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 		if err != nil {
 			return "", nil, err
 		}
-		return "sendSourcesMessage", sourcesEvent{r.server.sources(r.principal, out)}, nil
+		return "sendSourcesMessage", sourcesEvent{r.results.views.sources(r.principal, out)}, nil
 	case stream.TopicCompleted:
 		answer, err := r.answer(ctx, e.Ref)
 		return "completedMessage", answer, err
@@ -78,23 +72,23 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 	case stream.TopicResearch:
 		return r.researchUpdate(ctx, e)
 	case stream.TopicEnded:
-		return r.ended(ctx, item)
+		return r.endEvent(ctx, item)
 	default: // error
 		return item.Topic, e.Data, nil
 	}
 }
 
-func (r *renderer) started(e stream.Event) (string, any, error) {
+func (r *renderer) startEvent(e stream.Event) (string, any, error) {
 	var data workflows.StartedData
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return "", nil, fmt.Errorf("first event of run %s: %w", r.run.ID, err)
 	}
 	return "runStarted", startedEvent{
-		RunID: r.run.ID, MessageID: data.MessageID, ConversationID: data.ConversationID, OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID),
+		RunID: r.run.ID, MessageID: data.MessageID, ConversationID: data.ConversationID, OperatorURL: r.results.views.links.OperatorURL(r.run.WorkflowID),
 	}, nil
 }
 
-func (r *renderer) delta(e stream.Event) (string, any, error) {
+func (r *renderer) deltaEvent(e stream.Event) (string, any, error) {
 	if r.run.Kind == knowledge.KindTool {
 		return "tool_partial_update", partialEvent{Content: e.Text, OutputKey: "response"}, nil
 	}
@@ -106,8 +100,8 @@ func (r *renderer) delta(e stream.Event) (string, any, error) {
 	return "apiMessageChunk", data, nil
 }
 
-// reset drops the words so far. A tool's stream starts its generation once more.
-func (r *renderer) reset(ctx context.Context, e stream.Event) (string, any, error) {
+// resetEvent drops the words so far. A tool's stream starts its generation once more.
+func (r *renderer) resetEvent(ctx context.Context, e stream.Event) (string, any, error) {
 	r.text.Reset()
 	if r.run.Kind == knowledge.KindTool {
 		request, err := r.request(ctx)
@@ -125,7 +119,7 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 		return "", nil, fmt.Errorf("tool call of run %s: %w", r.run.ID, err)
 	}
 	var turn activities.TurnRecord
-	if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &turn); err != nil {
+	if err := r.results.blobs.GetJSON(ctx, e.Ref, &turn); err != nil {
 		return "", nil, fmt.Errorf("tool call of run %s: %w", r.run.ID, err)
 	}
 	given := ""
@@ -138,14 +132,14 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 	}
 	if data.Files != "" {
 		var words activities.ToolWords
-		if err := r.server.deps.Blobs.GetJSON(ctx, data.Files, &words); err != nil {
+		if err := r.results.blobs.GetJSON(ctx, data.Files, &words); err != nil {
 			return "", nil, fmt.Errorf("output of a tool of run %s: %w", r.run.ID, err)
 		}
 		if out.Summary == "" {
 			out.Summary = words.Reason
 		}
 		if len(words.Files) > 0 {
-			out.Files = r.server.runFiles(r.principal, r.run, words.Files)
+			out.Files = r.results.views.runFiles(r.principal, r.run, words.Files)
 		}
 	}
 	return "toolCall", out, nil
@@ -161,7 +155,7 @@ func (r *renderer) toolEvent(ctx context.Context, e stream.Event) (string, any, 
 	if e.Ref == "" {
 		return "toolEvent", out, nil
 	}
-	if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &out.Data); err != nil {
+	if err := r.results.blobs.GetJSON(ctx, e.Ref, &out.Data); err != nil {
 		return "", nil, fmt.Errorf("tool event of run %s: %w", r.run.ID, err)
 	}
 	return "toolEvent", out, nil
@@ -171,7 +165,7 @@ func (r *renderer) toolEvent(ctx context.Context, e stream.Event) (string, any, 
 func (r *renderer) searchChoices(ctx context.Context, e stream.Event) (string, any, error) {
 	var search activities.SearchRecord
 	if e.Ref != "" { // earlier versions of Cairn did not store what a quick search chose
-		if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &search); err != nil {
+		if err := r.results.blobs.GetJSON(ctx, e.Ref, &search); err != nil {
 			return "", nil, fmt.Errorf("search of run %s: %w", r.run.ID, err)
 		}
 	}
@@ -197,126 +191,22 @@ func summary(data workflows.ToolCallData) string {
 	case data.Failure != "":
 		return data.Failure
 	case data.Found != nil && data.Name == tool.ListDocuments:
-		return counted(*data.Found, "document")
+		return quantity(*data.Found, "document")
 	case data.Found != nil && data.Name == knowledge.ToolWebSearch:
-		return counted(*data.Found, "page")
+		return quantity(*data.Found, "page")
 	case data.Found != nil:
-		return counted(*data.Found, "passage")
+		return quantity(*data.Found, "passage")
 	default:
 		return ""
 	}
 }
 
-// counted returns a number of things in words.
-func counted(n int, thing string) string {
+// quantity returns a number of things in words.
+func quantity(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-// queryAnswer is what a waiting /query answers with.
-type queryAnswer struct {
-	MessageID      string            `json:"messageId"`
-	ConversationID string            `json:"conversationId"`
-	RunID          string            `json:"runId"`
-	Answer         string            `json:"answer" doc:"The answer, with citations"`
-	Sources        []source          `json:"sources" doc:"The sources of the answer"`
-	ToolCalls      []calledTool      `json:"toolCalls"`
-	Suggestions    []string          `json:"suggestions"`
-	Blocks         []json.RawMessage `json:"blocks" doc:"Blocks from the queries webhook of the project, unchanged"`
-	Usage          knowledge.Usage   `json:"usage"`
-	Model          string            `json:"model"`
-	FinishReason   string            `json:"finishReason,omitempty" doc:"Why the model stopped early: length (ai.maxTokens, or its own limit) or content_filter"`
-	OperatorURL    string            `json:"operatorUrl"`
-
-	Attachments []attachmentView `json:"attachments,omitempty" doc:"The attachments of the question, with their status"`
-
-	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Settings that the searches chose automatically (docs/retrieval.md)"`
-}
-
-// calledTool is a call of a tool in the answer of /query.
-type calledTool struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Arguments any    `json:"arguments"`
-	Status    string `json:"status"`
-
-	Files []runFile `json:"files,omitempty" doc:"Files that the call produced"`
-}
-
-// toolAnswer is the output of rag_search, in the seed's order.
-type toolAnswer struct {
-	Response    string        `json:"response" doc:"The answer, with citations"`
-	Contexts    []toolContext `json:"contexts" doc:"The passages that the model got"`
-	SourcesUsed []int         `json:"sources_used" doc:"The ranks that the response cites"`
-	Model       string        `json:"model"`
-	ExecutionID string        `json:"execution_id"`
-
-	FinishReason string `json:"finish_reason,omitempty" doc:"Why the model stopped early: length or content_filter"`
-
-	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Settings that the searches chose automatically (docs/retrieval.md)"`
-}
-
-// toolContext is a passage in the output of rag_search.
-type toolContext struct {
-	Rank           int    `json:"rank"`
-	ChunkID        string `json:"chunk_id"`
-	DocumentID     string `json:"document_id"`
-	TextPreview    string `json:"text_preview"`
-	UsedInResponse bool   `json:"used_in_response"`
-	Removed        bool   `json:"removed,omitempty" doc:"The document was removed, or the caller may no longer see it: the passage has no text"`
-}
-
-// answer is the object that a waiting /query answers with.
-func (r *renderer) answer(ctx context.Context, key string) (any, error) {
-	out, err := r.load(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	calls := make([]calledTool, 0, len(out.record.ToolCalls))
-	for _, c := range out.record.ToolCalls {
-		calls = append(calls, calledTool{ID: c.ID, Name: c.Name, Arguments: arguments(c.Arguments), Status: string(c.Status), Files: r.server.runFiles(r.principal, r.run, c.Files)})
-	}
-	attached, err := r.attachments(ctx, out.record.Attachments)
-	if err != nil {
-		return nil, err
-	}
-	return queryAnswer{
-		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
-		Sources: r.server.sources(r.principal, out), ToolCalls: calls, Suggestions: notNil(out.record.Suggestions), Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model, FinishReason: out.record.FinishReason,
-		OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches, Attachments: attached,
-	}, nil
-}
-
-// toolResult is the output object of rag_search or web_search.
-func (r *renderer) toolResult(ctx context.Context, key string) (any, error) {
-	out, err := r.load(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	if out.record.Web != nil {
-		return r.webResult(ctx, out.record)
-	}
-	contexts := make([]toolContext, 0, len(out.record.Sources))
-	for _, s := range out.record.Sources {
-		chunk, there := out.chunks[s.ChunkID]
-		contexts = append(contexts, toolContext{
-			Rank: s.Rank, ChunkID: s.ChunkID, DocumentID: s.DocumentID, TextPreview: preview(chunk.Text),
-			UsedInResponse: slices.Contains(out.record.Used, s.Rank), Removed: !there && s.Page == nil && s.Given == nil,
-		})
-	}
-	return toolAnswer{
-		Response: out.record.Answer, Contexts: contexts, SourcesUsed: notNil(out.record.Used),
-		Model: out.record.Model, ExecutionID: out.record.ExecutionID, FinishReason: out.record.FinishReason, Searches: out.record.Searches,
-	}, nil
-}
-
-func preview(text string) string {
-	if utf8.RuneCountInString(text) <= previewLength {
-		return text
-	}
-	return string([]rune(text)[:previewLength-1]) + "…"
 }
 
 // document returns the document with the state that the log has for it.
@@ -325,7 +215,7 @@ func (r *renderer) document(ctx context.Context, e stream.Event) (any, error) {
 	if err := json.Unmarshal(e.Data, &state); err != nil {
 		return nil, fmt.Errorf("document event of run %s: %w", r.run.ID, err)
 	}
-	d, err := r.server.versionOfRun(ctx, r.principal, r.run)
+	d, err := r.results.versionOfRun(ctx, r.principal, r.run)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return removedEvent{ID: r.run.Subject, Status: knowledge.StatusDeleting}, nil
 	}
@@ -335,11 +225,11 @@ func (r *renderer) document(ctx context.Context, e stream.Event) (any, error) {
 	d.Status, d.Error, d.Waiting = knowledge.StatusPending, nil, state.Waiting
 	d.Stage, d.Progress = state.Stage, state.Progress
 	d.ChunkCount, d.PageCount = state.ChunkCount, state.PageCount
-	return r.server.documentView(d), nil
+	return r.results.views.document(d), nil
 }
 
-// ended is the last event of an ingest, a removal, an import or a reindex.
-func (r *renderer) ended(ctx context.Context, item stream.Item) (string, any, error) {
+// endEvent is the last event of an ingest, a removal, an import or a reindex.
+func (r *renderer) endEvent(ctx context.Context, item stream.Item) (string, any, error) {
 	end, err := readEnd(r.run, item)
 	if err != nil {
 		return "", nil, err
@@ -353,16 +243,16 @@ func (r *renderer) ended(ctx context.Context, item stream.Item) (string, any, er
 		out.Result = removedEvent{ID: r.run.Subject}
 		return "runEnded", out, nil
 	case r.run.Kind == knowledge.KindImport:
-		out.Result, err = r.server.endedImport(ctx, r.principal, r.run)
+		out.Result, err = r.results.endedImport(ctx, r.principal, r.run)
 		return "runEnded", out, err
 	case r.run.Kind == knowledge.KindReindex:
-		out.Result, err = r.server.endedReindex(ctx, r.principal, r.run)
+		out.Result, err = r.results.endedReindex(ctx, r.principal, r.run)
 		return "runEnded", out, err
 	}
-	d, err := r.server.endedDocument(ctx, r.principal, r.run, item)
+	d, err := r.results.endedDocument(ctx, r.principal, r.run, item)
 	switch {
 	case err == nil:
-		out.Result = r.server.documentView(d)
+		out.Result = r.results.views.document(d)
 	case knowledge.IsCode(err, knowledge.CodeNotFound):
 		out.Result = removedEvent{ID: r.run.Subject}
 	default:

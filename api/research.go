@@ -26,19 +26,19 @@ type messageInput struct {
 	}
 }
 
-func (s *Server) registerResearch() {
+func (r *runControlRoutes) mountResearch(e *edge.Edge) {
 	for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
-		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "steer-run", Method: http.MethodPost, Path: path + "/{run_id}/messages", DefaultStatus: http.StatusAccepted,
 			Summary: "Send an instruction to a research run", Tags: []string{"runs"},
 			Description: "The message affects the next plan of sub-questions and the sections that are not yet written. The owner of the run and keys with the write scope may send one. Runs of other kinds are answered with 409.",
-		}}, s.steerRun)
+		}}, r.steerRun)
 	}
 }
 
 // steerRun stores a message to a research and tells its workflow.
-func (s *Server) steerRun(ctx context.Context, p knowledge.Principal, in *messageInput) (*runOutput, error) {
-	run, err := s.deps.Store.Run(ctx, p, in.ID)
+func (r *runControlRoutes) steerRun(ctx context.Context, p knowledge.Principal, in *messageInput) (*runOutput, error) {
+	run, err := r.store.Run(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 	}
@@ -49,14 +49,14 @@ func (s *Server) steerRun(ctx context.Context, p knowledge.Principal, in *messag
 		return nil, err
 	}
 	key := knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}.ResearchKey("message-" + knowledge.NewID())
-	return s.controlResearch(ctx, p, run, workflows.ResearchControl{Message: key}, func() error {
-		_, err := s.deps.Blobs.PutJSON(ctx, key, activities.MessageRecord{Text: in.Body.Text})
+	return r.controlResearch(ctx, p, run, workflows.ResearchControl{Message: key}, func() error {
+		_, err := r.blobs.PutJSON(ctx, key, activities.MessageRecord{Text: in.Body.Text})
 		return err
 	})
 }
 
 // controlResearch signals a research, after prepare.
-func (s *Server) controlResearch(ctx context.Context, p knowledge.Principal, run store.Run, c workflows.ResearchControl, prepare func() error) (*runOutput, error) {
+func (r *runControlRoutes) controlResearch(ctx context.Context, p knowledge.Principal, run store.Run, c workflows.ResearchControl, prepare func() error) (*runOutput, error) {
 	switch {
 	case run.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite):
 		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only the owner of a research run, or a key with the write scope, may change it")
@@ -66,14 +66,14 @@ func (s *Server) controlResearch(ctx context.Context, p knowledge.Principal, run
 	if err := prepare(); err != nil {
 		return nil, fmt.Errorf("change run %s: %w", run.ID, err)
 	}
-	known, err := s.deps.Dispatch.ControlResearch(ctx, run, c)
+	known, err := r.dispatch.ControlResearch(ctx, run, c)
 	if err != nil {
 		return nil, fmt.Errorf("change run %s: %w", run.ID, err)
 	}
 	if !known { // it is starting, or ends at this moment
 		return nil, knowledge.Errorf(knowledge.CodeUnavailable, "the research run is not active at this moment; try again shortly")
 	}
-	return &runOutput{s.viewRun(run)}, nil
+	return &runOutput{r.views.run(run)}, nil
 }
 
 // researchEvent is a researchUpdate as readers get it.
@@ -120,7 +120,7 @@ func (r *renderer) researchUpdate(ctx context.Context, e stream.Event) (string, 
 		err = r.researchWords(ctx, e.Ref, &out)
 	}
 	if err == nil && len(data.Searches) > 0 {
-		out.Documents, out.Pages, err = r.found(ctx, data.Searches)
+		out.Documents, out.Pages, err = r.searchHits(ctx, data.Searches)
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("research event of run %s: %w", r.run.ID, err)
@@ -137,7 +137,7 @@ func (r *renderer) researchWords(ctx context.Context, key string, out *researchE
 		Questions []activities.PlannedQuestion `json:"questions"`
 		Sections  []activities.OutlinedSection `json:"sections"`
 	}
-	if err := r.server.deps.Blobs.GetJSON(ctx, key, &words); err != nil {
+	if err := r.results.blobs.GetJSON(ctx, key, &words); err != nil {
 		return err
 	}
 	out.Text = words.Text
@@ -154,13 +154,13 @@ func (r *renderer) researchWords(ctx context.Context, key string, out *researchE
 	return nil
 }
 
-// found returns the documents of the passages that searches found, as the reader may see
+// searchHits returns the documents of the passages that searches found, as the reader may see
 // them now, and the pages of the web.
-func (r *renderer) found(ctx context.Context, searches []string) (documents []researchDocument, pages []researchPage, err error) {
+func (r *renderer) searchHits(ctx context.Context, searches []string) (documents []researchDocument, pages []researchPage, err error) {
 	var sources []activities.Source
 	for _, key := range searches {
 		var record activities.SearchRecord
-		if err := r.server.deps.Blobs.GetJSON(ctx, key, &record); err != nil {
+		if err := r.results.blobs.GetJSON(ctx, key, &record); err != nil {
 			return nil, nil, err
 		}
 		for _, p := range record.Passages {
@@ -173,7 +173,7 @@ func (r *renderer) found(ctx context.Context, searches []string) (documents []re
 			sources = append(sources, activities.Source{ChunkID: p.ChunkID, DocumentID: p.DocumentID})
 		}
 	}
-	chunks, err := r.server.passages(ctx, r.principal, sources)
+	chunks, err := r.results.passages(ctx, r.principal, sources)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -50,14 +50,22 @@ type retrievedChunk struct {
 
 type retrieveOutput struct{ Body retrievedContext }
 
-func (s *Server) registerRetrieve() {
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Anew: true, Operation: huma.Operation{
-		OperationID: "retrieve-context", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/retrieve-context",
-		Summary: "Find passages without an answer", Description: "Nothing is stored and no run is started. A repetition with the same Idempotency-Key searches again.", Tags: []string{"questions"},
-	}}, s.retrieveContext)
+// retrieveRoutes holds the route that finds passages.
+type retrieveRoutes struct {
+	edge      *edge.Edge
+	store     Store
+	retriever Retriever
+	questions *question.Starter
 }
 
-func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in *struct {
+func (rr *retrieveRoutes) mount(e *edge.Edge) {
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Anew: true, Operation: huma.Operation{
+		OperationID: "retrieve-context", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/retrieve-context",
+		Summary: "Find passages without an answer", Description: "Nothing is stored and no run is started. A repetition with the same Idempotency-Key searches again.", Tags: []string{"questions"},
+	}}, rr.retrieveContext)
+}
+
+func (rr *retrieveRoutes) retrieveContext(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	Explain bool `query:"explain" doc:"Explain how each chunk was ranked, and which candidates were dropped and why"`
 	Body    retrieveBody
@@ -66,15 +74,15 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	p, err := s.edge.ActFor(ctx, p, b.ActingBody)
+	p, err := rr.edge.ActFor(ctx, p, b.ActingBody)
 	if err != nil {
 		return nil, err
 	}
-	project, err := s.questions.Project(ctx, p, b.ProjectID)
+	project, err := rr.questions.Project(ctx, p, b.ProjectID)
 	if err != nil {
 		return nil, err
 	}
-	setup, err := s.questions.Setup(ctx, p, project, question.Request{Filter: b.Filters})
+	setup, err := rr.questions.Setup(ctx, p, project, question.Request{Filter: b.Filters})
 	if err != nil {
 		return nil, err
 	}
@@ -88,21 +96,21 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 		Enhance: config.AI.EnhanceQuery, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled, Explain: in.Explain, Web: config.WebSource(),
 	}
 	if session := p.ConversationID(); session != "" && request.Enhance {
-		if request.History, err = s.questions.History(ctx, p, session, config.AI.History); err != nil {
+		if request.History, err = rr.questions.History(ctx, p, session, config.AI.History); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.allowWeb(ctx, p, project, request); err != nil {
+	if err := rr.allowWeb(ctx, p, project, request); err != nil {
 		return nil, err
 	}
-	result, err := s.deps.Retriever.Retrieve(ctx, request)
+	result, err := rr.retriever.Retrieve(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("retrieve: %w", err)
 	}
 	for _, cause := range result.Causes {
 		edge.RequestLog(ctx).WarnContext(ctx, "a stage of a search failed and was left out", "failures", result.Choices.Failures, "error", cause)
 	}
-	passages, err := retrieve.Passages(ctx, s.deps.Store, p, result.Contexts)
+	passages, err := retrieve.Passages(ctx, rr.store, p, result.Contexts)
 	if err != nil {
 		return nil, fmt.Errorf("retrieve: %w", err)
 	}
@@ -112,11 +120,11 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 
 // allowWeb counts a search that asks the web as a question, because the search engine may
 // charge for it.
-func (s *Server) allowWeb(ctx context.Context, p knowledge.Principal, project knowledge.Project, r retrieve.Request) error {
+func (rr *retrieveRoutes) allowWeb(ctx context.Context, p knowledge.Principal, project knowledge.Project, r retrieve.Request) error {
 	if !r.SearchesWeb() {
 		return nil
 	}
-	_, err := s.questions.Allow(ctx, p, project)
+	_, err := rr.questions.Allow(ctx, p, project)
 	return err
 }
 
@@ -153,6 +161,6 @@ func viewContexts(found retrieve.Result, passages []citation.Context) retrievedC
 	if !found.Choices.IsZero() {
 		out.Choices = &found.Choices
 	}
-	out.Dropped = dropped(found.Trace)
+	out.Dropped = viewDropped(found.Trace)
 	return out
 }

@@ -32,12 +32,12 @@ func readEnd(run store.Run, item stream.Item) (activities.EndedData, error) {
 // version that the run is about, although newer ones may have been uploaded. The access
 // is the present one of the document. A version that was removed, or that the principal
 // may not see, is CodeNotFound.
-func (s *Server) versionOfRun(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.Document, error) {
-	d, err := s.deps.Store.Document(ctx, p, run.Subject)
+func (r *results) versionOfRun(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.Document, error) {
+	d, err := r.store.Document(ctx, p, run.Subject)
 	if err != nil {
 		return d, fmt.Errorf("read document %s: %w", run.Subject, err)
 	}
-	v, err := s.deps.Store.VersionFor(ctx, p, d.ID, run.Version)
+	v, err := r.store.VersionFor(ctx, p, d.ID, run.Version)
 	if err != nil {
 		return d, fmt.Errorf("read document %s: %w", run.Subject, err)
 	}
@@ -48,12 +48,12 @@ func (s *Server) versionOfRun(ctx context.Context, p knowledge.Principal, run st
 }
 
 // endedDocument returns a document as an ended run left its version.
-func (s *Server) endedDocument(ctx context.Context, p knowledge.Principal, run store.Run, last stream.Item) (knowledge.Document, error) {
+func (r *results) endedDocument(ctx context.Context, p knowledge.Principal, run store.Run, last stream.Item) (knowledge.Document, error) {
 	end, err := readEnd(run, last)
 	if err != nil {
 		return knowledge.Document{}, err
 	}
-	d, err := s.versionOfRun(ctx, p, run)
+	d, err := r.versionOfRun(ctx, p, run)
 	if err != nil {
 		return d, err
 	}

@@ -49,57 +49,68 @@ type runPath struct {
 	ID string `path:"run_id" maxLength:"200"`
 }
 
-func (s *Server) registerRuns() {
+// runRoutes holds the routes that list, read and cancel runs.
+type runRoutes struct {
+	store    Store
+	dispatch Dispatcher
+	readers  *runReaders
+	follower *follower
+	results  *results
+	views    *views
+	now      func() time.Time
+}
+
+func (r *runRoutes) mount(e *edge.Edge) {
 	tags := []string{"runs"}
-	const own = "/workspaces/{workspaceId}/runs"
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "list-runs", Method: http.MethodGet, Path: own, Summary: "List runs, newest first", Tags: tags,
-	}}, s.listRuns)
-	for prefix, path := range map[string]string{"workspace-": own, "": "/runs"} {
-		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	const base = "/workspaces/{workspaceId}/runs"
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-runs", Method: http.MethodGet, Path: base, Summary: "List runs, newest first", Tags: tags,
+	}}, r.listRuns)
+	for prefix, path := range map[string]string{"workspace-": base, "": "/runs"} {
+		edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "get-run", Method: http.MethodGet, Path: path + "/{run_id}", Summary: "Read a run", Tags: tags,
-		}}, s.getRun)
-		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		}}, r.getRun)
+		edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "cancel-run", Method: http.MethodPost, Path: path + "/{run_id}/cancel", DefaultStatus: http.StatusAccepted,
 			Summary: "Cancel a run", Description: "The run has stopped when its last event says so. The owner of the run and keys with the write scope may cancel it. An accepted removal cannot be canceled (409).", Tags: tags,
-		}}, s.cancelRun)
+		}}, r.cancelRun)
 	}
 }
 
-func (s *Server) listRuns(ctx context.Context, p knowledge.Principal, in *struct {
+func (r *runRoutes) listRuns(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	edge.ActingQuery
 	PageQuery
 	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project"`
 	Status  knowledge.RunStatus `query:"status" enum:"running,completed,failed,canceled"`
 	Project string              `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
-}) (*listed[runView], error) {
-	project, err := s.projectID(ctx, p, in.Project)
+}) (*listOutput[runView], error) {
+	project, err := projectID(ctx, r.store, p, in.Project)
 	if err != nil {
 		return nil, err
 	}
-	runs, next, err := s.deps.Store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: project, Page: store.Page(in.PageQuery)})
+	runs, next, err := r.store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: project, Page: store.Page(in.PageQuery)})
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
-	return page(convert(runs, s.viewRun), next), nil
+	return page(convert(runs, r.views.run), next), nil
 }
 
-func (s *Server) getRun(ctx context.Context, p knowledge.Principal, in *runPath) (*runOutput, error) {
-	run, err := s.deps.Store.Run(ctx, p, in.ID)
+func (r *runRoutes) getRun(ctx context.Context, p knowledge.Principal, in *runPath) (*runOutput, error) {
+	run, err := r.store.Run(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 	}
-	view := s.viewRun(run)
-	if err := s.addIngestState(ctx, p, run, &view); err != nil {
+	view := r.views.run(run)
+	if err := r.addIngestState(ctx, p, run, &view); err != nil {
 		return nil, err
 	}
-	p, err = s.runReader(ctx, p, run)
+	p, err = r.readers.asReader(ctx, p, run)
 	if knowledge.IsCode(err, knowledge.CodeForbidden) {
 		return &runOutput{view}, nil
 	}
 	if err == nil {
-		view.Result, err = s.runResult(ctx, p, run)
+		view.Result, err = r.runResult(ctx, p, run)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the result of run %s: %w", in.ID, err)
@@ -109,11 +120,11 @@ func (s *Server) getRun(ctx context.Context, p knowledge.Principal, in *runPath)
 
 // addIngestState adds the state of the newest version of a document to the run that
 // ingests it, or the stage at which that run failed, if p may read the document.
-func (s *Server) addIngestState(ctx context.Context, p knowledge.Principal, run store.Run, view *runView) error {
+func (r *runRoutes) addIngestState(ctx context.Context, p knowledge.Principal, run store.Run, view *runView) error {
 	if run.Kind != knowledge.KindIngest || run.Status != knowledge.RunRunning && run.Status != knowledge.RunFailed {
 		return nil
 	}
-	d, err := s.deps.Store.Document(ctx, p, run.Subject)
+	d, err := r.store.Document(ctx, p, run.Subject)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) || knowledge.IsCode(err, knowledge.CodeForbidden) {
 		return nil
 	}
@@ -131,8 +142,8 @@ func (s *Server) addIngestState(ctx context.Context, p knowledge.Principal, run 
 }
 
 // cancelRun asks a run to stop; one that was cancelled already is fine.
-func (s *Server) cancelRun(ctx context.Context, p knowledge.Principal, in *runPath) (*runOutput, error) {
-	run, err := s.deps.Store.Run(ctx, p, in.ID)
+func (r *runRoutes) cancelRun(ctx context.Context, p knowledge.Principal, in *runPath) (*runOutput, error) {
+	run, err := r.store.Run(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 	}
@@ -143,70 +154,50 @@ func (s *Server) cancelRun(ctx context.Context, p knowledge.Principal, in *runPa
 	case !run.Kind.Traits().Cancelable && run.Status == knowledge.RunRunning:
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "an accepted removal cannot be canceled")
 	case run.Status == knowledge.RunRunning:
-		if err := s.stopRun(ctx, p, run); err != nil {
+		if err := r.stopRun(ctx, p, run); err != nil {
 			return nil, fmt.Errorf("cancel run %s: %w", in.ID, err)
 		}
-		if run, err = s.deps.Store.Run(ctx, p, in.ID); err != nil {
+		if run, err = r.store.Run(ctx, p, in.ID); err != nil {
 			return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 		}
 	case run.Status == knowledge.RunCanceled:
 	default:
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "run %q has ended already: it is %s", run.ID, run.Status)
 	}
-	return &runOutput{s.viewRun(run)}, nil
+	return &runOutput{r.views.run(run)}, nil
 }
 
 // stopRun asks a run's workflow to end it. A question, a research, an import or a reindex that has
 // none, since a process died before, is ended here. A document's ingest that has none is
 // started, so that it ends as such ingests do.
-func (s *Server) stopRun(ctx context.Context, p knowledge.Principal, run store.Run) error {
-	known, err := s.deps.Dispatch.CancelRun(ctx, run)
+func (r *runRoutes) stopRun(ctx context.Context, p knowledge.Principal, run store.Run) error {
+	known, err := r.dispatch.CancelRun(ctx, run)
 	if known || err != nil {
 		return err
 	}
 	switch run.Kind {
 	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindResearch, knowledge.KindImport, knowledge.KindReindex:
 		end := activities.Canceled(run.Kind)
-		return s.deps.Store.EndRun(ctx, run.Workspace, run.ID, end.RunEnd("", s.now()))
+		return r.store.EndRun(ctx, run.Workspace, run.ID, end.RunEnd("", r.now()))
 	case knowledge.KindIngest:
-		v, err := s.deps.Store.VersionFor(ctx, p, run.Subject, run.Version)
+		v, err := r.store.VersionFor(ctx, p, run.Subject, run.Version)
 		if err == nil {
-			err = s.deps.Dispatch.Ingest(ctx, v)
+			err = r.dispatch.Ingest(ctx, v)
 		}
 		if err == nil {
-			_, err = s.deps.Dispatch.CancelRun(ctx, run)
+			_, err = r.dispatch.CancelRun(ctx, run)
 		}
 		return err
 	}
 	return nil
 }
 
-func (s *Server) viewRun(r store.Run) runView {
-	view := runView{
-		ID: r.ID, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID, ProjectID: orNull(r.Project), DocumentID: orNull(r.Subject),
-		CreatedAt: r.CreatedAt, EndedAt: orNull(r.EndedAt), Usage: r.Usage, OperatorURL: s.deps.Links.OperatorURL(r.WorkflowID),
-	}
-	if r.Kind == knowledge.KindImport {
-		view.DocumentID, view.ImportID = nil, orNull(r.Subject)
-	}
-	if r.Kind == knowledge.KindReindex || r.Kind == knowledge.KindRemoveProject {
-		view.DocumentID, view.Progress = nil, r.Progress
-	}
-	if r.Error != nil {
-		view.Error = &runError{Code: r.Error.Code, Message: r.Error.Message, RetryAt: orNull(r.Error.RetryAt)}
-	}
-	if len(view.Usage) == 0 {
-		view.Usage = json.RawMessage("null")
-	}
-	return view
-}
-
 // runResult returns the result of a completed run, as its last event showed it.
-func (s *Server) runResult(ctx context.Context, p knowledge.Principal, run store.Run) (any, error) {
+func (r *runRoutes) runResult(ctx context.Context, p knowledge.Principal, run store.Run) (any, error) {
 	if run.Status != knowledge.RunCompleted {
 		return nil, nil
 	}
-	rendered := &renderer{server: s, reading: &reading{principal: p, run: run}}
+	rendered := &renderer{results: r.results, reading: &reading{principal: p, run: run}}
 	switch run.Kind {
 	case knowledge.KindQuery, knowledge.KindResearch:
 		return rendered.answer(ctx, run.ResultKey)
@@ -215,20 +206,20 @@ func (s *Server) runResult(ctx context.Context, p knowledge.Principal, run store
 	case knowledge.KindRemove, knowledge.KindRemoveProject:
 		return nil, nil
 	case knowledge.KindImport:
-		return s.endedImport(ctx, p, run)
+		return r.results.endedImport(ctx, p, run)
 	case knowledge.KindReindex:
 		return reindexProgress(run)
 	}
-	last, err := s.lastItem(ctx, runRef(run))
+	last, err := r.follower.lastItem(ctx, runRef(run))
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.endedDocument(ctx, p, run, last)
+	d, err := r.results.endedDocument(ctx, p, run, last)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return nil, nil // removed
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.documentView(d), nil
+	return r.views.document(d), nil
 }

@@ -57,24 +57,31 @@ type OwnedSecretPath struct {
 
 type secretOutput struct{ Body secretView }
 
-func (s *Server) registerSecrets() {
+// secretRoutes holds the routes of named secrets.
+type secretRoutes struct {
+	store        Tenants
+	namedSecrets NamedSecrets
+	now          func() time.Time
+}
+
+func (s *secretRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/secrets"
 	route := func(id, method, path, summary, description string) edge.Route {
 		return edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
 			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"secrets"},
 		}}
 	}
-	edge.Handle(s.edge, route("put-secret", http.MethodPut, path+"/{name}", "Store or replace a secret",
+	edge.Handle(e, route("put-secret", http.MethodPut, path+"/{name}", "Store or replace a secret",
 		"Tools and imports refer to a secret by its name. Its value is encrypted with the instance's key, is sent only to its hosts, and is never shown. "+
 			"A secret of a project takes precedence over one of the workspace. If the configuration has a secret of this name for the same projects, the answer is 409."), s.putSecret)
-	edge.Handle(s.edge, route("list-secrets", http.MethodGet, path, "List the secrets, without their values",
+	edge.Handle(e, route("list-secrets", http.MethodGet, path, "List the secrets, without their values",
 		"Lists the secrets that the projects of the key may use, by name: at most 1,000 stored ones, and those of the configuration."), s.listSecrets)
-	edge.Handle(s.edge, route("get-secret", http.MethodGet, path+"/{name}", "Read a secret, without its value",
+	edge.Handle(e, route("get-secret", http.MethodGet, path+"/{name}", "Read a secret, without its value",
 		"The answer is the secret of the project or, if it has none, of the workspace."), s.getSecret)
-	edge.Handle(s.edge, route("delete-secret", http.MethodDelete, path+"/{name}", "Remove a stored secret", "Tools and imports that use it fail from then on."), s.deleteSecret)
+	edge.Handle(e, route("delete-secret", http.MethodDelete, path+"/{name}", "Remove a stored secret", "Tools and imports that use it fail from then on."), s.deleteSecret)
 }
 
-func (s *Server) putSecret(ctx context.Context, p knowledge.Principal, in *struct {
+func (s *secretRoutes) putSecret(ctx context.Context, p knowledge.Principal, in *struct {
 	SecretPath
 	Body secretBody
 }) (*secretOutput, error) {
@@ -86,16 +93,16 @@ func (s *Server) putSecret(ctx context.Context, p knowledge.Principal, in *struc
 	if err != nil {
 		return nil, err
 	}
-	if shadows(s.deps.NamedSecrets.Configured(p), knowledge.Secret{Name: in.Name, Workspace: p.Workspace(), Project: project}) {
+	if shadows(s.namedSecrets.Configured(p), knowledge.Secret{Name: in.Name, Workspace: p.Workspace(), Project: project}) {
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "the configuration has a secret %q for these projects: choose another name, or ask an operator to remove it", in.Name)
 	}
 	secret := store.Secret{Secret: knowledge.Secret{
-		Name: in.Name, Workspace: p.Workspace(), Project: project, Uses: unique(b.Uses), Hosts: unique(b.Hosts), UpdatedAt: s.now(),
+		Name: in.Name, Workspace: p.Workspace(), Project: project, Uses: removeRepeats(b.Uses), Hosts: removeRepeats(b.Hosts), UpdatedAt: s.now(),
 	}}
-	if secret.Sealed, err = s.deps.NamedSecrets.Seal(secret.Secret, b.Value); err != nil {
+	if secret.Sealed, err = s.namedSecrets.Seal(secret.Secret, b.Value); err != nil {
 		return nil, err
 	}
-	stored, _, err := s.deps.Store.PutSecret(ctx, p, secret)
+	stored, _, err := s.store.PutSecret(ctx, p, secret)
 	if err != nil {
 		return nil, fmt.Errorf("store secret %s: %w", in.Name, err)
 	}
@@ -122,12 +129,12 @@ func (b secretBody) check(name string) error {
 
 // secretProject returns the id of the project that a request about secrets is of, "" = the
 // workspace.
-func (s *Server) secretProject(ctx context.Context, p knowledge.Principal, idOrName string) (string, error) {
-	return s.projectID(ctx, p, cmp.Or(idOrName, p.Project()))
+func (s *secretRoutes) secretProject(ctx context.Context, p knowledge.Principal, idOrName string) (string, error) {
+	return projectID(ctx, s.store, p, cmp.Or(idOrName, p.Project()))
 }
 
-// unique returns a list without repetitions, in its order.
-func unique[T comparable](list []T) []T {
+// removeRepeats returns a list without repetitions, in its order.
+func removeRepeats[T comparable](list []T) []T {
 	kept := []T{}
 	for _, item := range list {
 		if !slices.Contains(kept, item) {
@@ -145,7 +152,7 @@ func shadows(configured []knowledge.Secret, stored knowledge.Secret) bool {
 	})
 }
 
-func (s *Server) listSecrets(ctx context.Context, p knowledge.Principal, _ *WorkspacePath) (*listed[secretView], error) {
+func (s *secretRoutes) listSecrets(ctx context.Context, p knowledge.Principal, _ *WorkspacePath) (*listOutput[secretView], error) {
 	views, err := s.secrets(ctx, p)
 	if err != nil {
 		return nil, err
@@ -155,12 +162,12 @@ func (s *Server) listSecrets(ctx context.Context, p knowledge.Principal, _ *Work
 
 // secrets returns the secrets that a principal may name, by name and project, those of the
 // configuration before those that are stored.
-func (s *Server) secrets(ctx context.Context, p knowledge.Principal) ([]secretView, error) {
-	stored, err := s.deps.Store.Secrets(ctx, p)
+func (s *secretRoutes) secrets(ctx context.Context, p knowledge.Principal) ([]secretView, error) {
+	stored, err := s.store.Secrets(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("list secrets: %w", err)
 	}
-	configured := s.deps.NamedSecrets.Configured(p)
+	configured := s.namedSecrets.Configured(p)
 	views := convert(configured, func(c knowledge.Secret) secretView { return viewSecret(c, secretConfigured) })
 	for _, one := range stored {
 		view := viewSecret(one, secretStored)
@@ -173,7 +180,7 @@ func (s *Server) secrets(ctx context.Context, p knowledge.Principal) ([]secretVi
 	return views, nil
 }
 
-func (s *Server) getSecret(ctx context.Context, p knowledge.Principal, in *OwnedSecretPath) (*secretOutput, error) {
+func (s *secretRoutes) getSecret(ctx context.Context, p knowledge.Principal, in *OwnedSecretPath) (*secretOutput, error) {
 	project, err := s.secretProject(ctx, p, in.Project)
 	if err != nil {
 		return nil, err
@@ -197,13 +204,13 @@ func (s *Server) getSecret(ctx context.Context, p knowledge.Principal, in *Owned
 	return &secretOutput{*found}, nil
 }
 
-func (s *Server) deleteSecret(ctx context.Context, p knowledge.Principal, in *OwnedSecretPath) (*struct{}, error) {
+func (s *secretRoutes) deleteSecret(ctx context.Context, p knowledge.Principal, in *OwnedSecretPath) (*struct{}, error) {
 	project, err := s.secretProject(ctx, p, in.Project)
 	if err != nil {
 		return nil, err
 	}
-	err = s.deps.Store.RemoveSecret(ctx, p, project, in.Name)
-	if knowledge.IsCode(err, knowledge.CodeNotFound) && shadows(s.deps.NamedSecrets.Configured(p), knowledge.Secret{Name: in.Name, Workspace: p.Workspace(), Project: project}) {
+	err = s.store.RemoveSecret(ctx, p, project, in.Name)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) && shadows(s.namedSecrets.Configured(p), knowledge.Secret{Name: in.Name, Workspace: p.Workspace(), Project: project}) {
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "the secret %q is in the server's configuration: ask an operator to remove it", in.Name)
 	}
 	if err != nil {

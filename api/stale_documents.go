@@ -27,13 +27,13 @@ func viewStale(stale store.StaleProject) *staleEmbeddings {
 	return &staleEmbeddings{stale.Serving, stale.Wanted, stale.Documents}
 }
 
-// staleIn counts the stale documents of a project.
-func (s *Server) staleIn(ctx context.Context, p knowledge.Principal, id string) (*staleEmbeddings, error) {
-	project, err := s.deps.Store.Project(ctx, p, id)
+// countStale counts the stale documents of a project.
+func (dr *documentRoutes) countStale(ctx context.Context, p knowledge.Principal, id string) (*staleEmbeddings, error) {
+	project, err := dr.store.Project(ctx, p, id)
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", id, err)
 	}
-	stale, err := s.deps.Store.StaleProject(ctx, p, project)
+	stale, err := dr.store.StaleProject(ctx, p, project)
 	if err != nil {
 		return nil, fmt.Errorf("count stale documents of project %s: %w", id, err)
 	}
@@ -43,7 +43,7 @@ func (s *Server) staleIn(ctx context.Context, p knowledge.Principal, id string) 
 // reindexMoved starts a reindex of each project whose embedding model has changed, if its
 // documents were chosen: a new version of a single document would be embedded with the old
 // model. It returns the other documents.
-func (s *Server) reindexMoved(ctx context.Context, p knowledge.Principal, f documentFilter, chosen []chosenDocument, out *selectionView) ([]chosenDocument, error) {
+func (dar *documentActionRoutes) reindexMoved(ctx context.Context, p knowledge.Principal, f documentFilter, chosen []chosenDocument, out *selectionView) ([]chosenDocument, error) {
 	whole := f.Status == "" && f.Code == "" && len(f.Tags) == 0
 	var others []chosenDocument
 	moved := map[string]int{} // documents by project
@@ -59,16 +59,16 @@ func (s *Server) reindexMoved(ctx context.Context, p knowledge.Principal, f docu
 	}
 	request, _ := edge.RunID(ctx)
 	for _, id := range slices.Sorted(maps.Keys(moved)) {
-		project, err := s.deps.Store.Project(ctx, p, id)
+		project, err := dar.store.Project(ctx, p, id)
 		if err != nil {
 			return nil, fmt.Errorf("read project %s: %w", id, err)
 		}
-		run, err := s.deps.Store.StartReindex(ctx, p, id, knowledge.DerivedID("reindex", request, id), project.Config)
+		run, err := dar.store.StartReindex(ctx, p, id, knowledge.DerivedID("reindex", request, id), project.Config)
 		if err != nil {
 			return nil, fmt.Errorf("reindex project %s: %w", id, err)
 		}
 		if run.Status == knowledge.RunRunning {
-			s.startReindex(ctx, run)
+			dar.reindexes.start(ctx, run)
 		}
 		out.Started += moved[id]
 	}

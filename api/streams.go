@@ -10,22 +10,22 @@ import (
 // streams counts the event streams that are open.
 type streams struct {
 	limit   int64
-	open    atomic.Int64
+	count   atomic.Int64
 	metrics Metrics
 }
 
 func newStreams(limit int, m Metrics) *streams { return &streams{limit: int64(limit), metrics: m} }
 
-// openStream counts a stream that opens, or refuses it (CodeRateLimited); release
+// open counts a stream that opens, or refuses it (CodeRateLimited); release
 // counts it as closed, and is called once.
-func (s *Server) openStream() (release func(), err error) {
-	n := s.streams.open.Add(1)
-	if n > s.streams.limit {
-		s.streams.open.Add(-1)
-		e := knowledge.Errorf(knowledge.CodeRateLimited, "%d event streams are open, which is the limit of this server; try again shortly", s.streams.limit)
+func (s *streams) open() (release func(), err error) {
+	n := s.count.Add(1)
+	if n > s.limit {
+		s.count.Add(-1)
+		e := knowledge.Errorf(knowledge.CodeRateLimited, "%d event streams are open, which is the limit of this server; try again shortly", s.limit)
 		e.RetryAfter = time.Second
 		return nil, e
 	}
-	s.streams.metrics.OpenStreams(int(n))
-	return func() { s.streams.metrics.OpenStreams(int(s.streams.open.Add(-1))) }, nil
+	s.metrics.OpenStreams(int(n))
+	return func() { s.metrics.OpenStreams(int(s.count.Add(-1))) }, nil
 }

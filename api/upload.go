@@ -26,14 +26,23 @@ type acceptedDocument struct {
 	Unchanged   bool             `json:"unchanged,omitempty" doc:"The newest version is equal and was kept; nothing was started. The run is the run of that version"`
 }
 
-func (s *Server) registerUpload() {
-	registry := s.edge.OpenAPI().Components.Schemas
+// uploadRoutes holds the route that takes a document in as JSON.
+type uploadRoutes struct {
+	edge     *edge.Edge
+	store    Runs
+	intake   *intake.Intake
+	follower *follower
+	results  *results
+	views    *views
+	limit    int64 // of a body, in bytes
+}
+
+func (u *uploadRoutes) mount(e *edge.Edge) {
+	registry := e.OpenAPI().Components.Schemas
 	schema := func(t reflect.Type) map[string]*huma.MediaType {
 		return map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(t, true, t.Name())}}
 	}
-	// A file in base64 is a third longer; the rest of the body is small.
-	limit := min(max(s.cfg.FileBytes/3*4, s.cfg.TextBytes*2)+edge.SmallBody, s.cfg.RequestBytes)
-	edge.HandleRaw(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Limit: limit, Anew: true, Operation: huma.Operation{
+	edge.HandleRaw(e, edge.Route{Scope: knowledge.ScopeWrite, Limit: u.limit, Anew: true, Operation: huma.Operation{
 		OperationID: "add-document", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/document",
 		Summary: "Upload a document", Tags: []string{"documents"},
 		Parameters: []*huma.Param{
@@ -46,22 +55,22 @@ func (s *Server) registerUpload() {
 			"202": {Description: "Accepted; the document is being ingested", Content: schema(reflect.TypeFor[acceptedDocument]())},
 			"200": {Description: "With wait=true: the document when its ingestion has ended", Content: schema(reflect.TypeFor[view.Document]())},
 		},
-	}}, s.addDocument)
+	}}, u.addDocument)
 }
 
-func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge.Principal) {
+func (u *uploadRoutes) addDocument(w http.ResponseWriter, r *http.Request, p knowledge.Principal) {
 	ctx := r.Context()
 	var b documentBody
-	if err := s.edge.DecodeBody(r, &b); err != nil {
+	if err := u.edge.DecodeBody(r, &b); err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
-	project, err := s.intake.Project(ctx, p, r.URL.Query().Get("projectId"))
+	project, err := u.intake.Project(ctx, p, r.URL.Query().Get("projectId"))
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
-	taken, err := s.intake.Take(ctx, p, project, intakeRun(ctx), b.document())
+	taken, err := u.intake.Take(ctx, p, project, intakeRun(ctx), b.document())
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
@@ -69,17 +78,17 @@ func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge
 	w.Header().Set(runHeader, taken.Run)
 	if edge.IsSet(r, "wait") {
 		edge.DropBody(r)
-		w.Header().Set(eventsHeader, s.eventsURL(p, taken.Run))
-		if taken.Document, err = s.outcomeOf(ctx, p, taken); err != nil {
+		w.Header().Set(eventsHeader, u.views.eventsURL(p, taken.Run))
+		if taken.Document, err = u.outcomeOf(ctx, p, taken); err != nil {
 			edge.WriteError(w, r, err)
 			return
 		}
-		view := s.documentView(taken.Document)
+		view := u.views.document(taken.Document)
 		view.Unchanged = taken.Unchanged
 		edge.WriteJSON(w, http.StatusOK, view)
 		return
 	}
-	view := s.takenView(p, taken)
+	view := u.views.acceptedDocument(p, taken)
 	if view.Status != knowledge.StatusDeleting && !taken.Unchanged {
 		view.Status = knowledge.StatusPending // as it was when it was taken in
 	}
@@ -91,29 +100,29 @@ func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge
 
 // outcomeOf waits until a document that was taken in is ingested, and returns it. An
 // unchanged document may have been before.
-func (s *Server) outcomeOf(ctx context.Context, p knowledge.Principal, taken intake.Taken) (knowledge.Document, error) {
+func (u *uploadRoutes) outcomeOf(ctx context.Context, p knowledge.Principal, taken intake.Taken) (knowledge.Document, error) {
 	if d := taken.Document; taken.Unchanged && d.PublishedVersion == d.Version {
 		return d, nil
 	}
-	return s.settled(ctx, p, taken.Run)
+	return u.awaitIngest(ctx, p, taken.Run)
 }
 
-// settled waits for the run of a version to end and returns the document as that
+// awaitIngest waits for the run of a version to end and returns the document as that
 // run left it.
-func (s *Server) settled(ctx context.Context, p knowledge.Principal, run string) (knowledge.Document, error) {
-	row, err := s.deps.Store.Run(ctx, p, run)
+func (u *uploadRoutes) awaitIngest(ctx context.Context, p knowledge.Principal, run string) (knowledge.Document, error) {
+	row, err := u.store.Run(ctx, p, run)
 	if err != nil {
 		return knowledge.Document{}, fmt.Errorf("read run %s: %w", run, err)
 	}
-	ref, err := s.awaitTurn(ctx, &row, nil)
+	ref, err := u.follower.awaitTurn(ctx, &row, nil)
 	if err != nil {
 		return knowledge.Document{}, fmt.Errorf("wait for run %s: %w", run, err)
 	}
-	last, err := s.lastItem(ctx, ref)
+	last, err := u.follower.lastItem(ctx, ref)
 	if err != nil {
 		return knowledge.Document{}, err
 	}
-	return s.endedDocument(ctx, p, row, last)
+	return u.results.endedDocument(ctx, p, row, last)
 }
 
 // intakeRun returns the run that a request starts.

@@ -45,19 +45,25 @@ type usageOfDay struct {
 	UsageSum
 }
 
-func (s *Server) registerProjectUsage() {
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "get-project-usage", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects/{id}/usage",
-		Summary: "Read the model usage of a project", Description: "Sums by day and model. They include finished questions, ingests and reindexes, and imports up to now, each on the day on which it started.", Tags: []string{"projects"},
-	}}, s.getProjectUsage)
+// usageRoutes holds the route of what projects have used.
+type usageRoutes struct {
+	store Tenants
+	now   func() time.Time
 }
 
-func (s *Server) getProjectUsage(ctx context.Context, p knowledge.Principal, in *struct {
+func (u *usageRoutes) mount(e *edge.Edge) {
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "get-project-usage", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects/{id}/usage",
+		Summary: "Read the model usage of a project", Description: "Sums by day and model. They include finished questions, ingests and reindexes, and imports up to now, each on the day on which it started.", Tags: []string{"projects"},
+	}}, u.getProjectUsage)
+}
+
+func (u *usageRoutes) getProjectUsage(ctx context.Context, p knowledge.Principal, in *struct {
 	ProjectPath
 	From string `query:"from" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"The first day, in UTC, such as 2026-03-01. Default: 29 days before the last day"`
 	To   string `query:"to" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"The last day. Default: today"`
 }) (*struct{ Body projectUsage }, error) {
-	to, err := usageDay("query.to", in.To, s.now().UTC().Truncate(24*time.Hour))
+	to, err := usageDay("query.to", in.To, u.now().UTC().Truncate(24*time.Hour))
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +74,7 @@ func (s *Server) getProjectUsage(ctx context.Context, p knowledge.Principal, in 
 	if from.After(to) || to.Sub(from) >= usageDays*24*time.Hour {
 		return nil, knowledge.Invalid("query.from", "must be at most %d days before query.to, and not after it", usageDays-1)
 	}
-	days, err := s.deps.Store.ProjectUsage(ctx, p, in.ID, from, to.AddDate(0, 0, 1))
+	days, err := u.store.ProjectUsage(ctx, p, in.ID, from, to.AddDate(0, 0, 1))
 	if err != nil {
 		return nil, err
 	}

@@ -37,11 +37,11 @@ type webSearchInput struct {
 }
 
 // webSearch serves POST /tools/web_search.
-func (s *Server) webSearch(_ context.Context, _ knowledge.Principal, in *webSearchInput) (*huma.StreamResponse, error) {
-	return raw(func(w http.ResponseWriter, r *http.Request) {
+func (q *questionRoutes) webSearch(_ context.Context, _ knowledge.Principal, in *webSearchInput) (*huma.StreamResponse, error) {
+	return rawResponse(func(w http.ResponseWriter, r *http.Request) {
 		b := in.Body
-		p, err := s.edge.Principal(r, "", access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID})
-		if err == nil && !slices.Contains(s.cfg.Tools, knowledge.ToolWebSearch) {
+		p, err := q.edge.Principal(r, "", access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID})
+		if err == nil && !slices.Contains(q.tools, knowledge.ToolWebSearch) {
 			err = activities.NoWebSearch()
 		}
 		if err == nil {
@@ -51,7 +51,7 @@ func (s *Server) webSearch(_ context.Context, _ knowledge.Principal, in *webSear
 			edge.WriteError(w, r, err)
 			return
 		}
-		s.ask(w, r, p, asking{
+		q.startRun(w, r, p, answerRequest{
 			body: b, stream: b.Stream, terminal: "tool_end",
 			question: question.Request{
 				Kind: knowledge.KindTool, Web: &knowledge.WebRequest{Since: knowledge.WebSince(b.TimeRange), Only: b.Whitelisted},
@@ -115,7 +115,7 @@ func (r *renderer) webResult(ctx context.Context, record activities.AnswerRecord
 
 // request returns the request of the run.
 func (r *renderer) request(ctx context.Context) (knowledge.Request, error) {
-	return activities.ReadRequest(ctx, r.server.deps.Blobs, knowledge.RunRef{Workspace: r.run.Workspace, Project: r.run.Project, Run: r.run.ID})
+	return activities.ReadRequest(ctx, r.results.blobs, knowledge.RunRef{Workspace: r.run.Workspace, Project: r.run.Project, Run: r.run.ID})
 }
 
 // toolUpdate is a phase of a tool. The words of a search of the web are in the blob that
@@ -135,14 +135,14 @@ func (r *renderer) toolUpdate(ctx context.Context, e stream.Event) (any, error) 
 		return u, err
 	case u.Phase == activities.PhaseWebSearch:
 		var found activities.WebFound
-		if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &found); err != nil {
+		if err := r.results.blobs.GetJSON(ctx, e.Ref, &found); err != nil {
 			return nil, fmt.Errorf("results of run %s: %w", r.run.ID, err)
 		}
 		u.Data["sources"] = found.Sources()
 		return u, nil
 	}
 	var record activities.SearchRecord
-	if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &record); err != nil {
+	if err := r.results.blobs.GetJSON(ctx, e.Ref, &record); err != nil {
 		return nil, fmt.Errorf("pages of run %s: %w", r.run.ID, err)
 	}
 	sources := make([]webSource, 0, len(record.Passages))

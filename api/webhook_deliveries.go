@@ -44,30 +44,35 @@ type deliveryAnswerText struct {
 
 type deliveryOutput struct{ Body deliveryView }
 
-func (s *Server) registerWebhookDeliveries() {
-	tags := []string{"webhooks"}
-	const path = "/workspaces/{workspaceId}/webhook_deliveries"
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
-		OperationID: "list-webhook-deliveries", Method: http.MethodGet, Path: path, Summary: "List webhook deliveries, newest first", Tags: tags,
-	}}, s.listDeliveries)
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
-		OperationID: "redeliver", Method: http.MethodPost, Path: path + "/{id}/redeliver", DefaultStatus: http.StatusAccepted,
-		Summary: "Deliver a webhook event again", Description: "The delivery keeps its webhook-id and is attempted for another three days. A pending delivery is attempted at once.", Tags: tags,
-	}}, s.redeliver)
+// deliveryRoutes holds the routes of what was sent to webhooks.
+type deliveryRoutes struct {
+	store Store
 }
 
-func (s *Server) listDeliveries(ctx context.Context, p knowledge.Principal, in *struct {
+func (dr *deliveryRoutes) mount(e *edge.Edge) {
+	tags := []string{"webhooks"}
+	const path = "/workspaces/{workspaceId}/webhook_deliveries"
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		OperationID: "list-webhook-deliveries", Method: http.MethodGet, Path: path, Summary: "List webhook deliveries, newest first", Tags: tags,
+	}}, dr.listDeliveries)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		OperationID: "redeliver", Method: http.MethodPost, Path: path + "/{id}/redeliver", DefaultStatus: http.StatusAccepted,
+		Summary: "Deliver a webhook event again", Description: "The delivery keeps its webhook-id and is attempted for another three days. A pending delivery is attempted at once.", Tags: tags,
+	}}, dr.redeliver)
+}
+
+func (dr *deliveryRoutes) listDeliveries(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	PageQuery
 	Project  string               `query:"project_id" maxLength:"200" doc:"Default: every project that the key covers"`
 	Document string               `query:"document_id" maxLength:"200"`
 	Status   store.DeliveryStatus `query:"status" enum:"pending,delivered,failed,canceled"`
-}) (*listed[deliveryView], error) {
-	project, err := s.projectID(ctx, p, in.Project)
+}) (*listOutput[deliveryView], error) {
+	project, err := projectID(ctx, dr.store, p, in.Project)
 	if err != nil {
 		return nil, err
 	}
-	deliveries, next, err := s.deps.Store.Deliveries(ctx, p, store.DeliveryQuery{
+	deliveries, next, err := dr.store.Deliveries(ctx, p, store.DeliveryQuery{
 		Project: project, Document: in.Document, Status: in.Status, Page: store.Page(in.PageQuery),
 	})
 	if err != nil {
@@ -76,11 +81,11 @@ func (s *Server) listDeliveries(ctx context.Context, p knowledge.Principal, in *
 	return page(convert(deliveries, viewDelivery), next), nil
 }
 
-func (s *Server) redeliver(ctx context.Context, p knowledge.Principal, in *struct {
+func (dr *deliveryRoutes) redeliver(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	ID string `path:"id" maxLength:"200"`
 }) (*deliveryOutput, error) {
-	d, err := s.deps.Store.Redeliver(ctx, p, in.ID)
+	d, err := dr.store.Redeliver(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("redeliver %s: %w", in.ID, err)
 	}

@@ -49,7 +49,7 @@ func viewWebhooks(webhooks []knowledge.Webhook, made map[string]string) []webhoo
 // the secrets that it made, by the ids of their webhooks. If renew is true, a webhook
 // that the change does not name by its id gets a new secret: nobody was shown the one
 // that an earlier try of the request made.
-func (s *Server) setWebhooks(project *knowledge.Project, change changeOf[[]webhookBody], renew bool) (made map[string]string, err error) {
+func (ps *projectSettings) setWebhooks(project *knowledge.Project, change changeOf[[]webhookBody], renew bool) (made map[string]string, err error) {
 	if len(change) == 0 {
 		return nil, nil
 	}
@@ -64,7 +64,7 @@ func (s *Server) setWebhooks(project *knowledge.Project, change changeOf[[]webho
 	before, after := slices.Clone(project.Webhooks), []knowledge.Webhook{}
 	for i, b := range bodies {
 		at := fmt.Sprintf("body.webhooks[%d]", i)
-		if err := s.checkWebhook(b, at); err != nil {
+		if err := ps.checkWebhook(b, at); err != nil {
 			return nil, err
 		}
 		w, known, err := b.webhook(&before, at)
@@ -75,7 +75,7 @@ func (s *Server) setWebhooks(project *knowledge.Project, change changeOf[[]webho
 			b.Secret = webhook.NewSecret()
 			made[w.ID] = b.Secret
 		}
-		if err := s.sealWebhook(*project, b, &w, at); err != nil {
+		if err := ps.sealWebhook(*project, b, &w, at); err != nil {
 			return nil, err
 		}
 		after = append(after, w)
@@ -85,12 +85,12 @@ func (s *Server) setWebhooks(project *knowledge.Project, change changeOf[[]webho
 }
 
 // checkWebhook returns what is wrong with a webhook, apart from its secrets.
-func (s *Server) checkWebhook(b webhookBody, at string) error {
+func (ps *projectSettings) checkWebhook(b webhookBody, at string) error {
 	u, err := url.Parse(b.URL)
 	if err != nil || u.Fragment != "" {
 		return knowledge.Invalid(at+".url", "must be an http or https address")
 	}
-	if err := s.deps.Addresses.CheckURL(b.URL); err != nil {
+	if err := ps.addresses.CheckURL(b.URL); err != nil {
 		return knowledge.Invalid(at+".url", "%s", knowledge.AsError(err).Message)
 	}
 	if len(b.Types) == 0 {
@@ -141,13 +141,13 @@ func (b webhookBody) webhook(before *[]knowledge.Webhook, at string) (w knowledg
 
 // sealWebhook seals the secrets of a body into a webhook. One that is not given
 // stays.
-func (s *Server) sealWebhook(project knowledge.Project, b webhookBody, w *knowledge.Webhook, at string) error {
+func (ps *projectSettings) sealWebhook(project knowledge.Project, b webhookBody, w *knowledge.Webhook, at string) error {
 	if b.Secret != "" {
 		secret, err := webhook.CheckSecret(b.Secret, at+".secret")
 		if err != nil {
 			return err
 		}
-		if w.Secret, err = s.deps.Secrets.Seal(secret, webhook.SecretContext(project.Workspace, w.ID)); err != nil {
+		if w.Secret, err = ps.sealer.Seal(secret, webhook.SecretContext(project.Workspace, w.ID)); err != nil {
 			return fmt.Errorf("seal the secret of webhook %s: %w", w.ID, err)
 		}
 	}
@@ -161,7 +161,7 @@ func (s *Server) sealWebhook(project knowledge.Project, b webhookBody, w *knowle
 		return nil
 	}
 	var err error
-	if w.APIKey, err = s.deps.Secrets.Seal(*b.APIKey, webhook.APIKeyContext(project.Workspace, w.ID)); err != nil {
+	if w.APIKey, err = ps.sealer.Seal(*b.APIKey, webhook.APIKeyContext(project.Workspace, w.ID)); err != nil {
 		return fmt.Errorf("seal the API key of webhook %s: %w", w.ID, err)
 	}
 	return nil

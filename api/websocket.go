@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/store"
 )
 
 // closeTooSlow is the close code for a reader that left unread what was sent. RFC 6455
@@ -46,33 +44,14 @@ type webSocketInput struct {
 	Compact   bool   `query:"compact" doc:"Omit concatenated from apiMessageChunk"`
 }
 
-func (s *Server) registerWebSocket() {
-	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
+func (er *eventRoutes) mountWebSocket(e *edge.Edge) {
+	edge.Handle(e, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "websocket", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/websocket", Summary: "Follow a run's events over a WebSocket", Tags: []string{"runs"},
 		Description: "Each message is the JSON {id, event, data} of one event (docs/events.md).",
 		Responses:   map[string]*huma.Response{"101": {Description: "Switching to WebSocket"}},
 	}}, func(context.Context, knowledge.Principal, *webSocketInput) (*huma.StreamResponse, error) {
-		return raw(s.serveWebSocket), nil
+		return rawResponse(er.serveWebSocket), nil
 	})
-}
-
-// webSocketURL is where a run's events are for a WebSocket client, with a token for a
-// reader that can send no header. Clients need an absolute address: without a
-// configured one it is that of the request.
-func (s *Server) webSocketURL(r *http.Request, p knowledge.Principal, run store.Run) string {
-	query := url.Values{"runId": {run.ID}, "token": {s.runToken(p, run.ID)}}
-	return "ws" + strings.TrimPrefix(s.address(r), "http") + "/workspaces/" + url.PathEscape(run.Workspace) + "/websocket?" + query.Encode()
-}
-
-// address returns the address at which the sender of a request reaches the API.
-func (s *Server) address(r *http.Request) string {
-	if base := strings.TrimRight(s.cfg.PublicURL, "/"); base != "" {
-		return base
-	}
-	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
 }
 
 // serveWebSocket sends a run's events, one message each, and closes the connection after
@@ -81,17 +60,17 @@ func (s *Server) address(r *http.Request) string {
 // Pages of every origin may connect. The check of Origin protects servers that
 // authenticate by cookies, which a browser adds to the requests of any page. Cairn reads
 // none: a page that connects has a token or a key that somebody gave it.
-func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
+func (er *eventRoutes) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	if !isUpgrade(r) {
 		edge.WriteError(w, r, knowledge.Errorf(knowledge.CodeMalformed, "connect with a WebSocket client; GET /runs/{run_id}/events sends the same events over plain HTTP"))
 		return
 	}
-	in, err := s.readingOf(r, r.URL.Query().Get("runId"))
+	in, err := er.readers.readingOf(r, r.URL.Query().Get("runId"))
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
-	release, err := s.openStream()
+	release, err := er.streams.open()
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
@@ -100,15 +79,15 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(runHeader, in.run.ID)
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
-		s.endedEarly(r.Context(), in, fmt.Errorf("accept a WebSocket: %w", err))
+		er.logBreak(r.Context(), in, fmt.Errorf("accept a WebSocket: %w", err))
 		return
 	}
 	defer func() { _ = conn.CloseNow() }() // a connection that was closed in order is closed already
-	socket := &socket{conn: conn, last: in.after, patience: s.cfg.StreamPatience}
+	socket := &socket{conn: conn, last: in.after, patience: er.streamPatience}
 	ctx := conn.CloseRead(r.Context()) // the reader sends nothing but pongs
 	socket.ctx = ctx
-	err = s.sendEvents(ctx, in, socket)
-	s.endedEarly(ctx, in, err)
+	err = er.sendEvents(ctx, in, socket)
+	er.logBreak(ctx, in, err)
 	socket.close(err)
 }
 

@@ -29,26 +29,32 @@ type newWorkspaceInput struct {
 
 type workspaceOutput struct{ Body workspaceView }
 
-func (s *Server) registerWorkspaces() {
-	edge.Handle(s.edge, edge.Route{Instance: true, Operation: huma.Operation{
-		OperationID: "create-workspace", Method: http.MethodPost, Path: "/workspaces", DefaultStatus: http.StatusCreated,
-		Summary: "Create a workspace", Description: "Needs the instance's admin key.", Tags: []string{"workspaces"},
-	}}, s.createWorkspace)
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "list-workspaces", Method: http.MethodGet, Path: "/workspaces",
-		Summary: "List the workspaces", Tags: []string{"workspaces"},
-	}}, s.listWorkspaces)
+// workspaceRoutes holds the routes of workspaces.
+type workspaceRoutes struct {
+	store Tenants
+	now   func() time.Time
 }
 
-func (s *Server) createWorkspace(ctx context.Context, _ knowledge.Principal, in *newWorkspaceInput) (*workspaceOutput, error) {
+func (wr *workspaceRoutes) mount(e *edge.Edge) {
+	edge.Handle(e, edge.Route{Instance: true, Operation: huma.Operation{
+		OperationID: "create-workspace", Method: http.MethodPost, Path: "/workspaces", DefaultStatus: http.StatusCreated,
+		Summary: "Create a workspace", Description: "Needs the instance's admin key.", Tags: []string{"workspaces"},
+	}}, wr.createWorkspace)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-workspaces", Method: http.MethodGet, Path: "/workspaces",
+		Summary: "List the workspaces", Tags: []string{"workspaces"},
+	}}, wr.listWorkspaces)
+}
+
+func (wr *workspaceRoutes) createWorkspace(ctx context.Context, _ knowledge.Principal, in *newWorkspaceInput) (*workspaceOutput, error) {
 	if !knowledge.ValidSlug(in.Body.ID) {
 		return nil, knowledge.Invalid("body.id", "must be 1 to 63 lower case letters, digits, - or _, and begin with a letter or digit")
 	}
-	w := store.Workspace{ID: in.Body.ID, Name: strings.TrimSpace(in.Body.Name), CreatedAt: s.now()}
+	w := store.Workspace{ID: in.Body.ID, Name: strings.TrimSpace(in.Body.Name), CreatedAt: wr.now()}
 	if w.Name == "" {
 		w.Name = w.ID
 	}
-	err := s.deps.Store.CreateWorkspace(ctx, w)
+	err := wr.store.CreateWorkspace(ctx, w)
 	if _, again := edge.RunID(ctx); again && knowledge.IsCode(err, knowledge.CodeConflict) {
 		err = nil // an earlier try of the request made it
 	}
@@ -58,8 +64,8 @@ func (s *Server) createWorkspace(ctx context.Context, _ knowledge.Principal, in 
 	return &workspaceOutput{viewWorkspace(w)}, nil
 }
 
-func (s *Server) listWorkspaces(ctx context.Context, p knowledge.Principal, in *struct{ PageQuery }) (*listed[workspaceView], error) {
-	workspaces, next, err := s.deps.Store.Workspaces(ctx, p, store.Page(in.PageQuery))
+func (wr *workspaceRoutes) listWorkspaces(ctx context.Context, p knowledge.Principal, in *struct{ PageQuery }) (*listOutput[workspaceView], error) {
+	workspaces, next, err := wr.store.Workspaces(ctx, p, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list workspaces: %w", err)
 	}

@@ -90,7 +90,7 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, p knowledge.Pri
 		if err != nil {
 			return out.fail(r, err)
 		}
-		if err := out.data(data); err != nil {
+		if err := out.event("", data); err != nil {
 			return nil // the client has left
 		}
 	}

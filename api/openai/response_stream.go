@@ -66,7 +66,7 @@ func (s *responseStream) send(e event) error {
 	if err != nil {
 		return fmt.Errorf("encode an event: %w", err)
 	}
-	return s.out.send("event: "+e.Type+"\ndata: ", data)
+	return s.out.event(e.Type, data)
 }
 
 // sendAll sends events in their order.

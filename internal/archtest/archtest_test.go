@@ -25,7 +25,7 @@ var own = map[string][]string{
 	"internal/knowledge":      {},
 	"internal/config":         {"internal/knowledge"},
 	"internal/enrich":         {"internal/knowledge"},
-	"internal/model/protocol": {},
+	"internal/model/protocol": {"internal/sse"},
 	"internal/secret":         {},
 	"internal/namespace":      {},
 	"internal/sse":            {},
@@ -149,7 +149,7 @@ var own = map[string][]string{
 	"workflows":  {"activities", "internal/knowledge", "internal/stream", "internal/tool"},
 	"worker":     {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
 	"api/edge":   {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
-	"api/openai": {"api/edge", "internal/access", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/retrieve", "internal/store", "internal/stream", "workflows"},
+	"api/openai": {"api/edge", "internal/access", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/retrieve", "internal/sse", "internal/store", "internal/stream", "workflows"},
 	"api": {
 		"activities", "api/edge", "api/openai", "internal/access", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/forget", "internal/idempotency", "internal/index",
 		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",

@@ -16,6 +16,9 @@ type Options struct {
 	Delta bool
 	// RunID makes the ids of pieces, so that every replay cuts alike.
 	RunID string
+	// NoRetry leaves out how long a client waits before it connects again, for
+	// protocols whose clients do not.
+	NoRetry bool
 }
 
 // Writer writes events to one client. It is used by one goroutine. It sets no
@@ -58,18 +61,33 @@ func (w *Writer) Event(id int64, event string, data []byte) error {
 	return w.flush()
 }
 
-// Message is an event without a name.
+// Message is an event that is written whole.
 type Message struct {
-	ID   string // "" = none
-	Data []byte
+	ID    string // "" = none
+	Event string // "" = none
+	Data  []byte
 }
 
-// Messages writes events without names, whole, at once.
+// Messages writes events at once.
 func (w *Writer) Messages(messages ...Message) error {
 	for _, m := range messages {
-		w.frame(m.ID, "", m.Data)
+		w.frame(m.ID, m.Event, m.Data)
 	}
 	return w.flush()
+}
+
+// Put writes an event that the client need not get before the next Flush.
+func (w *Writer) Put(m Message) error {
+	w.frame(m.ID, m.Event, m.Data)
+	return w.write()
+}
+
+// Flush sends what was put.
+func (w *Writer) Flush() error {
+	if err := w.control.Flush(); err != nil {
+		return fmt.Errorf("flush events: %w", err)
+	}
+	return nil
 }
 
 // Comment writes a line that clients ignore, to keep the connection open.
@@ -83,7 +101,7 @@ func (w *Writer) Comment(text string) error {
 
 // frame puts an event into the buffer, without a name if event is empty.
 func (w *Writer) frame(id, event string, data []byte) {
-	if !w.begun {
+	if !w.begun && !w.options.NoRetry {
 		w.begun = true
 		fmt.Fprintf(&w.buffer, "retry: %d\n", retryMilliseconds)
 	}
@@ -95,8 +113,9 @@ func (w *Writer) frame(id, event string, data []byte) {
 		w.buffer.Write(line([]byte(event)))
 		w.buffer.WriteByte('\n')
 	}
-	// A carriage return ends a line too; JSON has neither.
-	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
+	if bytes.IndexByte(data, '\r') >= 0 { // it ends a line too; JSON has neither
+		data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
+	}
 	for part := range bytes.SplitSeq(data, []byte("\n")) {
 		w.buffer.WriteString("data: ")
 		w.buffer.Write(part)
@@ -106,13 +125,17 @@ func (w *Writer) frame(id, event string, data []byte) {
 }
 
 func (w *Writer) flush() error {
+	if err := w.write(); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func (w *Writer) write() error {
 	_, err := w.w.Write(w.buffer.Bytes())
 	w.buffer.Reset()
 	if err != nil {
 		return fmt.Errorf("write events: %w", err)
-	}
-	if err := w.control.Flush(); err != nil {
-		return fmt.Errorf("flush events: %w", err)
 	}
 	return nil
 }

@@ -40,4 +40,23 @@ func TestWriter(t *testing.T) {
 			t.Error("ended without an error")
 		}
 	})
+
+	t.Run("the bytes of a protocol whose clients do not connect again", func(t *testing.T) {
+		t.Parallel()
+		w := httptest.NewRecorder()
+		writer := sse.NewWriter(w, sse.Options{NoRetry: true})
+		for _, err := range []error{
+			writer.Comment("still here"),
+			writer.Messages(sse.Message{Event: "response.created", Data: []byte(`{"type":"a"}`)}),
+			writer.Put(sse.Message{Data: []byte("[DONE]")}),
+			writer.Flush(),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := ": still here\n\nevent: response.created\ndata: {\"type\":\"a\"}\n\ndata: [DONE]\n\n"; w.Body.String() != want {
+			t.Errorf("the stream is %q, want %q", w.Body, want)
+		}
+	})
 }

@@ -4,31 +4,30 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+
+	"github.com/cairn-rag/cairn/internal/sse"
 )
 
 // Stream writes a streamed answer, one event at a time. After the first error
 // of a write it writes nothing more.
 type Stream struct {
-	w    http.ResponseWriter
-	ctl  *http.ResponseController
-	head []byte // beginning of every event
-	buf  []byte
-	err  error
+	events *sse.Writer
+	head   []byte // beginning of the data of every event
+	buf    []byte
+	err    error
 }
 
 // NewStream starts the answer with the id, model and time of c.
 func NewStream(w http.ResponseWriter, c Completion) *Stream {
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	head := append([]byte(nil), `data: {"id":`...)
+	head := append([]byte(nil), `{"id":`...)
 	head = appendString(head, c.ID)
 	head = append(head, `,"object":"chat.completion.chunk","created":`...)
 	head = strconv.AppendInt(head, c.Created, 10)
 	head = append(head, `,"model":`...)
 	head = appendString(head, c.Model)
 	head = append(head, ',')
-	s := &Stream{w: w, ctl: http.NewResponseController(w), head: head}
+	s := &Stream{events: sse.NewWriter(w, sse.Options{NoRetry: true}), head: head}
+	w.Header().Del("X-Accel-Buffering") // no proxy stands before these servers
 	s.delta(`{"role":"assistant","content":""}`, "")
 	return s
 }
@@ -76,7 +75,7 @@ func (s *Stream) Usage(u Usage) {
 
 // Done writes the mark that ends the stream, and flushes.
 func (s *Stream) Done() {
-	s.buf = append(s.buf[:0], "data: [DONE]"...)
+	s.buf = append(s.buf[:0], "[DONE]"...)
 	s.end()
 	s.Flush()
 }
@@ -84,7 +83,7 @@ func (s *Stream) Done() {
 // Flush sends everything written so far.
 func (s *Stream) Flush() {
 	if s.err == nil {
-		s.err = s.ctl.Flush()
+		s.err = s.events.Flush()
 	}
 }
 
@@ -107,11 +106,9 @@ func (s *Stream) delta(delta, finish string) {
 func (s *Stream) begin() { s.buf = append(s.buf[:0], s.head...) }
 
 func (s *Stream) end() {
-	if s.err != nil {
-		return
+	if s.err == nil {
+		s.err = s.events.Put(sse.Message{Data: s.buf})
 	}
-	s.buf = append(s.buf, "\n\n"...)
-	_, s.err = s.w.Write(s.buf)
 }
 
 // Quote returns s as a JSON string.

@@ -1,0 +1,165 @@
+package api
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/api/openai"
+	"github.com/cairn-rag/cairn/internal/idempotency"
+	"github.com/cairn-rag/cairn/internal/importing"
+	"github.com/cairn-rag/cairn/internal/intake"
+	"github.com/cairn-rag/cairn/internal/question"
+)
+
+// routes adds the routes of one resource.
+type routes interface{ mount(e *edge.Edge) }
+
+// parts is what the routes of several resources use.
+type parts struct {
+	edge      *edge.Edge
+	now       func() time.Time
+	stopping  <-chan struct{}
+	stop      func()
+	health    *Health
+	late      *intake.Late
+	removals  *removalQueue
+	intake    *intake.Intake
+	imports   *importing.Starter
+	questions *question.Starter
+
+	views    *views
+	results  *results
+	follower *follower
+	readers  *runReaders
+	streams  *streams
+	leases   *leases
+	events   *eventRoutes
+	forms    *fileForms
+
+	originals        *originals
+	documentRemovals *documentRemovals
+	projects         *projectRoutes
+	projectRemovals  *projectRemovals
+	runs             *runRoutes
+}
+
+func newParts(cfg Config, deps Deps) *parts {
+	now := deps.now
+	stopping := make(chan struct{})
+	health := NewHealth(deps.Ready, deps.Details, deps.MetricsPage, deps.Log)
+	p := &parts{
+		now: now, stopping: stopping, stop: sync.OnceFunc(func() { health.Stop(); close(stopping) }), health: health,
+		late: intake.NewLate(deps.Dispatch, deps.Log), removals: newRemovalQueue(deps.Dispatch.Remove, deps.Log), streams: newStreams(cfg.Streams, deps.Metrics),
+	}
+	p.start(cfg, deps)
+	p.results = newResults(cfg, deps)
+	p.views = p.results.views
+	p.follower = &follower{relay: deps.Relay, turns: newTurns(deps.Followed), stopping: stopping}
+	p.leases = &leases{ended: deps.Access.Lapsed, now: now, log: deps.Log, open: map[*lease]struct{}{}}
+	p.readers = &runReaders{edge: p.edge, store: deps.Store, followed: deps.Followed, blobs: deps.Blobs, access: deps.Access, now: now}
+	p.events = &eventRoutes{
+		readers: p.readers, follower: p.follower, results: p.results, leases: p.leases, streams: p.streams, log: deps.Log, streamPatience: cfg.StreamPatience,
+	}
+	p.forms = &fileForms{edge: p.edge, intake: p.intake, imports: p.imports, views: p.views, requestBytes: cfg.RequestBytes, tempDir: cfg.TempDir}
+	p.originals = &originals{edge: p.edge, store: deps.Store, blobs: deps.Blobs, access: deps.Access, now: now, presign: cfg.Presign}
+	p.documentRemovals = &documentRemovals{store: deps.Store, dispatch: deps.Dispatch, views: p.views, now: now}
+	p.projects = &projectRoutes{store: deps.Store, now: now, settings: &projectSettings{
+		projects: deps.Store, addresses: deps.Addresses, namedSecrets: deps.NamedSecrets, sealer: deps.Secrets,
+		reranker: cfg.Reranker, tools: cfg.Tools, components: cfg.Components, webProvider: cfg.WebProvider, offline: cfg.Offline,
+	}}
+	p.projectRemovals = &projectRemovals{store: deps.Store, dispatch: deps.Dispatch, views: p.views}
+	p.runs = &runRoutes{store: deps.Store, dispatch: deps.Dispatch, readers: p.readers, follower: p.follower, results: p.results, views: p.views, now: now}
+	return p
+}
+
+// start makes what starts runs, and the edge around every handler.
+func (p *parts) start(cfg Config, deps Deps) {
+	keys := idempotency.New(deps.Store, cfg.Process, deps.Clock)
+	p.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory}, edge.Deps{
+		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Log: deps.Log,
+	})
+	p.intake = intake.New(intake.Config{FileBytes: cfg.FileBytes, TextBytes: cfg.TextBytes, RequestFiles: cfg.RequestFiles}, intake.Deps{
+		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: p.late, Secrets: deps.Secrets, Log: deps.Log, Now: p.now,
+	})
+	p.imports = importing.New(importing.Deps{
+		Store: deps.Store, Blobs: deps.Blobs, Workflows: deps.Dispatch, Sources: deps.Imports, Secrets: deps.NamedSecrets, Log: deps.Log, Now: p.now,
+	})
+	p.questions = question.New(question.Config{
+		UserQueriesPerMinute: cfg.UserQueriesPerMinute, KeyQueriesPerMinute: cfg.KeyQueriesPerMinute, Shared: cfg.Process != "",
+		Reranker: cfg.Reranker, ChatModels: cfg.ChatModels, Tools: cfg.Tools, Components: cfg.Components, WebProvider: cfg.WebProvider,
+	}, question.Deps{
+		Store: deps.Store, Blobs: deps.Blobs, Keys: keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: p.now,
+		Attachments: &questionAttachments{store: deps.Store, access: deps.Access, intake: p.intake},
+	})
+}
+
+// routes returns the routes of all resources.
+func (p *parts) routes(cfg Config, deps Deps) []routes {
+	return slices.Concat(p.newTenantRoutes(cfg, deps), p.newDocumentRoutes(cfg, deps), p.newRunRoutes(cfg, deps), []routes{
+		&conversationRoutes{store: deps.Store, access: deps.Access, questions: p.questions, readers: p.readers, results: p.results, now: p.now},
+		&forgetRoutes{quotations: deps.Quotations},
+		&attachmentRoutes{store: deps.Store, intake: p.intake, readers: p.readers, forms: p.forms, removals: p.documentRemovals, views: p.views},
+		&mcpRoutes{edge: p.edge, access: deps.Access, streams: p.streams, leases: p.leases, stopping: p.stopping, version: cfg.Version, log: deps.Log},
+		p.health,
+	})
+}
+
+func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
+	return []routes{
+		&workspaceRoutes{store: deps.Store, now: p.now},
+		&keyRoutes{store: deps.Store, now: p.now},
+		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},
+		p.projects,
+		p.projectRemovals,
+		&usageRoutes{store: deps.Store, now: p.now},
+		&deliveryRoutes{store: deps.Store},
+		&preferenceRoutes{edge: p.edge, store: deps.Store, chatModels: cfg.ChatModels, reranker: cfg.Reranker},
+	}
+}
+
+func (p *parts) newDocumentRoutes(cfg Config, deps Deps) []routes {
+	reindexes := &reindexRoutes{store: deps.Store, dispatch: deps.Dispatch, views: p.views, log: deps.Log}
+	// A file in base64 is a third longer; the rest of the body is small.
+	limit := min(max(cfg.FileBytes/3*4, cfg.TextBytes*2)+edge.SmallBody, cfg.RequestBytes)
+	return []routes{
+		&documentRoutes{store: deps.Store, attributes: deps.Attributes, removals: p.documentRemovals, views: p.views, log: deps.Log},
+		&documentActionRoutes{store: deps.Store, intake: p.intake, removals: p.removals, reindexes: reindexes, now: p.now},
+		&documentPartRoutes{store: deps.Store, intake: p.intake, views: p.views},
+		p.originals,
+		&pagePictureRoutes{originals: p.originals, blobs: deps.Blobs, drawer: deps.Pages, tempDir: cfg.TempDir},
+		&uploadRoutes{edge: p.edge, store: deps.Store, intake: p.intake, follower: p.follower, results: p.results, views: p.views, limit: limit},
+		&fileRoutes{store: deps.Store, forms: p.forms},
+		&chunkRoutes{store: deps.Store},
+		&importRoutes{store: deps.Store, intake: p.intake, imports: p.imports, results: p.results, views: p.views},
+		reindexes,
+		&retrieveRoutes{edge: p.edge, store: deps.Store, retriever: deps.Retriever, questions: p.questions},
+	}
+}
+
+func (p *parts) newRunRoutes(cfg Config, deps Deps) []routes {
+	return []routes{
+		p.runs,
+		&runFileRoutes{readers: p.readers, blobs: deps.Blobs},
+		&runControlRoutes{store: deps.Store, blobs: deps.Blobs, dispatch: deps.Dispatch, imports: p.imports, views: p.views},
+		p.events,
+		&questionRoutes{
+			edge: p.edge, questions: p.questions, events: p.events, readers: p.readers, views: p.views, forms: p.forms,
+			addresses: deps.Addresses, sealer: deps.Secrets, tools: cfg.Tools, fileBytes: cfg.FileBytes,
+		},
+	}
+}
+
+// mountOpenAI adds the routes of the OpenAI protocol.
+func (p *parts) mountOpenAI(cfg Config, deps Deps) error {
+	return openai.Register(openai.Deps{
+		Edge: p.edge, Store: deps.Store, Questions: p.questions, Models: deps.Models, FileBytes: cfg.FileBytes,
+		Runs: &openaiRuns{store: deps.Store, blobs: deps.Blobs, events: p.events, runs: p.runs},
+		Blobs: &openaiLibrary{
+			Blobs: deps.Blobs, store: deps.Store, intake: p.intake, attributes: deps.Attributes, questions: p.questions, retriever: deps.Retriever,
+			originals: p.originals, documentRemovals: p.documentRemovals, projects: p.projects, projectRemovals: p.projectRemovals,
+		},
+		Addresses: deps.Addresses, WriteAllowance: writeAllowance, Address: p.views.address,
+	})
+}
