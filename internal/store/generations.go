@@ -14,18 +14,6 @@ import (
 // other generations than its project has by now. Repeating the import writes those.
 var ErrGenerationsMoved = errors.New("the project reads another generation of vectors by now")
 
-// bindGenerations sets the generation of projects that were made before projects had one.
-func (s *Store) bindGenerations(ctx context.Context) error {
-	if s.generation == "" {
-		return nil
-	}
-	_, err := s.writer.NewUpdate().Model((*projectRow)(nil)).Set("generation = ?", s.generation).Where("generation = ''").Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("set the generation of projects: %w", failure(err))
-	}
-	return nil
-}
-
 // WantedGeneration returns the generation that a project's configuration asks for.
 func (s *Store) WantedGeneration(config knowledge.ProjectConfig) string {
 	base := s.generation
@@ -144,7 +132,6 @@ func (s *Store) generationsByProject(ctx context.Context, p knowledge.Principal,
 		if err := rows.Scan(&name, &project); err != nil {
 			return nil, err
 		}
-		name = cmp.Or(name, s.generation)
 		if n := len(list); n == 0 || list[n-1].Name != name {
 			list = append(list, SearchedGeneration{Name: name})
 		}
@@ -222,7 +209,7 @@ func (s *Store) StaleProjects(ctx context.Context) ([]StaleProject, error) {
 		if err != nil {
 			return nil, err
 		}
-		stale, err := s.stale(ctx, project, cmp.Or(row.Generation, s.generation))
+		stale, err := s.stale(ctx, project, row.Generation)
 		if err != nil {
 			return nil, err
 		}

@@ -176,7 +176,7 @@ func upPostgres(ctx context.Context, db *sql.DB) error {
 	}
 	current, err := migratedVersion(ctx, db)
 	if err == nil {
-		err = refuseNewer(current, needed)
+		err = migratable(current, needed)
 	}
 	if err != nil {
 		return err

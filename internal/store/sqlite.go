@@ -103,7 +103,7 @@ func (s *Store) migrateSQLite(ctx context.Context) error {
 	}
 	current, target, err := provider.GetVersions(ctx)
 	if err == nil {
-		err = refuseNewer(current, target)
+		err = migratable(current, target)
 	}
 	if err != nil {
 		return err

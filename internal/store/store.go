@@ -21,8 +21,7 @@ type Config struct {
 	// Joined opens a SQLite database that a server on this machine has open. Open
 	// then creates and migrates nothing: it refuses a database of another version.
 	Joined bool
-	// Generation is that of the vectors of projects that name none. Projects that were
-	// made before projects had generations get it. Defaults to "".
+	// Generation is that of the vectors of projects that name no model. Defaults to "".
 	Generation string
 	// Logger receives the migrations that run. Defaults to none.
 	Logger *slog.Logger
@@ -65,7 +64,8 @@ type engine interface {
 
 // Open opens the database. A SQLite database is created if it does not exist, and its
 // tables are migrated. The tables of a PostgreSQL database must be those that Migrate
-// makes: older ones are CodeUnavailable, which Migrate repairs, newer ones CodeConflict.
+// makes: older ones are CodeUnavailable, which Migrate repairs, newer ones and
+// those older than the first migration CodeConflict.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -78,11 +78,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if isPostgres(cfg.URL) {
 		open = s.openPostgres
 	}
-	err := open(ctx, cfg)
-	if err == nil && !cfg.Joined {
-		err = s.bindGenerations(ctx)
-	}
-	if err != nil {
+	if err := open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

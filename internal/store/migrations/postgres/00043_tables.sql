@@ -1,7 +1,7 @@
--- Times are microseconds since 1970, UTC. JSON stands in TEXT. What is not there is ''
--- or 0, not NULL, so that a query needs one comparison. Texts are compared byte by
--- byte, as in SQLite, whatever the language of the database is. Later migrations have
--- the number of their twin for SQLite.
+-- The tables as commit da499b6 left them, at the same number. Times are microseconds
+-- since 1970, UTC. JSON stands in TEXT. What is not there is '' or 0, not NULL, so that a
+-- query needs one comparison. Texts are compared byte by byte, as in SQLite, whatever
+-- the language of the database is.
 
 -- +goose Up
 -- Transactions that are tried again wait for each other by a lock on this table.
@@ -19,70 +19,79 @@ CREATE TABLE workspaces (
 );
 
 CREATE TABLE projects (
-    workspace  TEXT COLLATE "C" NOT NULL REFERENCES workspaces (id),
-    id         TEXT COLLATE "C" NOT NULL,
-    name       TEXT COLLATE "C" NOT NULL,
-    config     TEXT COLLATE "C" NOT NULL,
-    created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL,
-    webhooks   TEXT COLLATE "C" NOT NULL,
+    workspace       TEXT COLLATE "C" NOT NULL REFERENCES workspaces (id),
+    id              TEXT COLLATE "C" NOT NULL,
+    name            TEXT COLLATE "C" NOT NULL,
+    config          TEXT COLLATE "C" NOT NULL,
+    created_at      BIGINT NOT NULL,
+    updated_at      BIGINT NOT NULL,
+    webhooks        TEXT COLLATE "C" NOT NULL, -- JSON
+    generation      TEXT COLLATE "C" NOT NULL DEFAULT '', -- of the vectors that searches read
+    filling         TEXT COLLATE "C" NOT NULL DEFAULT '', -- generation that a reindex fills beside it, '' = none
+    callback_secret TEXT COLLATE "C" NOT NULL DEFAULT '', -- signs the answers that are sent to callbacks, sealed
+    removing_run    TEXT COLLATE "C" NOT NULL DEFAULT '', -- removes the project with everything in it, '' = none
     PRIMARY KEY (workspace, id)
 );
+CREATE INDEX projects_by_generation ON projects (workspace, generation);
 
 CREATE TABLE api_keys (
-    id         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    workspace  TEXT COLLATE "C" NOT NULL REFERENCES workspaces (id),
-    project    TEXT COLLATE "C" NOT NULL,
-    name       TEXT COLLATE "C" NOT NULL,
-    hash       TEXT COLLATE "C" NOT NULL UNIQUE,
-    prefix     TEXT COLLATE "C" NOT NULL,
-    scopes     TEXT COLLATE "C" NOT NULL,
-    instance   BOOLEAN NOT NULL,
-    expires_at BIGINT NOT NULL,
-    created_at BIGINT NOT NULL,
-    revoked_at BIGINT NOT NULL
+    id                 TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    workspace          TEXT COLLATE "C" NOT NULL REFERENCES workspaces (id),
+    project            TEXT COLLATE "C" NOT NULL,
+    name               TEXT COLLATE "C" NOT NULL,
+    hash               TEXT COLLATE "C" NOT NULL UNIQUE,
+    prefix             TEXT COLLATE "C" NOT NULL,
+    scopes             TEXT COLLATE "C" NOT NULL,
+    instance           BOOLEAN NOT NULL,
+    expires_at         BIGINT NOT NULL,
+    created_at         BIGINT NOT NULL,
+    revoked_at         BIGINT NOT NULL,
+    queries_per_minute BIGINT NOT NULL DEFAULT 0 -- 0 = the limit of the instance
 );
 CREATE INDEX api_keys_by_workspace ON api_keys (workspace, created_at, id);
 
 -- A removed document stays as a tombstone: its id and its version counter.
 CREATE TABLE documents (
-    id                TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    workspace         TEXT COLLATE "C" NOT NULL,
-    project           TEXT COLLATE "C" NOT NULL,
-    external_id       TEXT COLLATE "C" NOT NULL,
-    name              TEXT COLLATE "C" NOT NULL,
-    media_type        TEXT COLLATE "C" NOT NULL,
-    bytes             BIGINT NOT NULL,
-    status            TEXT COLLATE "C" NOT NULL,
-    stage             TEXT COLLATE "C" NOT NULL,
-    progress          DOUBLE PRECISION NOT NULL,
-    version           BIGINT NOT NULL,
-    published_version BIGINT NOT NULL,
-    error             TEXT COLLATE "C" NOT NULL,
-    chunk_count       BIGINT NOT NULL,
-    page_count        BIGINT NOT NULL,
-    language          TEXT COLLATE "C" NOT NULL,
-    tags              TEXT COLLATE "C" NOT NULL,
-    metadata          TEXT COLLATE "C" NOT NULL,
-    classification    TEXT COLLATE "C" NOT NULL,
-    access            TEXT COLLATE "C" NOT NULL,
-    external_user_id  TEXT COLLATE "C" NOT NULL,
-    conversation_id   TEXT COLLATE "C" NOT NULL,
-    legal_hold        BOOLEAN NOT NULL,
-    inactive          BOOLEAN NOT NULL,
-    removing_upto     BIGINT NOT NULL,
-    removing_run      TEXT COLLATE "C" NOT NULL,
-    removing_since    BIGINT NOT NULL,
-    removed           BOOLEAN NOT NULL,
-    created_at        BIGINT NOT NULL,
-    updated_at        BIGINT NOT NULL,
-    stale_in_index    BIGINT NOT NULL,
-    parent            TEXT COLLATE "C" NOT NULL,
-    parent_version    BIGINT NOT NULL,
-    found             TEXT COLLATE "C" NOT NULL,
-    events            BIGINT NOT NULL,
-    webhook_errors    TEXT COLLATE "C" NOT NULL,
-    waiting           TEXT COLLATE "C" NOT NULL
+    id                 TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    workspace          TEXT COLLATE "C" NOT NULL,
+    project            TEXT COLLATE "C" NOT NULL,
+    external_id        TEXT COLLATE "C" NOT NULL,
+    name               TEXT COLLATE "C" NOT NULL,
+    media_type         TEXT COLLATE "C" NOT NULL,
+    bytes              BIGINT NOT NULL,
+    status             TEXT COLLATE "C" NOT NULL,
+    stage              TEXT COLLATE "C" NOT NULL,
+    progress           DOUBLE PRECISION NOT NULL,
+    version            BIGINT NOT NULL,
+    published_version  BIGINT NOT NULL,
+    error              TEXT COLLATE "C" NOT NULL,
+    chunk_count        BIGINT NOT NULL,
+    page_count         BIGINT NOT NULL,
+    language           TEXT COLLATE "C" NOT NULL,
+    tags               TEXT COLLATE "C" NOT NULL,
+    metadata           TEXT COLLATE "C" NOT NULL,
+    classification     TEXT COLLATE "C" NOT NULL,
+    access             TEXT COLLATE "C" NOT NULL,
+    external_user_id   TEXT COLLATE "C" NOT NULL,
+    conversation_id    TEXT COLLATE "C" NOT NULL,
+    legal_hold         BOOLEAN NOT NULL,
+    inactive           BOOLEAN NOT NULL,
+    removing_upto      BIGINT NOT NULL,
+    removing_run       TEXT COLLATE "C" NOT NULL,
+    removing_since     BIGINT NOT NULL,
+    removed            BOOLEAN NOT NULL,
+    created_at         BIGINT NOT NULL,
+    updated_at         BIGINT NOT NULL,
+    stale_in_index     BIGINT NOT NULL, -- when a change was made that the index has not followed, 0 = it has
+    parent             TEXT COLLATE "C" NOT NULL, -- document that contained this one as an attachment
+    parent_version     BIGINT NOT NULL, -- its version that contained it last
+    found              TEXT COLLATE "C" NOT NULL, -- metadata keys and tags found in the file or by a model, JSON; not inherited
+    events             BIGINT NOT NULL, -- how many for webhooks
+    webhook_errors     TEXT COLLATE "C" NOT NULL,
+    waiting            TEXT COLLATE "C" NOT NULL, -- why a step waits, and until when, JSON; '' = none waits
+    index_change       BIGINT NOT NULL DEFAULT 0, -- number of the newest change that the index has to follow
+    index_writer       TEXT COLLATE "C" NOT NULL DEFAULT '', -- process that writes it there now
+    index_writer_until BIGINT NOT NULL DEFAULT 0 -- until when others believe that
 );
 CREATE INDEX documents_by_workspace ON documents (workspace, removed, created_at, id);
 CREATE INDEX documents_by_project ON documents (workspace, project, removed, created_at, id);
@@ -91,6 +100,7 @@ CREATE INDEX documents_being_removed ON documents (removing_since) WHERE removin
 CREATE INDEX documents_by_conversation ON documents (workspace, conversation_id) WHERE conversation_id <> '';
 CREATE INDEX documents_stale_in_index ON documents (stale_in_index) WHERE stale_in_index > 0;
 CREATE INDEX documents_by_parent ON documents (parent) WHERE parent <> '';
+CREATE INDEX documents_by_id ON documents (workspace, project, id);
 
 -- The access tokens and the tags of a document once more, to be searched.
 CREATE TABLE document_tokens (
@@ -126,17 +136,18 @@ CREATE TABLE document_versions (
     splitter         TEXT COLLATE "C" NOT NULL,
     created_at       BIGINT NOT NULL,
     updated_at       BIGINT NOT NULL,
-    tags             TEXT COLLATE "C" NOT NULL,
+    tags             TEXT COLLATE "C" NOT NULL, -- this and the next five: the upload's; the document's once published
     metadata         TEXT COLLATE "C" NOT NULL,
     classification   TEXT COLLATE "C" NOT NULL,
     access           TEXT COLLATE "C" NOT NULL,
     external_user_id TEXT COLLATE "C" NOT NULL,
     conversation_id  TEXT COLLATE "C" NOT NULL,
-    override         TEXT COLLATE "C" NOT NULL,
-    sealed_password  TEXT COLLATE "C" NOT NULL,
-    found            TEXT COLLATE "C" NOT NULL,
-    enrichment       TEXT COLLATE "C" NOT NULL,
-    had_password     BOOLEAN NOT NULL,
+    override         TEXT COLLATE "C" NOT NULL, -- of its project's configuration, JSON
+    sealed_password  TEXT COLLATE "C" NOT NULL, -- of its file, until the version ends
+    found            TEXT COLLATE "C" NOT NULL, -- as in documents
+    enrichment       TEXT COLLATE "C" NOT NULL, -- what a model finds out about it, JSON; '' = nothing
+    had_password     BOOLEAN NOT NULL, -- the upload brought one, which is not kept
+    digest           TEXT COLLATE "C" NOT NULL DEFAULT '', -- of the original's bytes, its transcript and its kind; '' = not known
     PRIMARY KEY (document_id, version)
 );
 CREATE INDEX document_versions_pending ON document_versions (updated_at) WHERE status = 'pending';
@@ -155,17 +166,17 @@ CREATE TABLE chunks (
     lines        TEXT COLLATE "C" NOT NULL,
     pages        TEXT COLLATE "C" NOT NULL,
     body         TEXT COLLATE "C" NOT NULL,
-    first_line   BIGINT NOT NULL,
+    first_line   BIGINT NOT NULL, -- of the original file, 0 = not known
     last_line    BIGINT NOT NULL,
-    place        TEXT COLLATE "C" NOT NULL,
-    start_time   DOUBLE PRECISION NOT NULL,
+    place        TEXT COLLATE "C" NOT NULL, -- in a spreadsheet
+    start_time   DOUBLE PRECISION NOT NULL, -- seconds in audio or video
     end_time     DOUBLE PRECISION NOT NULL,
-    modality     TEXT COLLATE "C" NOT NULL,
-    figures      TEXT COLLATE "C" NOT NULL,
+    modality     TEXT COLLATE "C" NOT NULL, -- what it was made from
+    figures      TEXT COLLATE "C" NOT NULL, -- pictures that show it
     context      TEXT COLLATE "C" NOT NULL,
-    parent_start BIGINT NOT NULL,
+    parent_start BIGINT NOT NULL, -- of the passage that is read in its place
     parent_end   BIGINT NOT NULL,
-    speech       TEXT COLLATE "C" NOT NULL,
+    speech       TEXT COLLATE "C" NOT NULL, -- segments: characters, and the seconds in which they are said
     UNIQUE (document_id, version, ordinal)
 );
 CREATE INDEX chunks_by_parent ON chunks (document_id, version, parent_start) WHERE parent_end > 0;
@@ -188,12 +199,15 @@ CREATE TABLE runs (
     error           TEXT COLLATE "C" NOT NULL,
     created_at      BIGINT NOT NULL,
     ended_at        BIGINT NOT NULL,
-    parent          TEXT COLLATE "C" NOT NULL,
-    progress        TEXT COLLATE "C" NOT NULL
+    parent          TEXT COLLATE "C" NOT NULL, -- reindex that started it, '' = none
+    progress        TEXT COLLATE "C" NOT NULL, -- of a reindex, JSON
+    callback        TEXT COLLATE "C" NOT NULL DEFAULT '', -- where the answer is sent, JSON
+    after_run       TEXT COLLATE "C" NOT NULL DEFAULT '' -- that a question of a conversation waits for, '' = none
 );
 CREATE INDEX runs_by_workspace ON runs (workspace, created_at, id);
 CREATE INDEX runs_running ON runs (created_at) WHERE status = 'running';
 CREATE INDEX runs_by_parent ON runs (parent, status) WHERE parent <> '';
+CREATE INDEX runs_by_conversation_running ON runs (conversation_id) WHERE status = 'running' AND conversation_id <> '';
 
 CREATE TABLE conversations (
     workspace  TEXT COLLATE "C" NOT NULL,
@@ -203,6 +217,8 @@ CREATE TABLE conversations (
     title      TEXT COLLATE "C" NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
+    summary    TEXT COLLATE "C" NOT NULL DEFAULT '', -- of the messages up to the position summarized
+    summarized BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (workspace, id)
 );
 CREATE INDEX conversations_by_owner ON conversations (workspace, owner, created_at, id);
@@ -248,6 +264,8 @@ CREATE TABLE idempotency_keys (
     content_type TEXT COLLATE "C" NOT NULL,
     response     BYTEA NOT NULL,
     created_at   BIGINT NOT NULL,
+    owner        TEXT COLLATE "C" NOT NULL DEFAULT '', -- process that runs the request now, '' = none
+    leased_until BIGINT NOT NULL DEFAULT 0, -- until when others believe that
     PRIMARY KEY (workspace, caller, name)
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
@@ -290,7 +308,7 @@ CREATE TABLE imports (
     vanished   BIGINT NOT NULL,
     deleted    BIGINT NOT NULL,
     bytes      BIGINT NOT NULL,
-    active     BIGINT NOT NULL,
+    active     BIGINT NOT NULL, -- microseconds of work
     error      TEXT COLLATE "C" NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
@@ -319,17 +337,17 @@ CREATE INDEX import_objects_retrying ON import_objects (import, key) WHERE outco
 CREATE TABLE import_pages (
     import  BIGINT NOT NULL REFERENCES imports (number),
     page    BIGINT NOT NULL,
-    next    TEXT COLLATE "C" NOT NULL,
-    objects BIGINT NOT NULL,
-    todo    BIGINT NOT NULL,
-    known   BIGINT NOT NULL,
+    next    TEXT COLLATE "C" NOT NULL, -- token of the page after, '' = none
+    objects BIGINT NOT NULL, -- in the manifest
+    todo    BIGINT NOT NULL, -- of them, to be imported
+    known   BIGINT NOT NULL, -- of them, listed by an import before
     PRIMARY KEY (import, page)
 );
 
 -- An object's tags and metadata in an object beside it.
 CREATE TABLE import_sidecars (
     source_id BIGINT NOT NULL REFERENCES import_sources (id),
-    key       TEXT COLLATE "C" NOT NULL,
+    key       TEXT COLLATE "C" NOT NULL, -- of the object that it describes
     import    BIGINT NOT NULL,
     etag      TEXT COLLATE "C" NOT NULL,
     object    TEXT COLLATE "C" NOT NULL,
@@ -340,10 +358,10 @@ CREATE TABLE import_failures (
     import      BIGINT NOT NULL REFERENCES imports (number),
     key         TEXT COLLATE "C" NOT NULL,
     document_id TEXT COLLATE "C" NOT NULL,
-    version     BIGINT NOT NULL,
+    version     BIGINT NOT NULL, -- with this error, 0 = none
     etag        TEXT COLLATE "C" NOT NULL,
     fingerprint TEXT COLLATE "C" NOT NULL,
-    object      TEXT COLLATE "C" NOT NULL,
+    object      TEXT COLLATE "C" NOT NULL, -- for its source
     error       TEXT COLLATE "C" NOT NULL,
     created_at  BIGINT NOT NULL,
     PRIMARY KEY (import, key)
@@ -386,28 +404,20 @@ CREATE TABLE webhook_queues (
     woken_at  BIGINT NOT NULL
 );
 
--- +goose Down
-DROP TABLE webhook_queues;
-DROP TABLE webhook_deliveries;
-DROP TABLE import_failures;
-DROP TABLE import_sidecars;
-DROP TABLE import_pages;
-DROP TABLE import_objects;
-DROP TABLE imports;
-DROP TABLE import_sources;
-DROP TABLE preferences;
-DROP TABLE idempotency_keys;
-DROP TABLE message_chunks;
-DROP TABLE messages;
-DROP TABLE conversations;
-DROP TABLE runs;
-DROP TABLE chunks;
-DROP TABLE document_versions;
-DROP TABLE document_tags;
-DROP TABLE document_tokens;
-DROP TABLE documents;
-DROP TABLE api_keys;
-DROP TABLE projects;
-DROP TABLE workspaces;
-DROP TABLE settings;
-DROP TABLE write_turns;
+-- Limits per minute that several processes share. The time up to which the allowance of a
+-- minute is used: what lies more than a minute ahead is refused.
+CREATE TABLE rate_limits (
+    name       TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    used_until BIGINT NOT NULL
+);
+CREATE INDEX rate_limits_by_use ON rate_limits (used_until);
+
+-- Originals whose bytes are being stored, and that no version names yet. If the lease of
+-- the process that stores them ends, they are deleted.
+CREATE TABLE uploads (
+    source_key   TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    document_id  TEXT COLLATE "C" NOT NULL,
+    owner        TEXT COLLATE "C" NOT NULL,
+    leased_until BIGINT NOT NULL
+);
+CREATE INDEX uploads_by_lease ON uploads (leased_until);
