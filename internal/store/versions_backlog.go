@@ -24,7 +24,7 @@ FROM document_versions AS v JOIN documents AS d ON d.id = v.document_id
 WHERE v.status = 'pending' AND v.version > d.removing_upto GROUP BY 1, 2 ORDER BY 1, 2`
 
 // PendingCounts counts the pending versions by stage and cause.
-func (s *Store) PendingCounts(ctx context.Context) ([]PendingCount, error) {
+func (s *versionStore) PendingCounts(ctx context.Context) ([]PendingCount, error) {
 	var counts []PendingCount
 	err := each(ctx, s.reader, pendingCounts, nil, func(rows *sql.Rows) error {
 		var c PendingCount

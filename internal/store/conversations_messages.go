@@ -56,7 +56,7 @@ func (r messageRow) message() (Message, error) {
 // SaveMessages stores messages in the order given, all or none; one whose id is
 // there is replaced and keeps its place. It remembers which chunks they cite. A
 // conversation that does not exist (any more) is not found.
-func (s *Store) SaveMessages(ctx context.Context, workspace string, list ...Message) error {
+func (s *conversationStore) SaveMessages(ctx context.Context, workspace string, list ...Message) error {
 	return s.write(ctx, "save messages", func(ctx context.Context, tx transaction) error {
 		for _, m := range list {
 			m.CreatedAt = s.orNow(m.CreatedAt)
@@ -126,7 +126,7 @@ func upsertMessage(ctx context.Context, tx transaction, row *messageRow) error {
 
 // Messages lists the messages of one of the principal's conversations, oldest
 // first.
-func (s *Store) Messages(ctx context.Context, p knowledge.Principal, conversationID string, page Page) ([]Message, string, error) {
+func (s *conversationStore) Messages(ctx context.Context, p knowledge.Principal, conversationID string, page Page) ([]Message, string, error) {
 	if _, err := s.Conversation(ctx, p, conversationID); err != nil {
 		return nil, "", err
 	}
@@ -145,6 +145,6 @@ func (s *Store) Messages(ctx context.Context, p knowledge.Principal, conversatio
 	return list, cursor, err
 }
 
-func (s *Store) messagesOf(rows *[]messageRow, p knowledge.Principal, conversationID string) *bun.SelectQuery {
+func (s *conversationStore) messagesOf(rows *[]messageRow, p knowledge.Principal, conversationID string) *bun.SelectQuery {
 	return s.reader.NewSelect().Model(rows).Where("m.workspace = ? AND m.conversation_id = ?", p.Workspace(), conversationID)
 }

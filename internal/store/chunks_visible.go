@@ -27,7 +27,7 @@ var inProjects = inScope("d") + ` AND (?5 = '[]' OR d.project IN (SELECT value F
 // to the published version of a visible document in the principal's workspace and
 // projects, and document and principal share an access token, whatever the scopes.
 // Empty projects means all that the principal covers.
-func (s *Store) VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]ChunkView, error) {
+func (s *chunkStore) VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]ChunkView, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ FROM json_each(?4) AS i CROSS JOIN documents AS d WHERE d.id = i.value AND ` + i
 // Superseded reports whether the principal sees a newer version of a hit's document
 // than the hit has; then the search must be repeated. Empty projects means all that
 // the principal covers.
-func (s *Store) Superseded(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) (bool, error) {
+func (s *chunkStore) Superseded(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) (bool, error) {
 	if err := requireWorkspace(p); err != nil {
 		return false, err
 	}
@@ -90,7 +90,7 @@ func (s *Store) Superseded(ctx context.Context, p knowledge.Principal, projects 
 
 // scanViews reads chunks with their documents. Of a document that several
 // chunks share, the columns are decoded once.
-func (s *Store) scanViews(ctx context.Context, size int, args ...any) (map[string]*ChunkView, error) {
+func (s *chunkStore) scanViews(ctx context.Context, size int, args ...any) (map[string]*ChunkView, error) {
 	rows, err := s.reader.query(ctx, visibleChunks, args...)
 	if err != nil {
 		return nil, err

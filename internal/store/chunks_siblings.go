@@ -19,7 +19,7 @@ ORDER BY i.key, c.ordinal`
 // Siblings returns, by the id of each chunk that has a parent, the chunks of the same
 // parent in their order, itself included: their ids, ordinals, spans, headers and
 // texts. A chunk that VisibleChunks would not return is left out.
-func (s *Store) Siblings(ctx context.Context, p knowledge.Principal, ids []string) (map[string][]knowledge.Chunk, error) {
+func (s *chunkStore) Siblings(ctx context.Context, p knowledge.Principal, ids []string) (map[string][]knowledge.Chunk, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // HasInstanceKey reports whether there is an admin key of the instance.
-func (s *Store) HasInstanceKey(ctx context.Context) (bool, error) {
+func (s *keyStore) HasInstanceKey(ctx context.Context) (bool, error) {
 	var row keyRow
 	there, err := keyTable.first(ctx, s.reader, &row, "k.instance = TRUE AND k.revoked_at = 0")
 	if err != nil {

@@ -16,7 +16,7 @@ const projectGone = "gone"
 // what its webhooks wait for, and inserts the run that removes the rest. A document under
 // legal hold is a conflict. A repetition returns the first run while that one runs; after
 // it the project is not found.
-func (s *Store) RemoveProject(ctx context.Context, p knowledge.Principal, id, runID string) (Run, error) {
+func (s *removalStore) RemoveProject(ctx context.Context, p knowledge.Principal, id, runID string) (Run, error) {
 	if err := requireWorkspace(p); err != nil {
 		return Run{}, err
 	}
@@ -93,7 +93,7 @@ func refuseRemoved(ctx context.Context, tx transaction, workspace, project strin
 
 // ProjectRuns lists runs of a project that is being removed, oldest first, without the
 // run that removes it: those that have not ended, or all.
-func (s *Store) ProjectRuns(ctx context.Context, removal knowledge.RunRef, running bool, limit int) ([]Run, error) {
+func (s *removalStore) ProjectRuns(ctx context.Context, removal knowledge.RunRef, running bool, limit int) ([]Run, error) {
 	condition := "r.workspace = ? AND r.project = ? AND r.id <> ?"
 	if running {
 		condition += " AND r.status = 'running'"
@@ -107,7 +107,7 @@ func (s *Store) ProjectRuns(ctx context.Context, removal knowledge.RunRef, runni
 
 // ProjectRemovals lists the documents of a project that are being removed, by id, from
 // the first one after a document on.
-func (s *Store) ProjectRemovals(ctx context.Context, workspace, project, after string, limit int) ([]Removal, error) {
+func (s *removalStore) ProjectRemovals(ctx context.Context, workspace, project, after string, limit int) ([]Removal, error) {
 	rows, err := documentTable.all(ctx, s.reader, "d.workspace = ? AND d.project = ? AND d.removed = FALSE AND d.removing_upto > 0 AND d.id > ? ORDER BY d.id LIMIT ?",
 		workspace, project, after, limit)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Store) ProjectRemovals(ctx context.Context, workspace, project, after s
 }
 
 // ProjectImports lists the imports of a project.
-func (s *Store) ProjectImports(ctx context.Context, workspace, project string) ([]knowledge.ImportRef, error) {
+func (s *removalStore) ProjectImports(ctx context.Context, workspace, project string) ([]knowledge.ImportRef, error) {
 	ids := []string{}
 	err := s.reader.NewSelect().Model((*importRow)(nil)).Column("id").Where("workspace = ? AND project = ?", workspace, project).Scan(ctx, &ids)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Store) ProjectImports(ctx context.Context, workspace, project string) (
 
 // DropRuns deletes runs that have ended, with what requests under their idempotency keys
 // were answered.
-func (s *Store) DropRuns(ctx context.Context, workspace string, ids []string) error {
+func (s *removalStore) DropRuns(ctx context.Context, workspace string, ids []string) error {
 	return s.write(ctx, "delete runs", func(ctx context.Context, tx transaction) error {
 		for _, id := range ids {
 			if _, err := tx.exec(ctx, "DELETE FROM idempotency_keys WHERE workspace = ? AND run_id = ?", workspace, id); err != nil {
@@ -164,7 +164,7 @@ var projectRows = []struct{ table, condition string }{
 // conversations, keys and secrets. It deletes nothing and returns false while the project has a
 // document, or a run besides its removal. Its id stays, and of removed documents the ids
 // and the version counters. Doing it again changes nothing.
-func (s *Store) DropProject(ctx context.Context, removal knowledge.RunRef) (dropped bool, err error) {
+func (s *removalStore) DropProject(ctx context.Context, removal knowledge.RunRef) (dropped bool, err error) {
 	err = s.write(ctx, "delete project "+removal.Project, func(ctx context.Context, tx transaction) error {
 		dropped = false
 		there, err := tx.NewSelect().Model((*projectRow)(nil)).Where("p.workspace = ? AND p.id = ? AND p.removing_run = ?", removal.Workspace, removal.Project, removal.Run).Exists(ctx)

@@ -17,7 +17,7 @@ WHERE d.conversation_id = ?4 AND d.conversation_id <> '' AND d.published_version
 // Attached returns the ids of the newest documents, up to 100, that are attached to the
 // principal's conversation and published, none without a conversation. Empty projects
 // means all that the principal covers.
-func (s *Store) Attached(ctx context.Context, p knowledge.Principal, projects []string) ([]string, error) {
+func (s *documentStore) Attached(ctx context.Context, p knowledge.Principal, projects []string) ([]string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}

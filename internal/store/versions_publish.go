@@ -42,7 +42,7 @@ type Publication struct {
 
 // Publish is PublishVersion for chunks that are written already, and without an end of
 // the run.
-func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Published, error) {
+func (s *versionStore) Publish(ctx context.Context, ref knowledge.VersionRef) (Published, error) {
 	return s.PublishVersion(ctx, Publication{Ref: ref})
 }
 
@@ -51,7 +51,7 @@ func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Publishe
 // continues, if the document is being removed, a newer version is published, the
 // version was given up, or the project's generations have changed since the version was
 // written. Repeating it has the same result.
-func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, error) {
+func (s *versionStore) PublishVersion(ctx context.Context, p Publication) (Published, error) {
 	var result Published
 	rows, err := newChunkRows(p.Ref, 0, p.Chunks)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, e
 		case p.End != nil:
 			end := *p.End
 			end.Usage = used
-			_, err = s.endRun(ctx, tx, p.Ref.Workspace, p.RunID, end)
+			_, err = endRun(ctx, tx, p.Ref.Workspace, p.RunID, end)
 		case used != nil:
 			_, err = tx.exec(ctx, "UPDATE runs SET usage = ? WHERE id = ? AND workspace = ? AND status = 'running'", string(used), p.RunID, p.Ref.Workspace)
 		}
@@ -83,7 +83,7 @@ func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, e
 
 // publish switches readers to a version. It reports whether it did; result.Done
 // is also true if readers saw the version before.
-func (s *Store) publish(ctx context.Context, tx transaction, ref knowledge.VersionRef, of knowledge.Generations, result *Published) (switched bool, err error) {
+func (s *versionStore) publish(ctx context.Context, tx transaction, ref knowledge.VersionRef, of knowledge.Generations, result *Published) (switched bool, err error) {
 	var doc documentRow
 	there, err := loadDocument(ctx, tx, ref.Document, &doc)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) publish(ctx context.Context, tx transaction, ref knowledge.Versi
 		return false, knowledge.NotFound("document", ref.Document)
 	}
 	if doc.PublishedVersion < ref.Version {
-		now, err := s.generations(ctx, tx, ref.Workspace, ref.Project)
+		now, err := s.names.of(ctx, tx, ref.Workspace, ref.Project)
 		if err != nil {
 			return false, err
 		}
@@ -158,7 +158,7 @@ func endOvertaken(ctx context.Context, tx transaction, ref knowledge.VersionRef,
 // FailVersion ends a version with an error of its run. The document shows the error if
 // this is its newest version; a published older version stays published. It changes
 // nothing if the version belongs to another run by now.
-func (s *Store) FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error {
+func (s *versionStore) FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error {
 	text, err := encodeError(&e)
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (s *Store) FailVersion(ctx context.Context, ref knowledge.VersionRef, runID
 // RetryVersion makes the newest version pending again, with a new run, if its error
 // can be overcome by a retry. A version that waits for its next try it returns as it
 // is. Otherwise it is a conflict.
-func (s *Store) RetryVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (Version, error) {
+func (s *versionStore) RetryVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (Version, error) {
 	if err := requireWrite(p); err != nil {
 		return Version{}, err
 	}

@@ -27,7 +27,7 @@ WHERE d.published_version > 0 AND ` + inProjects + ` AND ` + reached(tokens3) + 
 // Facets returns the facets of the newest published documents, up to 1,000, that the
 // principal's tokens reach, whatever its scopes. Empty projects means all that the
 // principal covers.
-func (s *Store) Facets(ctx context.Context, p knowledge.Principal, projects []string) (Facets, error) {
+func (s *documentStore) Facets(ctx context.Context, p knowledge.Principal, projects []string) (Facets, error) {
 	found := Facets{
 		Tags: map[string]int{}, Languages: map[string]int{}, Classifications: map[string]int{}, Entities: map[string]int{},
 		Metadata: map[string]map[any]int{},

@@ -20,9 +20,9 @@ const (
 // those that a message cites: they stay, superseded. While a question of the
 // workspace is running all stay, since its answer may cite what it has found of
 // them; the next version takes them.
-func (s *Store) RetireChunks(ctx context.Context, ref knowledge.VersionRef) error {
+func (s *chunkStore) RetireChunks(ctx context.Context, ref knowledge.VersionRef) error {
 	doing := fmt.Sprintf("retire chunks before version %d of document %s", ref.Version, ref.Document)
-	return s.deleteChunks(ctx, doing, func(_ context.Context, _ transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+	return deleteChunks(ctx, s.database, doing, func(_ context.Context, _ transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
 		return q.Where("c.workspace = ? AND c.document_id = ? AND c.version < ?", ref.Workspace, ref.Document, ref.Version).
 			Where(uncited).Where(unasked), nil
 	})
@@ -34,9 +34,9 @@ func (s *Store) RetireChunks(ctx context.Context, ref knowledge.VersionRef) erro
 // message cites; those of a version that was published before stay as RetireChunks
 // keeps them. Doing it again changes nothing, and so does a version that was
 // removed.
-func (s *Store) DiscardVersion(ctx context.Context, ref knowledge.VersionRef) error {
+func (s *chunkStore) DiscardVersion(ctx context.Context, ref knowledge.VersionRef) error {
 	doing := fmt.Sprintf("discard the chunks of version %d of document %s", ref.Version, ref.Document)
-	return s.deleteChunks(ctx, doing, func(_ context.Context, _ transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+	return deleteChunks(ctx, s.database, doing, func(_ context.Context, _ transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
 		return q.Where("c.workspace = ? AND c.document_id = ? AND c.version = ?", ref.Workspace, ref.Document, ref.Version).
 			Where(`EXISTS (SELECT 1 FROM document_versions AS v JOIN documents AS d ON d.id = v.document_id
 				WHERE v.document_id = c.document_id AND v.version = c.version AND d.published_version <> v.version
@@ -48,9 +48,9 @@ func (s *Store) DiscardVersion(ctx context.Context, ref knowledge.VersionRef) er
 // deleteChunks deletes the chunks c that which asks for, a batch a transaction,
 // so that other writers get their turn in between. which is called in each
 // transaction, and ends the work if it returns nil.
-func (s *Store) deleteChunks(ctx context.Context, doing string, which func(context.Context, transaction, *bun.SelectQuery) (*bun.SelectQuery, error)) error {
+func deleteChunks(ctx context.Context, db *database, doing string, which func(context.Context, transaction, *bun.SelectQuery) (*bun.SelectQuery, error)) error {
 	for deleted := int64(chunksPerBatch); deleted == chunksPerBatch; {
-		err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
+		err := db.write(ctx, doing, func(ctx context.Context, tx transaction) error {
 			deleted = 0
 			batch, err := which(ctx, tx, tx.NewSelect().Model((*chunkRow)(nil)).Column("c.id"))
 			if err != nil || batch == nil {

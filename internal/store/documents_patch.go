@@ -24,7 +24,7 @@ type DocumentPatch struct {
 // attachments. The caller writes the change to the index next, so this store gets the
 // lease of LeaseStale, unless another process has it. A document that is being removed is
 // a conflict.
-func (s *Store) UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch DocumentPatch) (knowledge.Document, error) {
+func (s *documentStore) UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch DocumentPatch) (knowledge.Document, error) {
 	if err := requireWrite(p); err != nil {
 		return knowledge.Document{}, err
 	}

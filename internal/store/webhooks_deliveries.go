@@ -89,7 +89,7 @@ type DeliveryQuery struct {
 }
 
 // Deliveries lists deliveries, newest first.
-func (s *Store) Deliveries(ctx context.Context, p knowledge.Principal, query DeliveryQuery) ([]Delivery, string, error) {
+func (s *webhookStore) Deliveries(ctx context.Context, p knowledge.Principal, query DeliveryQuery) ([]Delivery, string, error) {
 	if err := requireWrite(p); err != nil {
 		return nil, "", err
 	}
@@ -117,7 +117,7 @@ func (s *Store) Deliveries(ctx context.Context, p knowledge.Principal, query Del
 // Redeliver makes a delivery pending again, with three more days. Of one that is
 // pending the next attempt is made at once. A webhook that is disabled or was
 // removed is a conflict.
-func (s *Store) Redeliver(ctx context.Context, p knowledge.Principal, id string) (Delivery, error) {
+func (s *webhookStore) Redeliver(ctx context.Context, p knowledge.Principal, id string) (Delivery, error) {
 	if err := requireWrite(p); err != nil {
 		return Delivery{}, err
 	}
@@ -182,7 +182,7 @@ func enabledWebhook(ctx context.Context, tx transaction, q WebhookQueue) (knowle
 }
 
 // DropDeliveries deletes up to limit deliveries that ended before a time.
-func (s *Store) DropDeliveries(ctx context.Context, before time.Time, limit int) error {
+func (s *webhookStore) DropDeliveries(ctx context.Context, before time.Time, limit int) error {
 	return s.write(ctx, "delete old deliveries", func(ctx context.Context, tx transaction) error {
 		_, err := tx.exec(ctx, `DELETE FROM webhook_deliveries WHERE id IN
 			(SELECT id FROM webhook_deliveries WHERE status <> 'pending' AND ended_at < ? LIMIT ?)`, micros(before), limit)

@@ -13,7 +13,7 @@ func addressOf(generation string) string { return "embedding_address " + generat
 
 // EmbeddingAddress returns the address of the endpoint that makes the vectors of a
 // generation, "" if none is recorded.
-func (s *Store) EmbeddingAddress(ctx context.Context, generation string) (string, error) {
+func (s *generationStore) EmbeddingAddress(ctx context.Context, generation string) (string, error) {
 	row := settingRow{Name: addressOf(generation)}
 	_, err := found(s.reader.NewSelect().Model(&row).WherePK().Scan(ctx))
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Store) EmbeddingAddress(ctx context.Context, generation string) (string
 // MoveEmbeddings records the address of the endpoint of a generation if the recorded one is
 // still was, "" = none. It returns the recorded address: of several callers at once, the
 // first one decides.
-func (s *Store) MoveEmbeddings(ctx context.Context, generation, was, address string) (recorded string, err error) {
+func (s *generationStore) MoveEmbeddings(ctx context.Context, generation, was, address string) (recorded string, err error) {
 	err = s.write(ctx, "record the embedding endpoint of "+generation, func(ctx context.Context, tx transaction) error {
 		row := settingRow{Name: addressOf(generation)}
 		there, err := found(tx.NewSelect().Model(&row).WherePK().Scan(ctx))
@@ -46,8 +46,8 @@ func (s *Store) MoveEmbeddings(ctx context.Context, generation, was, address str
 // UseGeneration makes a generation the one that this process wants for the model and the
 // dimensions of it. Projects without published documents read the generation that they
 // want from then on.
-func (s *Store) UseGeneration(ctx context.Context, generation string) error {
-	s.revised.Store(knowledge.BaseGeneration(generation), generation)
+func (s *generationStore) UseGeneration(ctx context.Context, generation string) error {
+	s.names.revised.Store(knowledge.BaseGeneration(generation), generation)
 	rows, err := projectTable.all(ctx, s.reader, "p.removing_run = '' AND p.generation <> ?", generation)
 	if err != nil {
 		return fmt.Errorf("list projects: %w", failure(err))
@@ -57,11 +57,11 @@ func (s *Store) UseGeneration(ctx context.Context, generation string) error {
 		if err != nil {
 			return err
 		}
-		if s.WantedGeneration(project.Config) != generation {
+		if s.names.wanted(project.Config) != generation {
 			continue
 		}
 		err = s.write(ctx, "adopt a generation for project "+row.ID, func(ctx context.Context, tx transaction) error {
-			return s.adoptGeneration(ctx, tx, row.Workspace, row.ID, generation)
+			return adoptGeneration(ctx, tx, row.Workspace, row.ID, generation)
 		})
 		if err != nil {
 			return err
@@ -72,18 +72,18 @@ func (s *Store) UseGeneration(ctx context.Context, generation string) error {
 
 // WantedGenerations returns the generations that the projects' configurations and the
 // instance's ask for.
-func (s *Store) WantedGenerations(ctx context.Context) ([]string, error) {
+func (s *generationStore) WantedGenerations(ctx context.Context) ([]string, error) {
 	rows, err := projectTable.all(ctx, s.reader, "p.removing_run = ''")
 	if err != nil {
 		return nil, fmt.Errorf("list projects: %w", failure(err))
 	}
-	list := []string{s.WantedGeneration(knowledge.ProjectConfig{})}
+	list := []string{s.names.wanted(knowledge.ProjectConfig{})}
 	for _, row := range rows {
 		project, err := row.project()
 		if err != nil {
 			return nil, err
 		}
-		if wanted := s.WantedGeneration(project.Config); !slices.Contains(list, wanted) {
+		if wanted := s.names.wanted(project.Config); !slices.Contains(list, wanted) {
 			list = append(list, wanted)
 		}
 	}
@@ -98,7 +98,7 @@ const generationPage = `SELECT d.workspace, d.project, d.id, d.published_version
 	LIMIT ?`
 
 // PublishedIn lists some published versions of projects whose searches read a generation.
-func (s *Store) PublishedIn(ctx context.Context, generation string, limit int) ([]PublishedVersion, error) {
+func (s *generationStore) PublishedIn(ctx context.Context, generation string, limit int) ([]PublishedVersion, error) {
 	rows, err := s.reader.query(ctx, generationPage, generation, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list the published versions of %s: %w", generation, failure(err))

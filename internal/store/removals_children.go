@@ -63,7 +63,7 @@ func markChildren(ctx context.Context, tx transaction, owner, parent string, now
 
 // RetireChildren starts the removal of the children that a newer version of their
 // parent no longer contains. ref is the newest published version of the parent.
-func (s *Store) RetireChildren(ctx context.Context, ref knowledge.VersionRef) error {
+func (s *removalStore) RetireChildren(ctx context.Context, ref knowledge.VersionRef) error {
 	old := "d.parent = ? AND d.parent <> '' AND d.parent_version < ? AND d.removed = FALSE AND d.removing_upto < d.version AND d.legal_hold = FALSE"
 	rows, err := documentTable.all(ctx, s.reader, old, ref.Document, ref.Version)
 	if err != nil || len(rows) == 0 {
@@ -84,7 +84,7 @@ func (s *Store) RetireChildren(ctx context.Context, ref knowledge.VersionRef) er
 }
 
 // ChildRemovals lists the removals of the children of a document that have not ended.
-func (s *Store) ChildRemovals(ctx context.Context, parent string) ([]Removal, error) {
+func (s *removalStore) ChildRemovals(ctx context.Context, parent string) ([]Removal, error) {
 	rows, err := documentTable.all(ctx, s.reader, "d.parent = ? AND d.parent <> '' AND d.removing_upto > 0", parent)
 	if err != nil {
 		return nil, fmt.Errorf("list removals of attachments of document %s: %w", parent, failure(err))

@@ -16,7 +16,7 @@ import (
 // day in UTC and the model, in this order. The calls that an answer made in another project
 // are in the usage of that answer, and are counted there alone. A project that the principal
 // does not cover is CodeNotFound.
-func (s *Store) ProjectUsage(ctx context.Context, p knowledge.Principal, idOrName string, from, to time.Time) ([]knowledge.DayUsage, error) {
+func (s *projectStore) ProjectUsage(ctx context.Context, p knowledge.Principal, idOrName string, from, to time.Time) ([]knowledge.DayUsage, error) {
 	project, err := s.Project(ctx, p, idOrName)
 	if err != nil {
 		return nil, err

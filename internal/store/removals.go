@@ -10,6 +10,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// removalStore removes documents and projects.
+type removalStore struct{ *database }
+
 // Removal is a document whose versions up to Upto are being removed.
 type Removal struct {
 	Workspace string
@@ -30,7 +33,7 @@ func (r *documentRow) removal() Removal {
 // inserts the run of its removal. Its attachments are marked with it. A legal hold is a conflict. A repetition changes
 // nothing and returns the first removal, unless newer versions were uploaded since:
 // then the new removal includes them, in a run of its own.
-func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (Removal, error) {
+func (s *removalStore) MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (Removal, error) {
 	if err := requireWrite(p); err != nil {
 		return Removal{}, err
 	}
@@ -103,7 +106,7 @@ func managed(ctx context.Context, tx transaction, p knowledge.Principal, id stri
 }
 
 // Removal returns the running removal of a document; not found if there is none.
-func (s *Store) Removal(ctx context.Context, p knowledge.Principal, documentID string) (Removal, error) {
+func (s *removalStore) Removal(ctx context.Context, p knowledge.Principal, documentID string) (Removal, error) {
 	if err := requireWrite(p); err != nil {
 		return Removal{}, err
 	}
@@ -120,7 +123,7 @@ func (s *Store) Removal(ctx context.Context, p knowledge.Principal, documentID s
 
 // PendingRemovals lists removals that have not ended, oldest first. Those of a project
 // that is removed as a whole are left out.
-func (s *Store) PendingRemovals(ctx context.Context, limit int) ([]Removal, error) {
+func (s *removalStore) PendingRemovals(ctx context.Context, limit int) ([]Removal, error) {
 	var rows []documentRow
 	err := s.reader.NewSelect().Model(&rows).Where("d.removing_upto > 0").
 		Where("NOT EXISTS (SELECT 1 FROM projects AS p WHERE p.workspace = d.workspace AND p.id = d.project AND p.removing_run = d.removing_run)").
@@ -133,7 +136,7 @@ func (s *Store) PendingRemovals(ctx context.Context, limit int) ([]Removal, erro
 
 // RunningVersions lists the versions of a document up to upto whose run has not ended.
 // Those of imports are left out: HasClaim looks for them.
-func (s *Store) RunningVersions(ctx context.Context, workspace, document string, upto int) ([]Version, error) {
+func (s *removalStore) RunningVersions(ctx context.Context, workspace, document string, upto int) ([]Version, error) {
 	var rows []versionRow
 	err := selectVersions(s.reader, &rows).Join("JOIN runs AS r ON r.id = v.run_id").
 		Where("v.document_id = ? AND v.workspace = ? AND v.version <= ? AND r.status = ? AND r.kind <> ?", document, workspace, upto, knowledge.RunRunning, knowledge.KindImport).
@@ -148,10 +151,10 @@ func (s *Store) RunningVersions(ctx context.Context, workspace, document string,
 // document's row becomes a tombstone that keeps the version counter; if it has
 // newer versions, it keeps those, or stays in removal if a later removal includes
 // them. Repeating it changes nothing.
-func (s *Store) RemoveRows(ctx context.Context, r Removal) error {
+func (s *removalStore) RemoveRows(ctx context.Context, r Removal) error {
 	doing := "remove the rows of document " + r.Document
 	var doc documentRow
-	err := s.deleteChunks(ctx, doing, func(ctx context.Context, tx transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+	err := deleteChunks(ctx, s.database, doing, func(ctx context.Context, tx transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
 		removing, err := r.load(ctx, tx, &doc)
 		if err != nil || !removing {
 			return nil, err
@@ -204,7 +207,7 @@ func entomb(ctx context.Context, tx transaction, doc *documentRow, now int64) er
 }
 
 // SourceKeys returns the blob keys of the originals of versions above after.
-func (s *Store) SourceKeys(ctx context.Context, workspace, document string, after int) ([]string, error) {
+func (s *removalStore) SourceKeys(ctx context.Context, workspace, document string, after int) ([]string, error) {
 	keys := []string{}
 	err := s.reader.NewSelect().Model((*versionRow)(nil)).Column("source_key").
 		Where("document_id = ? AND workspace = ? AND version > ? AND source_key <> ''", document, workspace, after).
@@ -218,7 +221,7 @@ func (s *Store) SourceKeys(ctx context.Context, workspace, document string, afte
 // RetiredSources returns the blob keys of the originals that only versions before
 // ref name. A document under legal hold has none, and one that is still being
 // ingested keeps its own.
-func (s *Store) RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error) {
+func (s *removalStore) RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error) {
 	keys := []string{}
 	err := s.reader.NewSelect().Model((*versionRow)(nil)).ColumnExpr("DISTINCT v.source_key").
 		Join("JOIN documents AS d ON d.id = v.document_id AND d.legal_hold = FALSE").
@@ -233,7 +236,7 @@ func (s *Store) RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([
 
 // NamedSources returns those blob keys of originals that a version of these
 // documents names.
-func (s *Store) NamedSources(ctx context.Context, documents []string) ([]string, error) {
+func (s *removalStore) NamedSources(ctx context.Context, documents []string) ([]string, error) {
 	keys := []string{}
 	err := s.reader.NewSelect().Model((*versionRow)(nil)).Column("source_key").Where("document_id IN (?)", bun.List(documents)).Scan(ctx, &keys)
 	if err != nil {

@@ -26,7 +26,7 @@ type StaleDocument struct {
 
 // StaleInIndex lists the ids of published documents whose attributes the index does not
 // have yet, the longest stale first.
-func (s *Store) StaleInIndex(ctx context.Context, limit int) ([]string, error) {
+func (s *documentStore) StaleInIndex(ctx context.Context, limit int) ([]string, error) {
 	var ids []string
 	err := s.reader.NewSelect().Model((*documentRow)(nil)).Column("id").Where("d.stale_in_index > 0 AND d.published_version > 0").
 		OrderExpr("d.stale_in_index").Limit(int64(limit)).Scan(ctx, &ids)
@@ -39,7 +39,7 @@ func (s *Store) StaleInIndex(ctx context.Context, limit int) ([]string, error) {
 // LeaseStale makes this store the one that writes the attributes of a document to the
 // index. leased is false if the index has them, or another process is writing them: that
 // process finds a newer change when it calls InIndex.
-func (s *Store) LeaseStale(ctx context.Context, document string) (d StaleDocument, leased bool, err error) {
+func (s *documentStore) LeaseStale(ctx context.Context, document string) (d StaleDocument, leased bool, err error) {
 	const stale = "d.id = ? AND d.stale_in_index > 0 AND d.published_version > 0"
 	var row documentRow
 	if leased, err = documentTable.first(ctx, s.reader, &row, stale, document); err != nil || !leased {
@@ -85,7 +85,7 @@ func (r *documentRow) leaseIndex(process string, now time.Time) bool {
 // pending, whose entries may have been written before the change, the document stays
 // stale. A process that has lost its lease may have written older attributes last:
 // the present owner, or the next one, then writes again.
-func (s *Store) InIndex(ctx context.Context, d StaleDocument) (again bool, err error) {
+func (s *documentStore) InIndex(ctx context.Context, d StaleDocument) (again bool, err error) {
 	err = s.write(ctx, "note that the index follows document "+d.ID, func(ctx context.Context, tx transaction) error {
 		again = false
 		var row documentRow

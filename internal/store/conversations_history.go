@@ -17,7 +17,7 @@ type History struct {
 
 // History returns the summary of one of the principal's conversations, and the last n
 // messages behind it.
-func (s *Store) History(ctx context.Context, p knowledge.Principal, conversation string, n int) (History, error) {
+func (s *conversationStore) History(ctx context.Context, p knowledge.Principal, conversation string, n int) (History, error) {
 	talk, err := s.conversation(ctx, p, conversation)
 	if err != nil || n <= 0 {
 		return History{Messages: []Message{}}, err
@@ -36,7 +36,7 @@ func (s *Store) History(ctx context.Context, p knowledge.Principal, conversation
 
 // SaveSummary stores what a conversation was about up to one of its messages. It changes
 // nothing if the stored summary reaches further, or if the message is gone.
-func (s *Store) SaveSummary(ctx context.Context, workspace, conversation, upto, summary string) error {
+func (s *conversationStore) SaveSummary(ctx context.Context, workspace, conversation, upto, summary string) error {
 	return s.write(ctx, "save the summary of conversation "+conversation, func(ctx context.Context, tx transaction) error {
 		var position int64
 		there, err := first(ctx, tx, []any{&position}, "SELECT position FROM messages WHERE workspace = ? AND conversation_id = ? AND id = ?", workspace, conversation, upto)

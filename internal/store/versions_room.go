@@ -36,7 +36,7 @@ func (r Room) CheckBytes(bytes int64) error {
 }
 
 // Room returns the room of a project of the principal. See RoomForSystem.
-func (s *Store) Room(ctx context.Context, p knowledge.Principal, project, document string) (Room, error) {
+func (s *versionStore) Room(ctx context.Context, p knowledge.Principal, project, document string) (Room, error) {
 	if err := requireWrite(p); err != nil {
 		return Room{}, err
 	}
@@ -49,7 +49,7 @@ func (s *Store) Room(ctx context.Context, p knowledge.Principal, project, docume
 // RoomForSystem returns the room of a project beside one document, whose new version
 // takes the place of the old one. It is out of date as soon as it is read: AddVersion,
 // ClaimVersions and TakeRoom check the limits in the transaction that writes.
-func (s *Store) RoomForSystem(ctx context.Context, workspace, project, document string) (Room, error) {
+func (s *versionStore) RoomForSystem(ctx context.Context, workspace, project, document string) (Room, error) {
 	var row projectRow
 	there, err := projectTable.first(ctx, s.reader, &row, "p.workspace = ? AND p.id = ?", workspace, project)
 	if err == nil && !there {
@@ -79,7 +79,7 @@ func (s *Store) RoomForSystem(ctx context.Context, workspace, project, document 
 // its project has room for them. Otherwise it returns CodeLimitReached and stores
 // nothing. Of several versions at once only so many get room as there is. It writes
 // nothing if the project has no such limit. Repeating it has the same result.
-func (s *Store) TakeRoom(ctx context.Context, ref knowledge.VersionRef, pages int, bytes int64) error {
+func (s *versionStore) TakeRoom(ctx context.Context, ref knowledge.VersionRef, pages int, bytes int64) error {
 	room, err := s.RoomForSystem(ctx, ref.Workspace, ref.Project, ref.Document)
 	if err != nil || !room.LimitsPages && !room.LimitsBytes {
 		return err

@@ -19,7 +19,7 @@ const chunksPerBatch = 256
 // turn in between. PutChunks writes nothing for a version that has ended or is
 // being removed; one that was removed is not found. Repeating it has the same
 // result.
-func (s *Store) PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error {
+func (s *chunkStore) PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error {
 	for first := 0; first < len(chunks); first += chunksPerBatch {
 		if err := s.PutChunksPart(ctx, ref, first, chunks[first:min(first+chunksPerBatch, len(chunks))]); err != nil {
 			return err
@@ -30,7 +30,7 @@ func (s *Store) PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks 
 
 // PutChunksPart writes the chunks [first, first+len(chunks)) of a version, in
 // place of what it had there, in one transaction. For the rest it is PutChunks.
-func (s *Store) PutChunksPart(ctx context.Context, ref knowledge.VersionRef, first int, chunks []knowledge.Chunk) error {
+func (s *chunkStore) PutChunksPart(ctx context.Context, ref knowledge.VersionRef, first int, chunks []knowledge.Chunk) error {
 	rows, err := newChunkRows(ref, first, chunks)
 	if err != nil {
 		return err
@@ -48,9 +48,9 @@ func (s *Store) PutChunksPart(ctx context.Context, ref knowledge.VersionRef, fir
 // TrimChunks deletes the chunks of a version that stand behind its first count
 // ones, as an earlier try may have left them, in batches. For the rest it is
 // PutChunks.
-func (s *Store) TrimChunks(ctx context.Context, ref knowledge.VersionRef, count int) error {
+func (s *chunkStore) TrimChunks(ctx context.Context, ref knowledge.VersionRef, count int) error {
 	doing := fmt.Sprintf("delete chunks from %d of version %d of document %s", count, ref.Version, ref.Document)
-	return s.deleteChunks(ctx, doing, func(ctx context.Context, tx transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+	return deleteChunks(ctx, s.database, doing, func(ctx context.Context, tx transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
 		open, err := openForChunks(ctx, tx, ref)
 		if err != nil || !open {
 			return nil, err

@@ -32,7 +32,7 @@ type DocumentQuery struct {
 // document of their projects, others what their tokens reach once it is
 // published, and what is one user's or one conversation's alone from its upload
 // on.
-func (s *Store) Documents(ctx context.Context, p knowledge.Principal, query DocumentQuery) ([]knowledge.Document, string, error) {
+func (s *documentStore) Documents(ctx context.Context, p knowledge.Principal, query DocumentQuery) ([]knowledge.Document, string, error) {
 	if query.Offset < 0 {
 		return nil, "", invalid("query.page", "must not be below 0")
 	}
@@ -59,7 +59,7 @@ func (s *Store) Documents(ctx context.Context, p knowledge.Principal, query Docu
 }
 
 // CountDocuments returns how many documents Documents lists on all pages.
-func (s *Store) CountDocuments(ctx context.Context, p knowledge.Principal, query DocumentQuery) (int, error) {
+func (s *documentStore) CountDocuments(ctx context.Context, p knowledge.Principal, query DocumentQuery) (int, error) {
 	q, err := s.queryDocuments((*documentRow)(nil), p, query)
 	if err != nil {
 		return 0, err
@@ -72,7 +72,7 @@ func (s *Store) CountDocuments(ctx context.Context, p knowledge.Principal, query
 }
 
 // queryDocuments begins a query of those documents that the principal may list.
-func (s *Store) queryDocuments(model any, p knowledge.Principal, query DocumentQuery) (*bun.SelectQuery, error) {
+func (s *documentStore) queryDocuments(model any, p knowledge.Principal, query DocumentQuery) (*bun.SelectQuery, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
@@ -127,8 +127,8 @@ func (query DocumentQuery) named(q *bun.SelectQuery) *bun.SelectQuery {
 }
 
 // Document returns one document, by the rule of Documents.
-func (s *Store) Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error) {
-	row, err := s.readDocument(ctx, p, id)
+func (s *documentStore) Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error) {
+	row, err := readDocument(ctx, s.reader, p, id)
 	if err != nil {
 		return knowledge.Document{}, err
 	}
@@ -142,7 +142,7 @@ var (
 	visibleDocument = inScope("d") + " AND d.id = ?4 AND " + visible(tokens3)
 )
 
-func (s *Store) readDocument(ctx context.Context, p knowledge.Principal, id string) (*documentRow, error) {
+func readDocument(ctx context.Context, db querier, p knowledge.Principal, id string) (*documentRow, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (s *Store) readDocument(ctx context.Context, p knowledge.Principal, id stri
 	if p.Can(knowledge.ScopeWrite) {
 		query, args = anyDocument, []any{p.Workspace(), p.Project(), id}
 	}
-	there, err := documentTable.first(ctx, s.reader, &row, query, args...)
+	there, err := documentTable.first(ctx, db, &row, query, args...)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read document %s: %w", id, failure(err))
@@ -164,7 +164,7 @@ func (s *Store) readDocument(ctx context.Context, p knowledge.Principal, id stri
 // UnsearchableDocuments returns those of ids in which a search of projects finds nothing:
 // none of their versions is published, they are inactive, or of another project. Empty projects
 // means all. The caller has checked that the principal reaches them.
-func (s *Store) UnsearchableDocuments(ctx context.Context, p knowledge.Principal, ids, projects []string) ([]knowledge.Document, error) {
+func (s *documentStore) UnsearchableDocuments(ctx context.Context, p knowledge.Principal, ids, projects []string) ([]knowledge.Document, error) {
 	if err := requireWorkspace(p); err != nil || len(ids) == 0 {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (s *Store) UnsearchableDocuments(ctx context.Context, p knowledge.Principal
 // UnreachedDocuments returns those of ids that the principal's tokens do not reach,
 // whatever its scopes, in the order of ids. Unpublished documents are reached by the user
 // or the conversation that they belong to and, as inactive ones, with the write scope.
-func (s *Store) UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error) {
+func (s *documentStore) UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
@@ -222,11 +222,11 @@ func (s *Store) UnreachedDocuments(ctx context.Context, p knowledge.Principal, i
 // Versions lists the versions of a document, newest first. Callers without the write
 // scope see neither unpublished versions of a published document nor older versions
 // that they could not read.
-func (s *Store) Versions(ctx context.Context, p knowledge.Principal, documentID string, page Page) ([]Version, string, error) {
+func (s *documentStore) Versions(ctx context.Context, p knowledge.Principal, documentID string, page Page) ([]Version, string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
-	if _, err := s.readDocument(ctx, p, documentID); err != nil {
+	if _, err := readDocument(ctx, s.reader, p, documentID); err != nil {
 		return nil, "", err
 	}
 	var rows []versionRow
@@ -245,7 +245,7 @@ func (s *Store) Versions(ctx context.Context, p knowledge.Principal, documentID 
 }
 
 // VersionFor returns one version of a document, by the rule of Versions.
-func (s *Store) VersionFor(ctx context.Context, p knowledge.Principal, documentID string, version int) (Version, error) {
+func (s *documentStore) VersionFor(ctx context.Context, p knowledge.Principal, documentID string, version int) (Version, error) {
 	if err := requireWorkspace(p); err != nil {
 		return Version{}, err
 	}

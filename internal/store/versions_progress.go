@@ -26,7 +26,7 @@ type Facts struct {
 // as it is, if the version belongs to another run by now, has ended, is being
 // removed, or waits for a removal. A version that is older than the published one
 // ends. Repeating it has the same result.
-func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (Version, error) {
+func (s *versionStore) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (Version, error) {
 	var row versionRow
 	doing := fmt.Sprintf("begin version %d of document %s", ref.Version, ref.Document)
 	err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
@@ -43,7 +43,7 @@ func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runI
 // is begun by it, or was begun by the same run before, gets the stage, the
 // progress (0..1) and the facts. It has passed the check, so webhooks are told of
 // the document if it is new. Repeating it has the same result.
-func (s *Store) PrepareVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64, stage knowledge.Stage, progress float64, f Facts) (Version, error) {
+func (s *versionStore) PrepareVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64, stage knowledge.Stage, progress float64, f Facts) (Version, error) {
 	var row versionRow
 	doing := fmt.Sprintf("prepare version %d of document %s", ref.Version, ref.Document)
 	err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
@@ -92,7 +92,7 @@ func (r *versionRow) begin(ctx context.Context, tx transaction, ref knowledge.Ve
 // SetStage stores the stage of a version, its progress (0..1), unless the document
 // has a higher one in that stage, and what was found out about the version. It does
 // nothing for a version that has ended or is being removed.
-func (s *Store) SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f Facts) error {
+func (s *versionStore) SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f Facts) error {
 	doing := fmt.Sprintf("note stage %s of version %d of document %s", stage, ref.Version, ref.Document)
 	return s.write(ctx, doing, func(ctx context.Context, tx transaction) error { return s.setStage(ctx, tx, ref, stage, progress, f) })
 }
@@ -117,7 +117,7 @@ WHERE document_id = ?8 AND version = ?9 AND workspace = ?10 AND status = 'pendin
 WHERE id = ?8 AND version = ?9`
 )
 
-func (s *Store) setStage(ctx context.Context, tx transaction, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f Facts) error {
+func (s *versionStore) setStage(ctx context.Context, tx transaction, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f Facts) error {
 	args := []any{string(stage), micros(s.now()), f.MediaType, f.Language, f.Bytes, f.ChunkCount, f.PageCount, ref.Document, ref.Version}
 	open, err := changed(tx.exec(ctx, noteVersion, append(args, ref.Workspace)...))
 	if err != nil || !open {
@@ -131,7 +131,7 @@ func (s *Store) setStage(ctx context.Context, tx transaction, ref knowledge.Vers
 
 // SetWaiting stores that a step of a version waits for its next try, or with nil that
 // none does. It does nothing for a document whose newest version has ended.
-func (s *Store) SetWaiting(ctx context.Context, ref knowledge.VersionRef, w *knowledge.Waiting) error {
+func (s *versionStore) SetWaiting(ctx context.Context, ref knowledge.VersionRef, w *knowledge.Waiting) error {
 	text := ""
 	if w != nil {
 		var err error

@@ -18,7 +18,7 @@ const UserMaker = "user:"
 // withinMakers holds a key to what the keys that made it may do now: their projects,
 // scopes and ends. It lists them, the nearest first. A key whose maker has expired is not
 // found. One whose maker was revoked without its children stays.
-func (s *Store) withinMakers(ctx context.Context, k *Key) error {
+func (s *keyStore) withinMakers(ctx context.Context, k *Key) error {
 	for id := k.CreatedBy; id != "" && !strings.HasPrefix(id, UserMaker); {
 		var row keyRow
 		there, err := keyTable.first(ctx, s.reader, &row, "k.id = ?", id)
@@ -59,7 +59,7 @@ func (k *Key) holdTo(maker Key, now time.Time) bool {
 }
 
 // RevokeKeyTree revokes a key and all keys that it and they have made, at once.
-func (s *Store) RevokeKeyTree(ctx context.Context, p knowledge.Principal, id string) error {
+func (s *keyStore) RevokeKeyTree(ctx context.Context, p knowledge.Principal, id string) error {
 	if err := requireWorkspace(p); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ const maxKeysAsked = 500
 
 // EndedKeys returns which of these keys are no longer valid: revoked, deleted, or expired,
 // themselves or a maker of theirs.
-func (s *Store) EndedKeys(ctx context.Context, ids []string) ([]string, error) {
+func (s *keyStore) EndedKeys(ctx context.Context, ids []string) ([]string, error) {
 	var ended []string
 	for some := range slices.Chunk(ids, maxKeysAsked) {
 		var valid []string

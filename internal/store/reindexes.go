@@ -8,11 +8,17 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// reindexStore has what a reindex has to make again, and how far it is.
+type reindexStore struct {
+	*database
+	names *generationNames
+}
+
 // ReindexVersion inserts the next version of an outdated document, for a reindex. It
 // has the original, the attributes and the override of the version that o names. A
 // repetition returns the version that was inserted before. started is false if the
 // document is no longer outdated. A document that is being removed is a conflict.
-func (s *Store) ReindexVersion(ctx context.Context, reindex string, o Outdated, config knowledge.ProjectConfig) (v Version, started bool, err error) {
+func (s *reindexStore) ReindexVersion(ctx context.Context, reindex string, o Outdated, config knowledge.ProjectConfig) (v Version, started bool, err error) {
 	run := knowledge.DerivedID("reindex", reindex, o.Document)
 	now := s.now()
 	var a addition
@@ -50,7 +56,7 @@ func (s *Store) ReindexVersion(ctx context.Context, reindex string, o Outdated, 
 // documents, and returns it. If the project has a reindex that runs, StartReindex
 // returns that one instead. A run that the same owner started before under this id is
 // returned as it is.
-func (s *Store) StartReindex(ctx context.Context, p knowledge.Principal, project, id string, config knowledge.ProjectConfig) (Run, error) {
+func (s *reindexStore) StartReindex(ctx context.Context, p knowledge.Principal, project, id string, config knowledge.ProjectConfig) (Run, error) {
 	matched, err := s.CountOutdated(ctx, p, project, config)
 	if err != nil {
 		return Run{}, err
@@ -60,7 +66,7 @@ func (s *Store) StartReindex(ctx context.Context, p knowledge.Principal, project
 
 // StartRebuild is StartReindex for a run that writes the index entries of all documents
 // again.
-func (s *Store) StartRebuild(ctx context.Context, p knowledge.Principal, project, id string) (Run, error) {
+func (s *reindexStore) StartRebuild(ctx context.Context, p knowledge.Principal, project, id string) (Run, error) {
 	if err := requireWrite(p); err != nil {
 		return Run{}, err
 	}
@@ -74,7 +80,7 @@ func (s *Store) StartRebuild(ctx context.Context, p knowledge.Principal, project
 	return s.startReindex(ctx, p, project, id, knowledge.ReindexProgress{Matched: matched, Rebuild: true})
 }
 
-func (s *Store) startReindex(ctx context.Context, p knowledge.Principal, project, id string, begun knowledge.ReindexProgress) (Run, error) {
+func (s *reindexStore) startReindex(ctx context.Context, p knowledge.Principal, project, id string, begun knowledge.ReindexProgress) (Run, error) {
 	progress, err := json.Marshal(begun)
 	if err != nil {
 		return Run{}, fmt.Errorf("encode the progress of run %s: %w", id, err)
@@ -104,7 +110,7 @@ func (s *Store) startReindex(ctx context.Context, p knowledge.Principal, project
 // ReindexProgress stores how far a reindex is: the part of the progress that its
 // workflow knows, together with the outcomes of the versions that it started. It
 // returns the whole. seconds is how long the reindex has worked.
-func (s *Store) ReindexProgress(ctx context.Context, workspace, id string, part knowledge.ReindexProgress, seconds float64) (p knowledge.ReindexProgress, err error) {
+func (s *reindexStore) ReindexProgress(ctx context.Context, workspace, id string, part knowledge.ReindexProgress, seconds float64) (p knowledge.ReindexProgress, err error) {
 	err = s.write(ctx, "note the progress of reindex "+id, func(ctx context.Context, tx transaction) error {
 		var row runRow
 		there, err := runTable.first(ctx, tx, &row, "r.id = ? AND r.workspace = ?", id, workspace)
@@ -160,7 +166,7 @@ func (r *runRow) withOutcomes(ctx context.Context, tx transaction, p knowledge.R
 }
 
 // ProjectForSystem returns a project without a check of permission: for workers.
-func (s *Store) ProjectForSystem(ctx context.Context, workspace, id string) (knowledge.Project, error) {
+func (s *projectStore) ProjectForSystem(ctx context.Context, workspace, id string) (knowledge.Project, error) {
 	var row projectRow
 	there, err := projectTable.first(ctx, s.reader, &row, "p.workspace = ? AND p.id = ?", workspace, id)
 	if err == nil && !there {

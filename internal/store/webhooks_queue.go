@@ -9,9 +9,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// webhookStore has the deliveries of events to webhooks.
+type webhookStore struct{ *database }
+
 // WebhookOf returns the webhook of a queue and its project. A webhook that is
 // disabled or was removed is not found.
-func (s *Store) WebhookOf(ctx context.Context, q WebhookQueue) (knowledge.Webhook, knowledge.Project, error) {
+func (s *webhookStore) WebhookOf(ctx context.Context, q WebhookQueue) (knowledge.Webhook, knowledge.Project, error) {
 	rows, err := projectTable.all(ctx, s.reader, "p.workspace = ? AND p.id = ?", q.Workspace, q.Project)
 	if err != nil {
 		return knowledge.Webhook{}, knowledge.Project{}, fmt.Errorf("read project %s: %w", q.Project, failure(err))
@@ -58,7 +61,7 @@ ORDER BY w.next_at, w.created_at LIMIT ?3`
 
 // DueDeliveries lists deliveries of a webhook whose next attempt is due, at most one
 // of each document: the oldest that is pending.
-func (s *Store) DueDeliveries(ctx context.Context, q WebhookQueue, now time.Time, limit int) ([]Delivery, error) {
+func (s *webhookStore) DueDeliveries(ctx context.Context, q WebhookQueue, now time.Time, limit int) ([]Delivery, error) {
 	rows, err := deliveryTable.all(ctx, s.reader, dueDeliveries, q.Webhook, micros(now), limit)
 	if err != nil {
 		return nil, fmt.Errorf("list due deliveries of webhook %s: %w", q.Webhook, failure(err))
@@ -81,7 +84,7 @@ type DeliveryAttempt struct {
 // EndAttempt stores the outcome of an attempt. It changes nothing if the outcome of
 // this attempt, or of a later one, is stored. The last answer of a webhook is kept
 // with the document if it is an error.
-func (s *Store) EndAttempt(ctx context.Context, a DeliveryAttempt) error {
+func (s *webhookStore) EndAttempt(ctx context.Context, a DeliveryAttempt) error {
 	return s.write(ctx, "end an attempt of delivery "+a.Delivery.ID, func(ctx context.Context, tx transaction) error {
 		stored, err := a.store(ctx, tx)
 		if err != nil || !stored {
@@ -94,7 +97,7 @@ func (s *Store) EndAttempt(ctx context.Context, a DeliveryAttempt) error {
 			return err
 		}
 		if a.Gone {
-			return s.disableWebhook(ctx, tx, a)
+			return disableWebhook(ctx, tx, a)
 		}
 		return hasten(ctx, tx, &deliveryRow{Webhook: a.Delivery.Webhook, DocumentID: a.Delivery.DocumentID}, micros(a.At))
 	})
@@ -154,7 +157,7 @@ func (a DeliveryAttempt) noteAnswer(ctx context.Context, tx transaction) error {
 }
 
 // disableWebhook disables the webhook of an attempt, for the attempt's error.
-func (s *Store) disableWebhook(ctx context.Context, tx transaction, a DeliveryAttempt) error {
+func disableWebhook(ctx context.Context, tx transaction, a DeliveryAttempt) error {
 	row := projectRow{Workspace: a.Delivery.Workspace, ID: a.Delivery.Project}
 	there, err := found(tx.NewSelect().Model(&row).WherePK().Scan(ctx))
 	if err != nil || !there {
@@ -176,18 +179,18 @@ func (s *Store) disableWebhook(ctx context.Context, tx transaction, a DeliveryAt
 	if _, err := tx.NewUpdate().Model(&row).Column("webhooks").WherePK().Exec(ctx); err != nil {
 		return err
 	}
-	return s.cancelDeliveries(ctx, tx, before, project.Webhooks)
+	return cancelDeliveries(ctx, tx, before, project.Webhooks)
 }
 
 // cancelDeliveries cancels the pending deliveries of the webhooks that a change of
 // their project disabled or removed.
-func (s *Store) cancelDeliveries(ctx context.Context, tx transaction, before, after []knowledge.Webhook) error {
+func cancelDeliveries(ctx context.Context, tx transaction, before, after []knowledge.Webhook) error {
 	for _, w := range before {
 		if slices.ContainsFunc(after, func(n knowledge.Webhook) bool { return n.ID == w.ID && n.Enabled }) {
 			continue
 		}
 		_, err := tx.exec(ctx, `UPDATE webhook_deliveries SET status = 'canceled', error = 'the webhook was disabled or removed', ended_at = ?
-			WHERE webhook = ? AND status = 'pending'`, micros(s.now()), w.ID)
+			WHERE webhook = ? AND status = 'pending'`, micros(tx.now()), w.ID)
 		if err != nil {
 			return err
 		}
@@ -198,7 +201,7 @@ func (s *Store) cancelDeliveries(ctx context.Context, tx transaction, before, af
 // RestWebhook lets the workflow of a webhook rest, unless a delivery is due: then
 // due is true. next is when the next one is, zero if none is pending. The next event
 // after it wakes the workflow.
-func (s *Store) RestWebhook(ctx context.Context, q WebhookQueue, now time.Time) (due bool, next time.Time, err error) {
+func (s *webhookStore) RestWebhook(ctx context.Context, q WebhookQueue, now time.Time) (due bool, next time.Time, err error) {
 	err = s.write(ctx, "let webhook "+q.Webhook+" rest", func(ctx context.Context, tx transaction) error {
 		var at int64
 		next = time.Time{}
@@ -224,7 +227,7 @@ type PendingQueue struct {
 
 // PendingQueues lists the webhooks with pending deliveries, but those that were woken
 // after before.
-func (s *Store) PendingQueues(ctx context.Context, before time.Time) ([]PendingQueue, error) {
+func (s *webhookStore) PendingQueues(ctx context.Context, before time.Time) ([]PendingQueue, error) {
 	rows, err := s.reader.query(ctx, "SELECT workspace, project, webhook, awake FROM webhook_queues WHERE awake = FALSE OR woken_at < ? ORDER BY woken_at", micros(before))
 	if err != nil {
 		return nil, fmt.Errorf("list webhooks: %w", failure(err))

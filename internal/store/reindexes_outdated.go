@@ -40,7 +40,7 @@ const outdatedPage = "SELECT d.id, v.version, v.source_key, v.had_password, d.re
 	ofPublished + " AND d.id > ? ORDER BY d.id"
 
 // CountOutdated counts the outdated documents of a project.
-func (s *Store) CountOutdated(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (int, error) {
+func (s *reindexStore) CountOutdated(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (int, error) {
 	if err := requireWrite(p); err != nil {
 		return 0, err
 	}
@@ -68,7 +68,7 @@ type OutdatedSet struct {
 }
 
 // OutdatedIDs returns the outdated documents of a project.
-func (s *Store) OutdatedIDs(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (OutdatedSet, error) {
+func (s *reindexStore) OutdatedIDs(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (OutdatedSet, error) {
 	if err := requireWrite(p); err != nil {
 		return OutdatedSet{}, err
 	}
@@ -89,13 +89,16 @@ func (s *Store) OutdatedIDs(ctx context.Context, p knowledge.Principal, project 
 
 // movedGeneration reports whether the configuration asks for other vectors than those that
 // the searches of a project read.
-func (s *Store) movedGeneration(ctx context.Context, workspace, project string, config knowledge.ProjectConfig) (bool, error) {
-	g, err := s.ProjectGenerations(ctx, workspace, project)
-	return g.Serving != s.WantedGeneration(config), err
+func (s *reindexStore) movedGeneration(ctx context.Context, workspace, project string, config knowledge.ProjectConfig) (bool, error) {
+	g, err := s.names.of(ctx, s.reader, workspace, project)
+	if err != nil {
+		return false, fmt.Errorf("read the generations of project %s: %w", project, failure(err))
+	}
+	return g.Serving != s.names.wanted(config), nil
 }
 
 // countOutdated decides once for all documents that were made in the same way.
-func (s *Store) countOutdated(ctx context.Context, workspace, project string, config knowledge.ProjectConfig, all bool) (count int, err error) {
+func (s *reindexStore) countOutdated(ctx context.Context, workspace, project string, config knowledge.ProjectConfig, all bool) (count int, err error) {
 	rows, err := s.reader.query(ctx, "SELECT v.splitter, v.override, v.enrichment, count(*)"+ofPublished+" GROUP BY 1, 2, 3", workspace, project)
 	if err != nil {
 		return 0, err
@@ -122,7 +125,7 @@ func (s *Store) countOutdated(ctx context.Context, workspace, project string, co
 
 // OutdatedDocuments lists outdated documents by id. more is the After of the next page,
 // "" = there is none.
-func (s *Store) OutdatedDocuments(ctx context.Context, q OutdatedQuery) (list []Outdated, more string, err error) {
+func (s *reindexStore) OutdatedDocuments(ctx context.Context, q OutdatedQuery) (list []Outdated, more string, err error) {
 	rows, err := s.reader.query(ctx, outdatedPage, q.Workspace, q.Project, q.After)
 	if err != nil {
 		return nil, "", fmt.Errorf("list outdated documents: %w", failure(err))

@@ -22,7 +22,7 @@ type RunEnd struct {
 
 // EndRun stores how a run ended. The first end counts; later ones change nothing.
 // A run that does not exist is not found.
-func (s *Store) EndRun(ctx context.Context, workspace, id string, end RunEnd) error {
+func (s *runStore) EndRun(ctx context.Context, workspace, id string, end RunEnd) error {
 	return s.EndAnswer(ctx, workspace, id, end)
 }
 
@@ -30,9 +30,9 @@ func (s *Store) EndRun(ctx context.Context, workspace, id string, end RunEnd) er
 // conversation, in one transaction. The first end counts; later ones change neither
 // the run nor the messages. Messages of a conversation that its owner deleted
 // meanwhile are left out, and the run ends all the same.
-func (s *Store) EndAnswer(ctx context.Context, workspace, runID string, end RunEnd, messages ...Message) error {
+func (s *runStore) EndAnswer(ctx context.Context, workspace, runID string, end RunEnd, messages ...Message) error {
 	return s.write(ctx, "end run "+runID, func(ctx context.Context, tx transaction) error {
-		ended, err := s.endRun(ctx, tx, workspace, runID, end)
+		ended, err := endRun(ctx, tx, workspace, runID, end)
 		if err != nil || !ended {
 			return err
 		}
@@ -48,9 +48,9 @@ func (s *Store) EndAnswer(ctx context.Context, workspace, runID string, end RunE
 
 // endRun stores how a run ended. It reports whether the run was running until now. A usage
 // that was stored before stays if the end has none.
-func (s *Store) endRun(ctx context.Context, tx transaction, workspace, id string, end RunEnd) (ended bool, err error) {
+func endRun(ctx context.Context, tx transaction, workspace, id string, end RunEnd) (ended bool, err error) {
 	row := runRow{
-		Status: end.Status, LogKey: end.LogKey, ResultKey: end.ResultKey, Usage: string(end.Usage), EndedAt: micros(s.orNow(end.At)),
+		Status: end.Status, LogKey: end.LogKey, ResultKey: end.ResultKey, Usage: string(end.Usage), EndedAt: micros(tx.orNow(end.At)),
 	}
 	if err := row.setError(end.Error); err != nil {
 		return false, fmt.Errorf("encode the error of run %s: %w", id, err)
@@ -62,7 +62,7 @@ func (s *Store) endRun(ctx context.Context, tx transaction, workspace, id string
 		err = callBack(ctx, tx, WebhookQueue{workspace, row.Project, id}, row.EndedAt)
 	}
 	if err == nil && ended && end.Kind == knowledge.KindImport {
-		err = s.endImport(ctx, tx, workspace, id, row)
+		err = endImport(ctx, tx, workspace, id, row)
 	}
 	if err != nil || ended {
 		return ended, err
