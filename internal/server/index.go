@@ -10,16 +10,15 @@ import (
 	"github.com/cairn-rag/cairn/internal/index/milvus"
 )
 
-// openIndex opens the index that the configuration names. generation is that of vectors
-// that were written before vectors had one.
-func openIndex(ctx context.Context, cfg config.Vector, generation string, log *slog.Logger) (index.Index, error) {
+// openIndex opens the index that the configuration names.
+func openIndex(ctx context.Context, cfg config.Vector, log *slog.Logger) (index.Index, error) {
 	if !cfg.Milvus() {
-		return embedded.Open(ctx, embedded.Config{Path: sqlitePath(cfg.URL), Generation: generation, Logger: log})
+		return embedded.Open(ctx, embedded.Config{Path: sqlitePath(cfg.URL), Logger: log})
 	}
 	m, err := milvus.ParseURL(cfg.URL)
 	if err != nil {
 		return nil, err
 	}
-	m.Token, m.Generation, m.Logger = cfg.Token, generation, log
+	m.Token, m.Logger = cfg.Token, log
 	return milvus.Open(ctx, m)
 }

@@ -41,13 +41,13 @@ func (p *platform) storesWith(ctx context.Context, cfg store.Config) (err error)
 	if err := p.openBlobs(ctx); err != nil {
 		return err
 	}
-	generation := instanceEmbeddings(p.cfg.Models.Embedding).Generation()
-	cfg.URL, cfg.Generation, cfg.Logger, cfg.Woken = p.cfg.Database.URL, generation, p.log, p.woken
+	cfg.URL, cfg.Logger, cfg.Woken = p.cfg.Database.URL, p.log, p.woken
+	cfg.Generation = instanceEmbeddings(p.cfg.Models.Embedding).Generation()
 	if p.store, err = store.Open(ctx, cfg); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	p.onClose(p.store.Close)
-	if p.index, err = openIndex(ctx, p.cfg.Vector, generation, p.log); err != nil {
+	if p.index, err = openIndex(ctx, p.cfg.Vector, p.log); err != nil {
 		return fmt.Errorf("open the index: %w", err)
 	}
 	p.onClose(p.index.Close)

@@ -9,6 +9,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// chunkStore has the chunks of versions.
+type chunkStore struct{ *database }
+
 // ChunkView is a chunk as a reader sees it, with its document. Superseded says
 // that the document has a newer version by now.
 type ChunkView struct {
@@ -91,8 +94,8 @@ func (r *chunkRow) chunk() (knowledge.Chunk, error) {
 
 // DocumentChunks lists the chunks of a document's published version in their
 // order, by the rule of Documents. A cursor does not outlive its version.
-func (s *Store) DocumentChunks(ctx context.Context, p knowledge.Principal, documentID string, page Page) ([]knowledge.Chunk, string, error) {
-	doc, err := s.readDocument(ctx, p, documentID)
+func (s *chunkStore) DocumentChunks(ctx context.Context, p knowledge.Principal, documentID string, page Page) ([]knowledge.Chunk, string, error) {
+	doc, err := readDocument(ctx, s.reader, p, documentID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -116,7 +119,7 @@ func (s *Store) DocumentChunks(ctx context.Context, p knowledge.Principal, docum
 // scope. A chunk of an older version is returned while RetireChunks keeps it, and
 // only if the principal reaches that version too. A chunk that was deleted, and that a
 // conversation of the principal cites, is CodeGone. Any other is not found.
-func (s *Store) Chunk(ctx context.Context, p knowledge.Principal, id string) (ChunkView, error) {
+func (s *chunkStore) Chunk(ctx context.Context, p knowledge.Principal, id string) (ChunkView, error) {
 	if err := requireWorkspace(p); err != nil {
 		return ChunkView{}, err
 	}
@@ -142,7 +145,7 @@ func (s *Store) Chunk(ctx context.Context, p knowledge.Principal, id string) (Ch
 	view := ChunkView{Superseded: row.Version < doc.PublishedVersion}
 	if view.Superseded && !p.Can(knowledge.ScopeWrite) {
 		ref := knowledge.VersionRef{Workspace: doc.Workspace, Project: doc.Project, Document: doc.ID, Version: row.Version}
-		v, err := s.Version(ctx, ref)
+		v, err := readVersion(ctx, s.reader, ref)
 		if err != nil {
 			return ChunkView{}, fmt.Errorf("read the version of chunk %s: %w", id, err)
 		}
@@ -159,7 +162,7 @@ func (s *Store) Chunk(ctx context.Context, p knowledge.Principal, id string) (Ch
 
 // missingChunk returns the error for a chunk that does not exist: gone for the owner
 // of a conversation that cites it, not found for everybody else.
-func (s *Store) missingChunk(ctx context.Context, p knowledge.Principal, id string) error {
+func (s *chunkStore) missingChunk(ctx context.Context, p knowledge.Principal, id string) error {
 	cited, err := owned(s.reader.NewSelect().Model((*conversationRow)(nil)), p).
 		Where("EXISTS (SELECT 1 FROM message_chunks AS m WHERE m.chunk_id = ? AND m.workspace = c.workspace AND m.conversation_id = c.id)", id).
 		Exists(ctx)
@@ -170,4 +173,16 @@ func (s *Store) missingChunk(ctx context.Context, p knowledge.Principal, id stri
 		return knowledge.Errorf(knowledge.CodeGone, "the document of this passage was removed or replaced since the answer was given")
 	}
 	return knowledge.NotFound("chunk", id)
+}
+
+// ChunksForSystem returns the chunks [first, last) of a version, without a check of
+// permission: for workers.
+func (s *chunkStore) ChunksForSystem(ctx context.Context, ref knowledge.VersionRef, first, last int) ([]knowledge.Chunk, error) {
+	var rows []chunkRow
+	err := s.reader.NewSelect().Model(&rows).Where("c.document_id = ? AND c.version = ? AND c.workspace = ?", ref.Document, ref.Version, ref.Workspace).
+		Where("c.ordinal >= ? AND c.ordinal < ?", first, last).OrderExpr("c.ordinal").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read chunks of document %s: %w", ref.Document, failure(err))
+	}
+	return decodeRows(rows, (*chunkRow).chunk)
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// conversationStore has the conversations and their messages.
+type conversationStore struct{ *database }
+
 // Conversation is a series of questions and answers. It is its owner's alone.
 type Conversation struct {
 	ID        string
@@ -43,13 +46,13 @@ func (r conversationRow) conversation() Conversation {
 
 // EnsureConversation returns the principal's conversation with c.ID, and makes it
 // if there is none. One of somebody else is not found.
-func (s *Store) EnsureConversation(ctx context.Context, p knowledge.Principal, c Conversation) (Conversation, error) {
+func (s *conversationStore) EnsureConversation(ctx context.Context, p knowledge.Principal, c Conversation) (Conversation, error) {
 	if err := requireWorkspace(p); err != nil {
 		return Conversation{}, err
 	}
 	var row conversationRow
 	err := s.write(ctx, "open conversation "+c.ID, func(ctx context.Context, tx transaction) (err error) {
-		row, err = s.ensureConversation(ctx, tx, p, c)
+		row, err = ensureConversation(ctx, tx, p, c)
 		return err
 	})
 	if err != nil {
@@ -58,7 +61,7 @@ func (s *Store) EnsureConversation(ctx context.Context, p knowledge.Principal, c
 	return row.conversation(), nil
 }
 
-func (s *Store) ensureConversation(ctx context.Context, tx transaction, p knowledge.Principal, c Conversation) (conversationRow, error) {
+func ensureConversation(ctx context.Context, tx transaction, p knowledge.Principal, c Conversation) (conversationRow, error) {
 	if c.Project != "" && !p.CoversProject(c.Project) {
 		return conversationRow{}, knowledge.NotFound("project", c.Project)
 	}
@@ -72,7 +75,7 @@ func (s *Store) ensureConversation(ctx context.Context, tx transaction, p knowle
 	case there:
 		return row, nil
 	}
-	created := micros(s.orNow(c.CreatedAt))
+	created := micros(tx.orNow(c.CreatedAt))
 	row = conversationRow{
 		Workspace: p.Workspace(), ID: c.ID, Project: c.Project, Owner: p.Owner(), Title: c.Title,
 		CreatedAt: created, UpdatedAt: created,
@@ -86,12 +89,12 @@ func owned(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 }
 
 // Conversation returns one of the principal's conversations.
-func (s *Store) Conversation(ctx context.Context, p knowledge.Principal, id string) (Conversation, error) {
+func (s *conversationStore) Conversation(ctx context.Context, p knowledge.Principal, id string) (Conversation, error) {
 	row, err := s.conversation(ctx, p, id)
 	return row.conversation(), err
 }
 
-func (s *Store) conversation(ctx context.Context, p knowledge.Principal, id string) (row conversationRow, err error) {
+func (s *conversationStore) conversation(ctx context.Context, p knowledge.Principal, id string) (row conversationRow, err error) {
 	if err := requireWorkspace(p); err != nil {
 		return row, err
 	}
@@ -121,7 +124,7 @@ func checkConversation(ctx context.Context, tx transaction, workspace, id string
 }
 
 // Conversations lists the principal's conversations, newest first.
-func (s *Store) Conversations(ctx context.Context, p knowledge.Principal, page Page) ([]Conversation, string, error) {
+func (s *conversationStore) Conversations(ctx context.Context, p knowledge.Principal, page Page) ([]Conversation, string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
@@ -143,7 +146,7 @@ func (s *Store) Conversations(ctx context.Context, p knowledge.Principal, page P
 // the chunks of older versions that were kept for it alone. Documents that are attached
 // to it, which nobody else reaches, are marked as removed: readers find them no more,
 // and PendingRemovals lists them.
-func (s *Store) DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error {
+func (s *conversationStore) DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error {
 	if err := requireWorkspace(p); err != nil {
 		return err
 	}

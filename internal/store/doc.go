@@ -2,7 +2,11 @@
 // which version of a document readers see. Everything else (vectors, full text,
 // bytes, histories) is a cache of it or is named by it.
 //
-// The package has three groups of methods. Reads for clients take the Principal
+// Store embeds a type for each resource (documentStore, runStore, …), in whose files its
+// methods are. Types of several resources share a database, and change each other's rows
+// through functions that take the transaction.
+//
+// The methods are of three groups. Reads for clients take the Principal
 // first. They return rows of its workspace, and of its project if it is held to one,
 // and nothing else. The zero Principal is refused. The pipeline's methods (Version,
 // SetStage, Publish, …) take a VersionRef, RemoveRows a Removal, and are called

@@ -11,6 +11,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// documentStore has the documents: what clients see and change of them, and which of them
+// the index still has to follow.
+type documentStore struct{ *database }
+
 // maxTags is how many tags a document has at most.
 const maxTags = 64
 

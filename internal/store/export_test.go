@@ -29,15 +29,6 @@ func (s *Store) Exec(ctx context.Context, statement string) error {
 	return err
 }
 
-// Downgrade takes the tables back to what an older version of them was.
-func (s *Store) Downgrade(ctx context.Context, version int64) error {
-	provider, err := s.sqliteMigrations()
-	if err == nil {
-		_, err = provider.DownTo(ctx, version)
-	}
-	return err
-}
-
 // BeforeCommit has f called before each commit from now on, while the transaction
 // still holds the connection that writes.
 func (s *Store) BeforeCommit(ctx context.Context, f func()) (err error) {

@@ -12,7 +12,7 @@ import (
 // DocumentWords passes the texts of the chunks of all versions of a document to use. Of a
 // document that was removed there are none. A document that the principal may not change is
 // not found.
-func (s *Store) DocumentWords(ctx context.Context, p knowledge.Principal, document string, use func(text string)) error {
+func (s *documentStore) DocumentWords(ctx context.Context, p knowledge.Principal, document string, use func(text string)) error {
 	if err := requireWrite(p); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ const wordsPage = 500
 
 // EndedAnswers lists the questions, researches and tool calls of a workspace that have
 // ended, by id, from the first behind after.
-func (s *Store) EndedAnswers(ctx context.Context, workspace, after string, limit int) ([]Run, error) {
+func (s *runStore) EndedAnswers(ctx context.Context, workspace, after string, limit int) ([]Run, error) {
 	var rows []runRow
 	err := s.reader.NewSelect().Model(&rows).Where("r.workspace = ? AND r.id > ? AND r.status <> ? AND r.kind IN (?)",
 		workspace, after, knowledge.RunRunning, bun.List(knowledge.AnswerKinds())).OrderExpr("r.id").Limit(int64(limit)).Scan(ctx)
@@ -56,7 +56,7 @@ func (s *Store) EndedAnswers(ctx context.Context, workspace, after string, limit
 }
 
 // AnswerMessages lists the answers that a run left in its conversation.
-func (s *Store) AnswerMessages(ctx context.Context, r Run) ([]Message, error) {
+func (s *conversationStore) AnswerMessages(ctx context.Context, r Run) ([]Message, error) {
 	var rows []messageRow
 	err := s.reader.NewSelect().Model(&rows).Where("m.workspace = ? AND m.conversation_id = ? AND m.run_id = ? AND m.role = 'assistant'",
 		r.Workspace, r.ConversationID, r.ID).Scan(ctx)
@@ -68,7 +68,7 @@ func (s *Store) AnswerMessages(ctx context.Context, r Run) ([]Message, error) {
 
 // RewriteMessage replaces the words of an answer, and deletes the summary of its conversation,
 // which may repeat them.
-func (s *Store) RewriteMessage(ctx context.Context, workspace string, m Message) error {
+func (s *conversationStore) RewriteMessage(ctx context.Context, workspace string, m Message) error {
 	return s.write(ctx, "rewrite message "+m.ID, func(ctx context.Context, tx transaction) error {
 		if _, err := tx.exec(ctx, "UPDATE messages SET body = ? WHERE workspace = ? AND id = ?", m.Text, workspace, m.ID); err != nil {
 			return err

@@ -10,57 +10,36 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// generationStore has the generations of vectors that projects read and fill.
+type generationStore struct {
+	*database
+	names *generationNames
+}
+
 // ErrGenerationsMoved is the error of RecordImported for a version that was written in
 // other generations than its project has by now. Repeating the import writes those.
 var ErrGenerationsMoved = errors.New("the project reads another generation of vectors by now")
 
-// bindGenerations sets the generation of projects that were made before projects had one.
-func (s *Store) bindGenerations(ctx context.Context) error {
-	if s.generation == "" {
-		return nil
-	}
-	_, err := s.writer.NewUpdate().Model((*projectRow)(nil)).Set("generation = ?", s.generation).Where("generation = ''").Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("set the generation of projects: %w", failure(err))
-	}
-	return nil
-}
-
 // WantedGeneration returns the generation that a project's configuration asks for.
-func (s *Store) WantedGeneration(config knowledge.ProjectConfig) string {
-	base := s.generation
-	if config.AI.Embeddings != (knowledge.Embeddings{}) {
-		base = config.AI.Embeddings.Or(knowledge.EmbeddingsOf(s.generation)).Generation()
-	}
-	if revised, ok := s.revised.Load(base); ok {
-		return revised.(string)
-	}
-	return base
+func (s *generationStore) WantedGeneration(config knowledge.ProjectConfig) string {
+	return s.names.wanted(config)
 }
-
-const generationsOf = "SELECT generation, filling FROM projects WHERE workspace = ? AND id = ?"
 
 // ProjectGenerations returns the generations of a project's vectors. Those of a project
 // that does not exist are the instance's.
-func (s *Store) ProjectGenerations(ctx context.Context, workspace, project string) (knowledge.Generations, error) {
-	g, err := s.generations(ctx, s.reader, workspace, project)
+func (s *generationStore) ProjectGenerations(ctx context.Context, workspace, project string) (knowledge.Generations, error) {
+	g, err := s.names.of(ctx, s.reader, workspace, project)
 	if err != nil {
 		return g, fmt.Errorf("read the generations of project %s: %w", project, failure(err))
 	}
 	return g, nil
 }
 
-func (s *Store) generations(ctx context.Context, db querier, workspace, project string) (g knowledge.Generations, err error) {
-	_, err = first(ctx, db, []any{&g.Serving, &g.Filling}, generationsOf, workspace, project)
-	g.Serving = cmp.Or(g.Serving, s.generation)
-	return g, err
-}
-
 // BeginFilling makes a generation the one that new versions of a project are written in
 // too, and returns the generations. It replaces another one that was being filled.
-func (s *Store) BeginFilling(ctx context.Context, workspace, project, generation string) (g knowledge.Generations, err error) {
+func (s *generationStore) BeginFilling(ctx context.Context, workspace, project, generation string) (g knowledge.Generations, err error) {
 	err = s.write(ctx, "begin a generation of project "+project, func(ctx context.Context, tx transaction) error {
-		if g, err = s.generations(ctx, tx, workspace, project); err != nil || g.Serving == generation || g.Filling == generation {
+		if g, err = s.names.of(ctx, tx, workspace, project); err != nil || g.Serving == generation || g.Filling == generation {
 			return err
 		}
 		g.Filling = generation
@@ -71,7 +50,7 @@ func (s *Store) BeginFilling(ctx context.Context, workspace, project, generation
 }
 
 // EndFilling makes a generation one that new versions of a project are not written in.
-func (s *Store) EndFilling(ctx context.Context, workspace, project, generation string) error {
+func (s *generationStore) EndFilling(ctx context.Context, workspace, project, generation string) error {
 	return s.write(ctx, "give up a generation of project "+project, func(ctx context.Context, tx transaction) error {
 		_, err := tx.exec(ctx, "UPDATE projects SET filling = '' WHERE workspace = ? AND id = ? AND filling = ?", workspace, project, generation)
 		return err
@@ -80,21 +59,13 @@ func (s *Store) EndFilling(ctx context.Context, workspace, project, generation s
 
 // SwitchGeneration makes the generation that was filled the one that the searches of a
 // project read. switched is false if it was not being filled; repeating it changes nothing.
-func (s *Store) SwitchGeneration(ctx context.Context, workspace, project, generation string) (switched bool, err error) {
+func (s *generationStore) SwitchGeneration(ctx context.Context, workspace, project, generation string) (switched bool, err error) {
 	err = s.write(ctx, "switch the generation of project "+project, func(ctx context.Context, tx transaction) error {
 		switched, err = changed(tx.exec(ctx, "UPDATE projects SET generation = filling, filling = '' WHERE workspace = ? AND id = ? AND filling = ?",
 			workspace, project, generation))
 		return err
 	})
 	return switched, err
-}
-
-// adoptGeneration makes a project without published documents one of the generation that
-// its configuration asks for: there is nothing to fill.
-func (s *Store) adoptGeneration(ctx context.Context, tx transaction, workspace, project, wanted string) error {
-	_, err := tx.exec(ctx, `UPDATE projects SET generation = ?1, filling = '' WHERE workspace = ?2 AND id = ?3 AND generation <> ?1
-		AND NOT EXISTS (SELECT 1 FROM documents AS d WHERE d.workspace = ?2 AND d.project = ?3 AND d.removed = FALSE AND d.published_version > 0)`, wanted, workspace, project)
-	return err
 }
 
 // SearchedGeneration is a generation that searches read, with its projects.
@@ -109,7 +80,7 @@ const extremeGenerations = `SELECT COALESCE((SELECT min(generation) FROM project
 
 // SearchedGenerations returns the generations that a search of projects reads, by name.
 // Empty projects means all that the principal covers.
-func (s *Store) SearchedGenerations(ctx context.Context, p knowledge.Principal, projects []string) ([]SearchedGeneration, error) {
+func (s *generationStore) SearchedGenerations(ctx context.Context, p knowledge.Principal, projects []string) ([]SearchedGeneration, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
@@ -119,7 +90,7 @@ func (s *Store) SearchedGenerations(ctx context.Context, p knowledge.Principal, 
 		return nil, fmt.Errorf("read the generations of workspace %s: %w", p.Workspace(), failure(err))
 	}
 	if least == greatest {
-		return []SearchedGeneration{{Name: cmp.Or(least, s.generation)}}, nil
+		return []SearchedGeneration{{Name: cmp.Or(least, s.names.instance)}}, nil
 	}
 	list, err := s.generationsByProject(ctx, p, projects)
 	if err != nil {
@@ -131,7 +102,7 @@ func (s *Store) SearchedGenerations(ctx context.Context, p knowledge.Principal, 
 	return list, nil
 }
 
-func (s *Store) generationsByProject(ctx context.Context, p knowledge.Principal, projects []string) ([]SearchedGeneration, error) {
+func (s *generationStore) generationsByProject(ctx context.Context, p knowledge.Principal, projects []string) ([]SearchedGeneration, error) {
 	rows, err := s.reader.query(ctx, `SELECT generation, id FROM projects AS p WHERE p.workspace = ?1 AND p.removing_run = '' AND (?2 = '' OR p.id = ?2)
 		AND (?3 = '[]' OR p.id IN (SELECT value FROM json_each(?3))) ORDER BY generation, id`, p.Workspace(), p.Project(), jsonList(projects))
 	if err != nil {
@@ -144,7 +115,6 @@ func (s *Store) generationsByProject(ctx context.Context, p knowledge.Principal,
 		if err := rows.Scan(&name, &project); err != nil {
 			return nil, err
 		}
-		name = cmp.Or(name, s.generation)
 		if n := len(list); n == 0 || list[n-1].Name != name {
 			list = append(list, SearchedGeneration{Name: name})
 		}
@@ -167,7 +137,7 @@ const publishedPage = `SELECT d.id, d.published_version, (SELECT count(*) FROM c
 
 // PublishedVersions lists the published versions of a project by document, those of the
 // documents that follow after.
-func (s *Store) PublishedVersions(ctx context.Context, workspace, project, after string, limit int) ([]PublishedVersion, error) {
+func (s *generationStore) PublishedVersions(ctx context.Context, workspace, project, after string, limit int) ([]PublishedVersion, error) {
 	rows, err := s.reader.query(ctx, publishedPage, workspace, project, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list published versions: %w", failure(err))
@@ -187,18 +157,6 @@ func (s *Store) PublishedVersions(ctx context.Context, workspace, project, after
 	return list, nil
 }
 
-// ChunksForSystem returns the chunks [first, last) of a version, without a check of
-// permission: for workers.
-func (s *Store) ChunksForSystem(ctx context.Context, ref knowledge.VersionRef, first, last int) ([]knowledge.Chunk, error) {
-	var rows []chunkRow
-	err := s.reader.NewSelect().Model(&rows).Where("c.document_id = ? AND c.version = ? AND c.workspace = ?", ref.Document, ref.Version, ref.Workspace).
-		Where("c.ordinal >= ? AND c.ordinal < ?", first, last).OrderExpr("c.ordinal").Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read chunks of document %s: %w", ref.Document, failure(err))
-	}
-	return decodeRows(rows, (*chunkRow).chunk)
-}
-
 // StaleProject is a project whose searches read the vectors of another model than its
 // configuration, or the instance's, asks for by now.
 type StaleProject struct {
@@ -211,7 +169,7 @@ type StaleProject struct {
 
 // StaleProjects lists the projects with published documents that were embedded with
 // another model than the one that is wanted by now, by workspace and id.
-func (s *Store) StaleProjects(ctx context.Context) ([]StaleProject, error) {
+func (s *generationStore) StaleProjects(ctx context.Context) ([]StaleProject, error) {
 	rows, err := projectTable.all(ctx, s.reader, "p.removing_run = '' ORDER BY p.workspace, p.id")
 	if err != nil {
 		return nil, fmt.Errorf("list projects: %w", failure(err))
@@ -222,7 +180,7 @@ func (s *Store) StaleProjects(ctx context.Context) ([]StaleProject, error) {
 		if err != nil {
 			return nil, err
 		}
-		stale, err := s.stale(ctx, project, cmp.Or(row.Generation, s.generation))
+		stale, err := s.stale(ctx, project, row.Generation)
 		if err != nil {
 			return nil, err
 		}
@@ -235,7 +193,7 @@ func (s *Store) StaleProjects(ctx context.Context) ([]StaleProject, error) {
 
 // StaleProject returns how many documents of a project were embedded with another model
 // than the one that is wanted by now.
-func (s *Store) StaleProject(ctx context.Context, p knowledge.Principal, project knowledge.Project) (StaleProject, error) {
+func (s *generationStore) StaleProject(ctx context.Context, p knowledge.Principal, project knowledge.Project) (StaleProject, error) {
 	if project.Workspace != p.Workspace() || !p.CoversProject(project.ID) {
 		return StaleProject{}, knowledge.NotFound("project", project.ID)
 	}
@@ -248,8 +206,8 @@ func (s *Store) StaleProject(ctx context.Context, p knowledge.Principal, project
 
 // stale counts the published documents of a project, if their generation is not the wanted
 // one.
-func (s *Store) stale(ctx context.Context, project knowledge.Project, serving string) (StaleProject, error) {
-	stale := StaleProject{Workspace: project.Workspace, Project: project.ID, Serving: serving, Wanted: s.WantedGeneration(project.Config)}
+func (s *generationStore) stale(ctx context.Context, project knowledge.Project, serving string) (StaleProject, error) {
+	stale := StaleProject{Workspace: project.Workspace, Project: project.ID, Serving: serving, Wanted: s.names.wanted(project.Config)}
 	if stale.Serving == stale.Wanted {
 		return stale, nil
 	}
@@ -264,7 +222,7 @@ func (s *Store) stale(ctx context.Context, project knowledge.Project, serving st
 
 // AnyPublished returns a published version with passages, ok = false if there is none. A
 // caller compares it with the index, which may have been lost.
-func (s *Store) AnyPublished(ctx context.Context) (ref knowledge.VersionRef, ok bool, err error) {
+func (s *generationStore) AnyPublished(ctx context.Context) (ref knowledge.VersionRef, ok bool, err error) {
 	var row documentRow
 	err = s.reader.NewSelect().Model(&row).
 		Where("d.removed = FALSE AND d.inactive = FALSE AND d.removing_upto = 0 AND d.published_version = d.version AND d.chunk_count > 0").Limit(1).Scan(ctx)

@@ -65,7 +65,7 @@ type idempotencyRow struct {
 // and returns nil. Of several callers at once exactly one claims it. A key older than
 // 24 hours counts as absent. A request without a response whose lease has expired, or has
 // ended, is leased to the caller if it has an Owner.
-func (s *Store) ClaimKey(ctx context.Context, k IdempotencyKey) (*IdempotencyRecord, error) {
+func (s *leaseStore) ClaimKey(ctx context.Context, k IdempotencyKey) (*IdempotencyRecord, error) {
 	if k.Workspace == "" {
 		return nil, requireWorkspace(knowledge.Principal{})
 	}
@@ -121,7 +121,7 @@ func (r *idempotencyRow) lease(ctx context.Context, tx transaction, claim *idemp
 // HoldKey sets the end of the lease that k.Owner has of a key; the zero time ends it now.
 // It changes nothing if the lease is another process's by now, or the request has its
 // answer.
-func (s *Store) HoldKey(ctx context.Context, k IdempotencyKey) error {
+func (s *leaseStore) HoldKey(ctx context.Context, k IdempotencyKey) error {
 	row := idempotencyRow{Workspace: k.Workspace, Caller: k.Caller, Name: k.Key, Owner: k.Owner, LeasedUntil: micros(k.LeasedUntil)}
 	if k.LeasedUntil.IsZero() {
 		row.Owner = ""
@@ -140,7 +140,7 @@ func forgetExpired(ctx context.Context, tx transaction, oldest int64) error {
 }
 
 // StoreResponse keeps the answer to the request that claimed the key, which ends its lease.
-func (s *Store) StoreResponse(ctx context.Context, workspace, caller, key string, status int, contentType string, response []byte) error {
+func (s *leaseStore) StoreResponse(ctx context.Context, workspace, caller, key string, status int, contentType string, response []byte) error {
 	if response == nil {
 		response = []byte{}
 	}
@@ -156,7 +156,7 @@ func (s *Store) StoreResponse(ctx context.Context, workspace, caller, key string
 
 // ReleaseRun releases the key under which a run was started. It changes nothing if
 // none is claimed.
-func (s *Store) ReleaseRun(ctx context.Context, workspace, run string) error {
+func (s *leaseStore) ReleaseRun(ctx context.Context, workspace, run string) error {
 	return s.write(ctx, "release the idempotency key of run "+run, func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewDelete().Model((*idempotencyRow)(nil)).Where("workspace = ? AND run_id = ?", workspace, run).Exec(ctx)
 		return err
@@ -165,7 +165,7 @@ func (s *Store) ReleaseRun(ctx context.Context, workspace, run string) error {
 
 // ReleaseKey releases a claimed key, so that the request can be tried again. It
 // changes nothing if the key is not claimed.
-func (s *Store) ReleaseKey(ctx context.Context, workspace, caller, key string) error {
+func (s *leaseStore) ReleaseKey(ctx context.Context, workspace, caller, key string) error {
 	row := idempotencyRow{Workspace: workspace, Caller: caller, Name: key}
 	return s.write(ctx, "release idempotency key", func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewDelete().Model(&row).WherePK().Exec(ctx)

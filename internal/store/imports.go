@@ -11,6 +11,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/source"
 )
 
+// importStore has the imports.
+type importStore struct {
+	*database
+	versions *versionStore
+}
+
 // ImportRequest is what an import is asked to do.
 type ImportRequest struct {
 	Source source.Spec `json:"source"`
@@ -120,7 +126,7 @@ func loadImport(ctx context.Context, db querier, workspace, id string, row *impo
 }
 
 // ImportForSystem returns an import without a check of permission, for workers.
-func (s *Store) ImportForSystem(ctx context.Context, ref knowledge.ImportRef) (Import, error) {
+func (s *importStore) ImportForSystem(ctx context.Context, ref knowledge.ImportRef) (Import, error) {
 	var row importRow
 	if err := loadImport(ctx, s.reader, ref.Workspace, ref.Import, &row); err != nil {
 		return Import{}, fmt.Errorf("read import %s: %w", ref.Import, failure(err))
@@ -129,7 +135,7 @@ func (s *Store) ImportForSystem(ctx context.Context, ref knowledge.ImportRef) (I
 }
 
 // Import returns an import. Managing imports needs the write scope.
-func (s *Store) Import(ctx context.Context, p knowledge.Principal, id string) (Import, error) {
+func (s *importStore) Import(ctx context.Context, p knowledge.Principal, id string) (Import, error) {
 	if err := requireWrite(p); err != nil {
 		return Import{}, err
 	}
@@ -144,7 +150,7 @@ func (s *Store) Import(ctx context.Context, p knowledge.Principal, id string) (I
 }
 
 // Imports lists imports, newest first. project "" asks for those of all projects.
-func (s *Store) Imports(ctx context.Context, p knowledge.Principal, project string, page Page) ([]Import, string, error) {
+func (s *importStore) Imports(ctx context.Context, p knowledge.Principal, project string, page Page) ([]Import, string, error) {
 	if err := requireWrite(p); err != nil {
 		return nil, "", err
 	}
@@ -198,7 +204,7 @@ func (r *importFailureRow) failure() (ImportFailure, error) {
 }
 
 // ImportFailures lists the objects that failed, in the order of their keys.
-func (s *Store) ImportFailures(ctx context.Context, p knowledge.Principal, id string, page Page) ([]ImportFailure, string, error) {
+func (s *importStore) ImportFailures(ctx context.Context, p knowledge.Principal, id string, page Page) ([]ImportFailure, string, error) {
 	i, err := s.Import(ctx, p, id)
 	if err != nil {
 		return nil, "", err

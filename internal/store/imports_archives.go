@@ -9,7 +9,7 @@ import (
 
 // ArchiveImports lists the imports of archives into a project that have ended and may
 // have kept their archive, because objects failed.
-func (s *Store) ArchiveImports(ctx context.Context, workspace, project string) ([]knowledge.ImportRef, error) {
+func (s *importStore) ArchiveImports(ctx context.Context, workspace, project string) ([]knowledge.ImportRef, error) {
 	rows, err := importTable.all(ctx, s.reader, `i.workspace = ? AND i.project = ? AND i.failed > 0 AND i.status NOT IN ('running', 'paused')
 		AND json_extract(i.request, '$.source.type') = 'zip'`, workspace, project)
 	if err != nil {
@@ -21,17 +21,17 @@ func (s *Store) ArchiveImports(ctx context.Context, workspace, project string) (
 }
 
 // ImportContains reports whether an object of the source of an import is a document.
-func (s *Store) ImportContains(ctx context.Context, ref knowledge.ImportRef, document string) (bool, error) {
+func (s *importStore) ImportContains(ctx context.Context, ref knowledge.ImportRef, document string) (bool, error) {
 	return s.importHas(ctx, ref, "o.document_id = ?3", document)
 }
 
 // ImportLost reports whether an object of the source of an import is a document that
 // was removed, or is being removed.
-func (s *Store) ImportLost(ctx context.Context, ref knowledge.ImportRef) (bool, error) {
+func (s *importStore) ImportLost(ctx context.Context, ref knowledge.ImportRef) (bool, error) {
 	return s.importHas(ctx, ref, "EXISTS (SELECT 1 FROM documents AS d WHERE d.id = o.document_id AND (d.removed OR d.removing_upto > 0))")
 }
 
-func (s *Store) importHas(ctx context.Context, ref knowledge.ImportRef, condition string, args ...any) (bool, error) {
+func (s *importStore) importHas(ctx context.Context, ref knowledge.ImportRef, condition string, args ...any) (bool, error) {
 	var one int
 	there, err := first(ctx, s.reader, []any{&one}, `SELECT 1 FROM imports AS i JOIN import_objects AS o ON o.source_id = i.source_id
 		WHERE i.id = ?1 AND i.workspace = ?2 AND `+condition+" LIMIT 1", append([]any{ref.Import, ref.Workspace}, args...)...)

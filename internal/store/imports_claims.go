@@ -25,7 +25,7 @@ type ImportClaim struct {
 //
 // A document that is being removed, one for which the limits leave no room, and one
 // that would have too many tags, are refused; the others are claimed.
-func (s *Store) ClaimVersions(ctx context.Context, list []NewVersion, limits knowledge.LimitsConfig) ([]ImportClaim, error) {
+func (s *importStore) ClaimVersions(ctx context.Context, list []NewVersion, limits knowledge.LimitsConfig) ([]ImportClaim, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -101,7 +101,7 @@ func (r *room) take(a *addition) *knowledge.Error {
 
 // HasRoom reports whether a project that may have limit documents, 0 = any, may have a
 // version of this one.
-func (s *Store) HasRoom(ctx context.Context, i Import, document string, limit int) (bool, error) {
+func (s *importStore) HasRoom(ctx context.Context, i Import, document string, limit int) (bool, error) {
 	if limit == 0 {
 		return true, nil
 	}
@@ -115,7 +115,7 @@ func (s *Store) HasRoom(ctx context.Context, i Import, document string, limit in
 	return there || n < limit, nil
 }
 
-func (s *Store) claim(ctx context.Context, tx transaction, nv NewVersion, left *room) (ImportClaim, error) {
+func (s *importStore) claim(ctx context.Context, tx transaction, nv NewVersion, left *room) (ImportClaim, error) {
 	a := addition{NewVersion: nv}
 	a.Now = s.orNow(nv.Now)
 	again, err := a.claimed(ctx, tx)
@@ -192,7 +192,7 @@ func (a *addition) reclaim(ctx context.Context, tx transaction) (ImportClaim, er
 
 // HasClaim reports whether an import that is working has claimed a version of a
 // document up to upto and not published it.
-func (s *Store) HasClaim(ctx context.Context, workspace, document string, upto int) (bool, error) {
+func (s *importStore) HasClaim(ctx context.Context, workspace, document string, upto int) (bool, error) {
 	var one int
 	there, err := first(ctx, s.reader, []any{&one}, `SELECT 1 FROM document_versions AS v JOIN imports AS i ON i.run_id = v.run_id
 		WHERE v.document_id = ? AND v.workspace = ? AND v.version <= ? AND v.status = 'pending' AND i.workspace = v.workspace AND i.status = 'running' LIMIT 1`,
@@ -205,12 +205,12 @@ func (s *Store) HasClaim(ctx context.Context, workspace, document string, upto i
 
 // failClaim ends a claimed version with an error. The document shows the error if
 // this is its newest version.
-func (s *Store) failClaim(ctx context.Context, tx transaction, ref knowledge.VersionRef, e knowledge.DocumentError) error {
+func failClaim(ctx context.Context, tx transaction, ref knowledge.VersionRef, e knowledge.DocumentError) error {
 	text, err := encodeError(&e)
 	if err != nil {
 		return err
 	}
-	now := micros(s.now())
+	now := micros(tx.now())
 	ended, err := changed(tx.exec(ctx, "UPDATE document_versions SET status = 'error', stage = ?, error = ?, updated_at = ? WHERE document_id = ? AND version = ? AND status = 'pending'",
 		e.Stage, text, now, ref.Document, ref.Version))
 	if err != nil || !ended {

@@ -88,7 +88,7 @@ func loadObjects(ctx context.Context, db querier, source int64, keys []string) (
 }
 
 // ImportedObjects returns those objects that were listed before, by their keys.
-func (s *Store) ImportedObjects(ctx context.Context, i Import, keys []string) (map[string]ImportedObject, error) {
+func (s *importStore) ImportedObjects(ctx context.Context, i Import, keys []string) (map[string]ImportedObject, error) {
 	rows, err := loadObjects(ctx, s.reader, i.Source, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read objects of import %s: %w", i.Import, failure(err))

@@ -36,7 +36,7 @@ type ImportPage struct {
 }
 
 // ImportPage returns a page that is stored; there is false if it is not.
-func (s *Store) ImportPage(ctx context.Context, i Import, page int) (p ImportPage, there bool, err error) {
+func (s *importStore) ImportPage(ctx context.Context, i Import, page int) (p ImportPage, there bool, err error) {
 	p.Page = page
 	there, err = first(ctx, s.reader, []any{&p.Next, &p.Objects, &p.Todo},
 		"SELECT next, objects, todo FROM import_pages WHERE import = ? AND page = ?", i.Number, page)
@@ -56,7 +56,7 @@ const objectsPerBatch = 100
 // AddImportPage may be repeated until it has succeeded: the objects are counted once.
 // The page then has the number of objects to import. Of a dry run, only the page and
 // its counts are stored.
-func (s *Store) AddImportPage(ctx context.Context, i Import, page ImportPage, list, late []ListedObject) (ImportPage, error) {
+func (s *importStore) AddImportPage(ctx context.Context, i Import, page ImportPage, list, late []ListedObject) (ImportPage, error) {
 	l := listing{Import: i, page: page.Page, now: micros(s.now())}
 	doing := fmt.Sprintf("store page %d of import %s", page.Page, i.Import)
 	for first := 0; first < len(list); first += objectsPerBatch {

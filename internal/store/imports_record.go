@@ -49,7 +49,7 @@ type FailedObject struct {
 // versions that readers see because of it, and those of them that replace another. It
 // returns ErrGenerationsMoved, and stores nothing, if the project's generations have
 // changed since one of the versions was written.
-func (s *Store) RecordImported(ctx context.Context, i Import, r ImportRecord) (replaced []knowledge.VersionRef, err error) {
+func (s *importStore) RecordImported(ctx context.Context, i Import, r ImportRecord) (replaced []knowledge.VersionRef, err error) {
 	w := recording{Import: i, store: s, page: r.Page}
 	for _, v := range r.Published {
 		rows, err := newChunkRows(v.Ref, 0, v.Chunks)
@@ -107,7 +107,7 @@ func addUsage(ctx context.Context, tx transaction, i Import, more knowledge.RunU
 // recording is the work of RecordImported.
 type recording struct {
 	Import
-	store    *Store
+	store    *importStore
 	page     int
 	chunks   [][]chunkRow
 	counts   knowledge.ImportCounts
@@ -129,7 +129,7 @@ func (w *recording) publish(ctx context.Context, tx transaction, v ImportedVersi
 		return w.giveUp(ctx, tx, v)
 	}
 	var result Published
-	switched, err := w.store.publish(ctx, tx, v.Ref, v.Of, &result)
+	switched, err := w.store.versions.publish(ctx, tx, v.Ref, v.Of, &result)
 	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return err
 	}
@@ -196,7 +196,7 @@ func (w *recording) fail(ctx context.Context, tx transaction, f FailedObject) er
 	}
 	switch {
 	case f.Claim != nil:
-		err = w.store.failClaim(ctx, tx, *f.Claim, f.Error)
+		err = failClaim(ctx, tx, *f.Claim, f.Error)
 	case open:
 		f.Claim, err = w.insertFailed(ctx, tx, f)
 	}

@@ -12,7 +12,7 @@ const retriesPerBatch = 200
 
 // FailedObjects returns the failed objects of an import whose keys come after one,
 // at most limit, in their order.
-func (s *Store) FailedObjects(ctx context.Context, i Import, after string, limit int) ([]ImportFailure, error) {
+func (s *importStore) FailedObjects(ctx context.Context, i Import, after string, limit int) ([]ImportFailure, error) {
 	rows, err := importFailureTable.all(ctx, s.reader, `f.import = ? AND f.key > ? AND EXISTS (
 		SELECT 1 FROM import_objects AS o WHERE o.source_id = ? AND o.key = f.key AND o.import = f.import AND o.outcome = 'failed')
 		ORDER BY f.key LIMIT ?`, i.Number, after, i.Source, limit)
@@ -33,7 +33,7 @@ type RetriedObject struct {
 
 // MarkRetried stores that a failed object is retried: it is no longer counted as
 // failed, until SettleRetried stores what became of it. Repeating it changes nothing.
-func (s *Store) MarkRetried(ctx context.Context, i Import, o RetriedObject) error {
+func (s *importStore) MarkRetried(ctx context.Context, i Import, o RetriedObject) error {
 	return s.write(ctx, "retry "+o.Key, func(ctx context.Context, tx transaction) error {
 		open, err := changed(tx.exec(ctx, "UPDATE import_objects SET outcome = 'retrying', version = ? WHERE source_id = ? AND key = ? AND import = ? AND outcome = 'failed'",
 			o.Version, i.Source, o.Key, i.Number))
@@ -50,7 +50,7 @@ func (s *Store) MarkRetried(ctx context.Context, i Import, o RetriedObject) erro
 
 // SettleRetried stores what became of retried objects whose ingestion has ended, and
 // returns how many have not. Repeating it counts nothing twice.
-func (s *Store) SettleRetried(ctx context.Context, i Import) (left int, err error) {
+func (s *importStore) SettleRetried(ctx context.Context, i Import) (left int, err error) {
 	for after := ""; ; {
 		rows, err := objectTable.all(ctx, s.reader, "o.import = ? AND o.outcome = 'retrying' AND o.key > ? ORDER BY o.key LIMIT ?", i.Number, after, retriesPerBatch)
 		if err != nil {

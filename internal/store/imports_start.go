@@ -22,7 +22,7 @@ type NewImport struct {
 // StartImport inserts an import and its run, in one transaction. If the same owner
 // started it before, nothing changes and the import is returned as it is. A source
 // that another import of the project has not ended with is a conflict.
-func (s *Store) StartImport(ctx context.Context, p knowledge.Principal, n NewImport) (Import, error) {
+func (s *importStore) StartImport(ctx context.Context, p knowledge.Principal, n NewImport) (Import, error) {
 	if err := requireWrite(p); err != nil {
 		return Import{}, err
 	}
@@ -92,7 +92,7 @@ func importRun(row *importRow, now time.Time) Run {
 
 // PreviousImport returns the id of the import of the same source before an import, ""
 // for none.
-func (s *Store) PreviousImport(ctx context.Context, i Import) (string, error) {
+func (s *importStore) PreviousImport(ctx context.Context, i Import) (string, error) {
 	var id string
 	_, err := first(ctx, s.reader, []any{&id}, "SELECT id FROM imports WHERE source_id = ? AND number < ? ORDER BY number DESC LIMIT 1", i.Source, i.Number)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *Store) PreviousImport(ctx context.Context, i Import) (string, error) {
 // objects that failed. If the same run was started before, nothing changes. It is a
 // conflict if nothing failed, if the import has not ended, or if a later import of
 // the source has taken its objects over.
-func (s *Store) RetryImport(ctx context.Context, p knowledge.Principal, id, runID string, now time.Time) (Import, error) {
+func (s *importStore) RetryImport(ctx context.Context, p knowledge.Principal, id, runID string, now time.Time) (Import, error) {
 	if err := requireWrite(p); err != nil {
 		return Import{}, err
 	}
@@ -157,7 +157,7 @@ func retryableImport(ctx context.Context, tx transaction, row *importRow) error 
 
 // SetImportStatus stores that an import is paused or running. It does nothing for
 // an import that has ended.
-func (s *Store) SetImportStatus(ctx context.Context, ref knowledge.ImportRef, status knowledge.ImportStatus) error {
+func (s *importStore) SetImportStatus(ctx context.Context, ref knowledge.ImportRef, status knowledge.ImportStatus) error {
 	return s.write(ctx, "set the status of import "+ref.Import, func(ctx context.Context, tx transaction) error {
 		_, err := tx.exec(ctx, "UPDATE imports SET status = ?, updated_at = ? WHERE id = ? AND workspace = ? AND status IN ('running', 'paused')",
 			status, micros(s.now()), ref.Import, ref.Workspace)
@@ -167,7 +167,7 @@ func (s *Store) SetImportStatus(ctx context.Context, ref knowledge.ImportRef, st
 
 // endImport stores the end of an import whose run has ended, and gives up the versions
 // that it has claimed and not published.
-func (s *Store) endImport(ctx context.Context, tx transaction, workspace, runID string, end runRow) error {
+func endImport(ctx context.Context, tx transaction, workspace, runID string, end runRow) error {
 	var row importRow
 	there, err := importTable.first(ctx, tx, &row, "i.run_id = ? AND i.workspace = ?", runID, workspace)
 	if err != nil || !there {
@@ -177,15 +177,15 @@ func (s *Store) endImport(ctx context.Context, tx transaction, workspace, runID 
 	if err := importTable.update(ctx, tx, &row); err != nil {
 		return err
 	}
-	return s.releaseClaims(ctx, tx, runID)
+	return releaseClaims(ctx, tx, runID)
 }
 
 // releaseClaims ends the versions that an import has claimed and not published.
-func (s *Store) releaseClaims(ctx context.Context, tx transaction, runID string) error {
+func releaseClaims(ctx context.Context, tx transaction, runID string) error {
 	rows, err := versionTable.all(ctx, tx, "v.status = 'pending' AND v.run_id = ?", runID)
 	for i := range rows {
 		if err == nil {
-			err = s.failClaim(ctx, tx, rows[i].ref(), knowledge.DocumentError{
+			err = failClaim(ctx, tx, rows[i].ref(), knowledge.DocumentError{
 				Code: knowledge.CodeCanceled, Stage: knowledge.StagePublish, Retryable: true, Message: "the import ended before this document was published",
 			})
 		}

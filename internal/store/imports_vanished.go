@@ -22,7 +22,7 @@ const vanishedPerBatch = 200
 // has listed and this one has not, and forgets and counts the objects, in the same
 // transaction. The documents that are under legal hold stay. after is "" for the
 // first part. Repeating a part counts nothing twice.
-func (s *Store) MarkVanished(ctx context.Context, i Import, after string) (VanishedPage, error) {
+func (s *importStore) MarkVanished(ctx context.Context, i Import, after string) (VanishedPage, error) {
 	var page VanishedPage
 	// It may have to look at all objects of the source, so it keeps no writer waiting.
 	rows, err := objectTable.all(ctx, s.reader, "o.source_id = ? AND o.key > ? AND o.import < ? ORDER BY o.key LIMIT ?", i.Source, after, i.Number, vanishedPerBatch)
@@ -54,7 +54,7 @@ func (s *Store) MarkVanished(ctx context.Context, i Import, after string) (Vanis
 
 // removeVanished starts the removal of the document of an object, and forgets the
 // object. It reports whether it did.
-func (s *Store) removeVanished(ctx context.Context, tx transaction, i Import, row *objectRow, page *VanishedPage) (bool, error) {
+func (s *importStore) removeVanished(ctx context.Context, tx transaction, i Import, row *objectRow, page *VanishedPage) (bool, error) {
 	var doc documentRow
 	there, err := loadDocument(ctx, tx, row.DocumentID, &doc)
 	if err != nil || there && doc.LegalHold {
@@ -76,7 +76,7 @@ func (s *Store) removeVanished(ctx context.Context, tx transaction, i Import, ro
 // CountVanished stores and returns how many objects an import before has listed and
 // this one has not, and forgets the descriptions that are no longer in the source. It
 // is called before MarkVanished, or again.
-func (s *Store) CountVanished(ctx context.Context, i Import) (int64, error) {
+func (s *importStore) CountVanished(ctx context.Context, i Import) (int64, error) {
 	query, args := "SELECT count(*) FROM import_objects WHERE source_id = ? AND import < ?", []any{i.Source, i.Number}
 	if i.Request.DryRun { // it has marked none as listed
 		query = "SELECT (SELECT count(*) FROM import_objects WHERE source_id = ?) - (SELECT COALESCE(sum(known), 0) FROM import_pages WHERE import = ?)"
@@ -103,7 +103,7 @@ type Sidecar struct {
 }
 
 // PutSidecars stores descriptions of objects that an import has listed.
-func (s *Store) PutSidecars(ctx context.Context, i Import, list []Sidecar) error {
+func (s *importStore) PutSidecars(ctx context.Context, i Import, list []Sidecar) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -124,7 +124,7 @@ var manySidecars = "SELECT key, etag, object FROM import_sidecars WHERE source_i
 
 // ImportSidecars returns the descriptions of objects that are known, by the keys of
 // the objects.
-func (s *Store) ImportSidecars(ctx context.Context, i Import, keys []string) (map[string]Sidecar, error) {
+func (s *importStore) ImportSidecars(ctx context.Context, i Import, keys []string) (map[string]Sidecar, error) {
 	found := map[string]Sidecar{}
 	for part := range slices.Chunk(keys, keysPerQuery) {
 		err := each(ctx, s.reader, manySidecars, keyArguments(part, i.Source), func(rows *sql.Rows) error {

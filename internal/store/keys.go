@@ -11,6 +11,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// keyStore has the API keys.
+type keyStore struct{ *database }
+
 // Key is an API key as it is stored: its hash, never itself.
 type Key struct {
 	ID        string
@@ -75,7 +78,7 @@ func (r keyRow) key() (Key, error) {
 }
 
 // CreateKey stores a key. A workspace that does not exist is not found.
-func (s *Store) CreateKey(ctx context.Context, k Key) error {
+func (s *keyStore) CreateKey(ctx context.Context, k Key) error {
 	k.CreatedAt = s.orNow(k.CreatedAt)
 	row, err := newKeyRow(k)
 	if err != nil {
@@ -97,7 +100,7 @@ func insertKey(ctx context.Context, tx transaction, row keyRow) error {
 
 // RenewKey replaces the secret of a key, for a request that created the key and did
 // not deliver its secret. A revoked key is not found.
-func (s *Store) RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (Key, error) {
+func (s *keyStore) RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (Key, error) {
 	if err := requireWorkspace(p); err != nil {
 		return Key{}, err
 	}
@@ -123,7 +126,7 @@ func (s *Store) RenewKey(ctx context.Context, p knowledge.Principal, id, hash, p
 
 // KeyByHash returns the key with this hash, held to what the keys that made it may do. A
 // revoked or expired key is not found.
-func (s *Store) KeyByHash(ctx context.Context, hash string) (Key, error) {
+func (s *keyStore) KeyByHash(ctx context.Context, hash string) (Key, error) {
 	var row keyRow
 	there, err := keyTable.first(ctx, s.reader, &row, "k.hash = ? AND k.revoked_at = 0 AND (k.expires_at = 0 OR k.expires_at > ?)", hash, micros(s.now()))
 	switch {
@@ -145,7 +148,7 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (Key, error) {
 // Keys lists the keys of the workspace, newest first; a principal that is held
 // to a project sees those of that project. The instance's own key is shown to
 // the instance's administrator only.
-func (s *Store) Keys(ctx context.Context, p knowledge.Principal, page Page) ([]Key, string, error) {
+func (s *keyStore) Keys(ctx context.Context, p knowledge.Principal, page Page) ([]Key, string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
@@ -170,7 +173,7 @@ func (s *Store) Keys(ctx context.Context, p knowledge.Principal, page Page) ([]K
 
 // RevokeKey ends a key at once; the keys that it made stay. Doing it again changes nothing. The instance's
 // key is configured, not revoked.
-func (s *Store) RevokeKey(ctx context.Context, p knowledge.Principal, id string) error {
+func (s *keyStore) RevokeKey(ctx context.Context, p knowledge.Principal, id string) error {
 	if err := requireWorkspace(p); err != nil {
 		return err
 	}
@@ -194,7 +197,7 @@ func revoke(ctx context.Context, tx transaction, p knowledge.Principal, id strin
 
 // ReplaceInstanceKey makes k the instance's one admin key. It deletes an earlier one
 // with another hash, and leaves one with the same hash as it is.
-func (s *Store) ReplaceInstanceKey(ctx context.Context, k Key) error {
+func (s *keyStore) ReplaceInstanceKey(ctx context.Context, k Key) error {
 	k.Instance, k.CreatedAt = true, s.orNow(k.CreatedAt)
 	row, err := newKeyRow(k)
 	if err != nil {

@@ -20,7 +20,7 @@ type RemovalMark struct{ Document, RunID string }
 // MarkManyRemoving is MarkRemoving for many documents, in a transaction for each batch.
 // refused has the CodeNotFound or CodeConflict of the documents that stay, by document. If
 // there is an error, the removals of earlier batches are returned with it.
-func (s *Store) MarkManyRemoving(ctx context.Context, p knowledge.Principal, marks []RemovalMark, now time.Time) (removals []Removal, refused map[string]error, err error) {
+func (s *removalStore) MarkManyRemoving(ctx context.Context, p knowledge.Principal, marks []RemovalMark, now time.Time) (removals []Removal, refused map[string]error, err error) {
 	if err := requireWrite(p); err != nil {
 		return nil, nil, err
 	}

@@ -79,7 +79,7 @@ func parsePostgres(databaseURL string) (*pgx.ConnConfig, int, error) {
 	return config, connections, nil
 }
 
-func (s *Store) openPostgres(ctx context.Context, cfg Config) error {
+func (s *database) openPostgres(ctx context.Context, cfg Config) error {
 	config, connections, err := parsePostgres(cfg.URL)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (postgresEngine) erase(context.Context) error { return nil }
 func (postgresEngine) close() {}
 
 // checkPostgresVersion refuses tables that are not those of this program.
-func (s *Store) checkPostgresVersion(ctx context.Context) error {
+func (s *database) checkPostgresVersion(ctx context.Context) error {
 	needed, err := postgresVersion()
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func upPostgres(ctx context.Context, db *sql.DB) error {
 	}
 	current, err := migratedVersion(ctx, db)
 	if err == nil {
-		err = refuseNewer(current, needed)
+		err = migratable(current, needed)
 	}
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ type preferencesRow struct {
 }
 
 // Preferences returns what SetPreferences stored for the principal's owner, or {}.
-func (s *Store) Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error) {
+func (s *workspaceStore) Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (s *Store) Preferences(ctx context.Context, p knowledge.Principal) (json.Ra
 }
 
 // SetPreferences stores the preferences of the principal's owner.
-func (s *Store) SetPreferences(ctx context.Context, p knowledge.Principal, value json.RawMessage) error {
+func (s *workspaceStore) SetPreferences(ctx context.Context, p knowledge.Principal, value json.RawMessage) error {
 	if err := requireWorkspace(p); err != nil {
 		return err
 	}

@@ -43,6 +43,7 @@ func (p *pool) statement(text string) string {
 // transaction is a transaction, with the statements of its pool.
 type transaction struct {
 	bun.Tx
+	clock
 	pool  *pool
 	woken *[]WebhookQueue // whose workflows are to be woken once it is committed
 }

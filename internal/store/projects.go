@@ -12,6 +12,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// projectStore has the projects.
+type projectStore struct {
+	*database
+	names *generationNames
+}
+
 type projectRow struct {
 	bun.BaseModel `bun:"table:projects,alias:p"`
 	Workspace     string `bun:"workspace,pk"`
@@ -61,12 +67,12 @@ func (r projectRow) project() (knowledge.Project, error) {
 
 // CreateProject makes a project, with keys to it; one with its id is a conflict,
 // and a workspace that does not exist is not found.
-func (s *Store) CreateProject(ctx context.Context, p knowledge.Project, keys ...Key) error {
+func (s *projectStore) CreateProject(ctx context.Context, p knowledge.Project, keys ...Key) error {
 	p.CreatedAt = s.orNow(p.CreatedAt)
 	if p.UpdatedAt.IsZero() {
 		p.UpdatedAt = p.CreatedAt
 	}
-	p.Generations.Serving = cmp.Or(p.Generations.Serving, s.WantedGeneration(p.Config))
+	p.Generations.Serving = cmp.Or(p.Generations.Serving, s.names.wanted(p.Config))
 	row, err := newProjectRow(p)
 	if err != nil {
 		return err
@@ -105,7 +111,7 @@ func (s *Store) CreateProject(ctx context.Context, p knowledge.Project, keys ...
 // generation of vectors that its configuration asks for; others keep theirs until a
 // reindex has filled it. change receives the present one in the same transaction, so that no
 // concurrent change is lost; its error is returned.
-func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id string, change func(*knowledge.Project) error) (knowledge.Project, error) {
+func (s *projectStore) UpdateProject(ctx context.Context, p knowledge.Principal, id string, change func(*knowledge.Project) error) (knowledge.Project, error) {
 	if err := requireWorkspace(p); err != nil {
 		return knowledge.Project{}, err
 	}
@@ -136,22 +142,22 @@ func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id str
 		if err != nil {
 			return err
 		}
-		if wanted := s.WantedGeneration(project.Config); wanted != before {
-			if err := s.adoptGeneration(ctx, tx, p.Workspace(), id, wanted); err != nil {
+		if wanted := s.names.wanted(project.Config); wanted != before {
+			if err := adoptGeneration(ctx, tx, p.Workspace(), id, wanted); err != nil {
 				return err
 			}
-			if project.Generations, err = s.generations(ctx, tx, p.Workspace(), id); err != nil {
+			if project.Generations, err = s.names.of(ctx, tx, p.Workspace(), id); err != nil {
 				return err
 			}
 		}
-		return s.cancelDeliveries(ctx, tx, webhooks, project.Webhooks)
+		return cancelDeliveries(ctx, tx, webhooks, project.Webhooks)
 	})
 	return project, err
 }
 
 // Project returns the project with this id, or else the one with this name. A name
 // that several projects have is a conflict.
-func (s *Store) Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error) {
+func (s *projectStore) Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error) {
 	if err := requireWorkspace(p); err != nil {
 		return knowledge.Project{}, err
 	}
@@ -174,7 +180,7 @@ const maxNamesakes = 100
 
 // ProjectsNamed returns the ids of the projects with this name that the principal covers,
 // oldest first, 100 at most.
-func (s *Store) ProjectsNamed(ctx context.Context, p knowledge.Principal, name string) ([]string, error) {
+func (s *projectStore) ProjectsNamed(ctx context.Context, p knowledge.Principal, name string) ([]string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
@@ -191,7 +197,7 @@ func (s *Store) ProjectsNamed(ctx context.Context, p knowledge.Principal, name s
 }
 
 // Projects lists the projects that the principal covers, newest first.
-func (s *Store) Projects(ctx context.Context, p knowledge.Principal, page Page) ([]knowledge.Project, string, error) {
+func (s *projectStore) Projects(ctx context.Context, p knowledge.Principal, page Page) ([]knowledge.Project, string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}

@@ -30,7 +30,7 @@ const idleRatesPerTake = 5
 // The row of a limit is one time, used_until: each token moves it on by its share of a
 // minute, and it may be a minute ahead of the clock. A limit that is further ahead than
 // clocks differ was written by a clock that was wrong, and counts as new.
-func (s *Store) TakeTokens(ctx context.Context, r TokenRequest) (tokens Tokens, err error) {
+func (s *leaseStore) TakeTokens(ctx context.Context, r TokenRequest) (tokens Tokens, err error) {
 	now, minute := micros(s.orNow(r.Now)), time.Minute.Microseconds()
 	share := max(minute/int64(r.PerMinute), 1)
 	err = s.write(ctx, "take tokens of a rate limit", func(ctx context.Context, tx transaction) error {

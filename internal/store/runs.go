@@ -13,6 +13,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// runStore has the runs.
+type runStore struct{ *database }
+
 // notBegun is the first offset of an ingest whose workflow is still busy with
 // other versions of the document: the events in its log are theirs.
 const notBegun = -1
@@ -149,7 +152,7 @@ func insertRun(ctx context.Context, tx transaction, r Run) error {
 }
 
 // AddRun stores a run that starts; one with its id is a conflict.
-func (s *Store) AddRun(ctx context.Context, r Run) error {
+func (s *runStore) AddRun(ctx context.Context, r Run) error {
 	r.CreatedAt = s.orNow(r.CreatedAt)
 	return s.write(ctx, "add run "+r.ID, func(ctx context.Context, tx transaction) error { return insertRun(ctx, tx, r) })
 }
@@ -170,7 +173,7 @@ func ownOrOfDocument(owner, tokens string) string {
 // Run returns a run to its owner and to the write and admin scopes. An ingest is also
 // returned to principals that see its version in Versions, and a removal to principals
 // that see the document; nobody does while it is being removed.
-func (s *Store) Run(ctx context.Context, p knowledge.Principal, id string) (Run, error) {
+func (s *runStore) Run(ctx context.Context, p knowledge.Principal, id string) (Run, error) {
 	if err := requireWorkspace(p); err != nil {
 		return Run{}, err
 	}
@@ -192,7 +195,7 @@ func (s *Store) Run(ctx context.Context, p knowledge.Principal, id string) (Run,
 }
 
 // Runs lists runs, newest first, by the rule of Run.
-func (s *Store) Runs(ctx context.Context, p knowledge.Principal, query RunQuery) ([]Run, string, error) {
+func (s *runStore) Runs(ctx context.Context, p knowledge.Principal, query RunQuery) ([]Run, string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
@@ -233,7 +236,7 @@ func visibleRuns(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 
 // seenRuns drops the ingests of versions that the principal may not know of,
 // unless it started them.
-func (s *Store) seenRuns(ctx context.Context, p knowledge.Principal, rows []runRow) ([]runRow, error) {
+func (s *runStore) seenRuns(ctx context.Context, p knowledge.Principal, rows []runRow) ([]runRow, error) {
 	hidden := map[string]bool{}
 	for _, r := range rows {
 		if r.Kind == knowledge.KindIngest && r.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite) {
@@ -257,7 +260,7 @@ func (s *Store) seenRuns(ctx context.Context, p knowledge.Principal, rows []runR
 
 // RunForSystem returns a run without a check of permission: for workers, and for
 // readers with a signed token for this run.
-func (s *Store) RunForSystem(ctx context.Context, workspace, id string) (Run, error) {
+func (s *runStore) RunForSystem(ctx context.Context, workspace, id string) (Run, error) {
 	var row runRow
 	there, err := runTable.first(ctx, s.reader, &row, "r.id = ? AND r.workspace = ?", id, workspace)
 	switch {
@@ -269,71 +272,6 @@ func (s *Store) RunForSystem(ctx context.Context, workspace, id string) (Run, er
 	return row.run()
 }
 
-// StartRun stores a run that starts and, unless c is nil, the principal's
-// conversation c.ID that it belongs to, which is inserted if there is none, in one
-// transaction. If the same owner started a run under this id before, nothing changes:
-// a conversation that was deleted since stays deleted. A run of somebody else with
-// this id is a conflict; a conversation of somebody else is not found. after is the
-// running question of the conversation that the run has to wait for, "" = none.
-func (s *Store) StartRun(ctx context.Context, p knowledge.Principal, r Run, c *Conversation) (after string, err error) {
-	if err := requireWorkspace(p); err != nil {
-		return "", err
-	}
-	if r.Workspace != p.Workspace() || r.Owner != p.Owner() {
-		return "", knowledge.Errorf(knowledge.CodeForbidden, "a run is started by its owner")
-	}
-	r.CreatedAt = s.orNow(r.CreatedAt)
-	err = s.write(ctx, "start run "+r.ID, func(ctx context.Context, tx transaction) error {
-		var row runRow
-		there, err := runTable.first(ctx, tx, &row, "r.id = ? AND r.workspace = ? AND r.owner = ?", r.ID, r.Workspace, r.Owner)
-		if err != nil || there {
-			after = row.After
-			return err
-		}
-		if c != nil {
-			if _, err := s.ensureConversation(ctx, tx, p, *c); err != nil {
-				return err
-			}
-		} else if r.After, err = lastRunning(ctx, tx, r); err != nil {
-			return err
-		}
-		after = r.After
-		return insertRun(ctx, tx, r)
-	})
-	return after, err
-}
-
-// lastRunning returns the run that answers the newest question of a run's conversation,
-// if it has not ended: the one that no other one waits for.
-func lastRunning(ctx context.Context, tx transaction, r Run) (string, error) {
-	if r.ConversationID == "" || r.Kind == knowledge.KindTool {
-		return "", nil
-	}
-	var last runRow
-	_, err := runTable.first(ctx, tx, &last, `r.workspace = ? AND r.conversation_id = ? AND r.status = 'running' AND r.kind <> 'tool' AND NOT EXISTS (
-		SELECT 1 FROM runs AS n WHERE n.conversation_id = r.conversation_id AND n.status = 'running' AND n.after_run = r.id) ORDER BY r.created_at DESC LIMIT 1`,
-		r.Workspace, r.ConversationID)
-	return last.ID, err
-}
-
-// RunningBefore returns the workflow of the run that a run which waits for after has to
-// wait for now: the first one that is running, of after and those that after itself waited
-// for; "" = none.
-func (s *Store) RunningBefore(ctx context.Context, workspace, after string) (string, error) {
-	for after != "" {
-		var row runRow
-		there, err := runTable.first(ctx, s.reader, &row, "r.id = ? AND r.workspace = ?", after, workspace)
-		if err != nil || !there {
-			return "", err
-		}
-		if row.Status == knowledge.RunRunning {
-			return row.WorkflowID, nil
-		}
-		after = row.After
-	}
-	return "", nil
-}
-
 // RunningQuery asks for a page of the runs that have not ended.
 type RunningQuery struct {
 	Kinds  []knowledge.RunKind // nil = all
@@ -343,7 +281,7 @@ type RunningQuery struct {
 }
 
 // RunningRuns lists runs that have not ended, oldest first.
-func (s *Store) RunningRuns(ctx context.Context, query RunningQuery) ([]Run, error) {
+func (s *runStore) RunningRuns(ctx context.Context, query RunningQuery) ([]Run, error) {
 	var rows []runRow
 	q := s.reader.NewSelect().Model(&rows).Where("r.status = 'running' AND r.created_at < ?", bound(query.Before)).
 		Where("(r.created_at, r.id) > (?, ?)", micros(query.After.At), query.After.ID)

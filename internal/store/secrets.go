@@ -10,6 +10,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// secretStore has the secrets that the API stored.
+type secretStore struct{ *database }
+
 // maxSecrets bounds the stored secrets of a workspace.
 const maxSecrets = 1000
 
@@ -61,7 +64,7 @@ func (r secretRow) secret() (Secret, error) {
 // principal covers, in the place of an earlier one of the same name and owner, whose time
 // of creation stays. created reports that there was none. A project that does not exist is
 // not found. A workspace has at most 1,000 secrets.
-func (s *Store) PutSecret(ctx context.Context, p knowledge.Principal, secret Secret) (stored knowledge.Secret, created bool, err error) {
+func (s *secretStore) PutSecret(ctx context.Context, p knowledge.Principal, secret Secret) (stored knowledge.Secret, created bool, err error) {
 	if err := requireWorkspace(p); err != nil {
 		return stored, false, err
 	}
@@ -129,7 +132,7 @@ func roomForSecret(ctx context.Context, tx transaction, workspace string) error 
 
 // Secrets lists the stored secrets that the principal may name, by name and project: those
 // of its workspace, and of the projects that it covers.
-func (s *Store) Secrets(ctx context.Context, p knowledge.Principal) ([]knowledge.Secret, error) {
+func (s *secretStore) Secrets(ctx context.Context, p knowledge.Principal) ([]knowledge.Secret, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
@@ -145,7 +148,7 @@ func (s *Store) Secrets(ctx context.Context, p knowledge.Principal) ([]knowledge
 
 // RemoveSecret deletes the stored secret of a name and a project, "" = that of the
 // workspace. One that there is not, or that the principal does not cover, is not found.
-func (s *Store) RemoveSecret(ctx context.Context, p knowledge.Principal, project, name string) error {
+func (s *secretStore) RemoveSecret(ctx context.Context, p knowledge.Principal, project, name string) error {
 	if err := requireWorkspace(p); err != nil {
 		return err
 	}
@@ -163,7 +166,7 @@ func (s *Store) RemoveSecret(ctx context.Context, p knowledge.Principal, project
 
 // SecretOf returns the stored secret that a project means by a name: its own, else that of
 // its workspace. there is false if neither has one.
-func (s *Store) SecretOf(ctx context.Context, workspace, project, name string) (secret Secret, there bool, err error) {
+func (s *secretStore) SecretOf(ctx context.Context, workspace, project, name string) (secret Secret, there bool, err error) {
 	var row secretRow
 	there, err = secretTable.first(ctx, s.reader, &row, "s.workspace = ? AND s.project IN ('', ?) AND s.name = ? ORDER BY s.project DESC LIMIT 1", workspace, project, name)
 	if err != nil {

@@ -14,7 +14,7 @@ type settingRow struct {
 
 // Setting returns a value that the instance keeps. If there is none, it stores the
 // result of create. Of several callers at once one creates it, and all get that value.
-func (s *Store) Setting(ctx context.Context, name string, create func() string) (string, error) {
+func (s *workspaceStore) Setting(ctx context.Context, name string, create func() string) (string, error) {
 	row := settingRow{Name: name}
 	err := s.write(ctx, "read setting "+name, func(ctx context.Context, tx transaction) error {
 		there, err := found(tx.NewSelect().Model(&row).WherePK().Scan(ctx))

@@ -40,7 +40,7 @@ const (
 	readerCache = "cache_size(-4096)"
 )
 
-func (s *Store) openSQLite(ctx context.Context, cfg Config) error {
+func (s *database) openSQLite(ctx context.Context, cfg Config) error {
 	path, err := sqlitePath(cfg.URL)
 	if err != nil {
 		return err
@@ -96,14 +96,14 @@ func (e sqliteEngine) erase(ctx context.Context) error {
 
 func (e sqliteEngine) close() { e.file.Close() }
 
-func (s *Store) migrateSQLite(ctx context.Context) error {
+func (s *database) migrateSQLite(ctx context.Context) error {
 	provider, err := s.sqliteMigrations()
 	if err != nil {
 		return err
 	}
 	current, target, err := provider.GetVersions(ctx)
 	if err == nil {
-		err = refuseNewer(current, target)
+		err = migratable(current, target)
 	}
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *Store) migrateSQLite(ctx context.Context) error {
 
 // checkSQLiteVersion refuses a database that another version of the program has
 // migrated.
-func (s *Store) checkSQLiteVersion(ctx context.Context) error {
+func (s *database) checkSQLiteVersion(ctx context.Context) error {
 	provider, err := s.sqliteMigrations()
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (s *Store) checkSQLiteVersion(ctx context.Context) error {
 	return err
 }
 
-func (s *Store) sqliteMigrations() (*goose.Provider, error) {
+func (s *database) sqliteMigrations() (*goose.Provider, error) {
 	files, err := fs.Sub(sqliteMigrations, "migrations/sqlite")
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -212,48 +211,6 @@ func TestOpen(t *testing.T) {
 			t.Error("opened")
 		}
 	})
-}
-
-func TestVersionsOfAnOlderDatabaseGoOn(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	s, path := openAt(t)
-	published, chunks := publish(t, s, "a", "text", 1)
-	next := newVersion("a")
-	next.Name, next.Access = "b", &knowledge.Access{Workspace: true}
-	_, pending, err := s.AddVersion(ctx, next)
-	must(t, err)
-	_, first, err := s.AddVersion(ctx, newVersion("first"))
-	must(t, err)
-	must(t, s.Downgrade(ctx, 1))
-	// The document had an upload's attributes at once.
-	must(t, s.Exec(ctx, `UPDATE documents SET name = 'b', access = '{"workspace":false,"users":["ann"]}' WHERE id = '`+published.Document+`'`))
-	must(t, s.Close())
-
-	s, err = store.Open(ctx, store.Config{URL: "sqlite://" + path})
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
-	d, err := s.Document(ctx, manager(), published.Document)
-	must(t, err)
-	if d.Name != "a" || d.PublishedVersion != 1 {
-		t.Errorf("what is published is %q", d.Name)
-	}
-	list, err := s.PendingVersions(ctx, store.PendingQuery{Before: time.Now().Add(time.Minute), Limit: 10})
-	if err != nil || len(list) != 2 {
-		t.Errorf("%d versions are pending, %v", len(list), err)
-	}
-	for _, v := range []store.Version{pending, first} {
-		must(t, s.PutChunks(ctx, v.VersionRef, chunks[:0]))
-		if got, err := s.Publish(ctx, v.VersionRef); err != nil || !got.Done {
-			t.Errorf("published %+v, %v", got, err)
-		}
-	}
-	if d, err = s.Document(ctx, manager(), published.Document); err != nil || d.Name != "b" || !slices.Equal(d.ACL(), []string{"u:ann"}) {
-		t.Errorf("the next version is %q for %q, %v", d.Name, d.ACL(), err)
-	}
-	if d, err = s.Document(ctx, manager(), first.Document); err != nil || !slices.Equal(d.ACL(), first.ACL) || !slices.Equal(d.Tags, first.Tags) {
-		t.Errorf("a first version is %+v, %v", d, err)
-	}
 }
 
 // TestTheClock writes at a time of the test's, by every method that is not told

@@ -4,12 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
-	"sync"
 	"time"
-
-	"github.com/uptrace/bun"
 )
 
 // Config configures a Store.
@@ -21,51 +17,68 @@ type Config struct {
 	// Joined opens a SQLite database that a server on this machine has open. Open
 	// then creates and migrates nothing: it refuses a database of another version.
 	Joined bool
-	// Generation is that of the vectors of projects that name none. Projects that were
-	// made before projects had generations get it. Defaults to "".
+	// Generation is that of the vectors of projects that name no model. Defaults to "".
 	Generation string
 	// Logger receives the migrations that run. Defaults to none.
 	Logger *slog.Logger
 	// Clock returns the time for writes that name none. Defaults to time.Now.
 	Clock func() time.Time
 	// Woken receives each webhook whose workflow has to be started or woken. The
-	// store does not wait for a receiver: RestlessQueues lists what it missed.
+	// store does not wait for a receiver: PendingQueues lists what it missed.
 	// Defaults to none.
 	Woken chan<- WebhookQueue
 }
 
-// Store is the database. It is safe for concurrent use.
+// Store is the database. It is safe for concurrent use. The type of each resource has
+// the methods of that resource.
 type Store struct {
-	id     string // of this opening, as the owner of leases
-	engine engine
-	writer *pool
-	reader *pool
-	log    *slog.Logger
-	clock  func() time.Time
-	woken  chan<- WebhookQueue
-
-	generation string   // of projects that name none
-	revised    sync.Map // base generation -> the one that UseGeneration named
+	*database
+	workspaceStore
+	projectStore
+	keyStore
+	secretStore
+	documentStore
+	versionStore
+	chunkStore
+	removalStore
+	importStore
+	runStore
+	reindexStore
+	conversationStore
+	webhookStore
+	generationStore
+	leaseStore
 }
 
-// engine is what SQLite and PostgreSQL do in different ways, beside their SQL.
-type engine interface {
-	// transact runs work in a transaction that behaves as if it were the only one:
-	// what it reads is still true when it commits. work may run several times, and
-	// must begin each time from the same values.
-	transact(ctx context.Context, writer *pool, work func(ctx context.Context, tx bun.Tx) error) error
-	// ping returns an error if the database cannot be read or cannot be written. It
-	// writes nothing, and waits for no writer.
-	ping(ctx context.Context, reader *pool) error
-	// erase is EraseDeleted.
-	erase(ctx context.Context) error
-	// close is called before the connections are closed.
-	close()
+// newStore returns a store without connections.
+func newStore(cfg Config) *Store {
+	db := &database{clock: cfg.Clock, id: rand.Text(), log: cfg.Logger, woken: cfg.Woken}
+	names := &generationNames{instance: cfg.Generation}
+	versions := versionStore{db, names}
+	return &Store{
+		database:          db,
+		workspaceStore:    workspaceStore{db},
+		projectStore:      projectStore{db, names},
+		keyStore:          keyStore{db},
+		secretStore:       secretStore{db},
+		documentStore:     documentStore{db},
+		versionStore:      versions,
+		chunkStore:        chunkStore{db},
+		removalStore:      removalStore{db},
+		importStore:       importStore{db, &versions},
+		runStore:          runStore{db},
+		reindexStore:      reindexStore{db, names},
+		conversationStore: conversationStore{db},
+		webhookStore:      webhookStore{db},
+		generationStore:   generationStore{db, names},
+		leaseStore:        leaseStore{db},
+	}
 }
 
 // Open opens the database. A SQLite database is created if it does not exist, and its
 // tables are migrated. The tables of a PostgreSQL database must be those that Migrate
-// makes: older ones are CodeUnavailable, which Migrate repairs, newer ones CodeConflict.
+// makes: older ones are CodeUnavailable, which Migrate repairs. Newer ones, and those
+// older than the first migration, are CodeConflict.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -73,16 +86,12 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	s := &Store{id: rand.Text(), log: cfg.Logger, clock: cfg.Clock, woken: cfg.Woken, generation: cfg.Generation}
+	s := newStore(cfg)
 	open := s.openSQLite
 	if isPostgres(cfg.URL) {
 		open = s.openPostgres
 	}
-	err := open(ctx, cfg)
-	if err == nil && !cfg.Joined {
-		err = s.bindGenerations(ctx)
-	}
-	if err != nil {
+	if err := open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -115,18 +124,3 @@ func (s *Store) Close() error {
 	}
 	return err
 }
-
-// Ping reports whether the database can be read and written. It writes nothing and
-// takes no lock that a writer holds, so a long write does not make the store look
-// broken.
-func (s *Store) Ping(ctx context.Context) error {
-	if err := s.engine.ping(ctx, s.reader); err != nil {
-		return fmt.Errorf("ping database: %w", failure(err))
-	}
-	return nil
-}
-
-// EraseDeleted returns once the bytes of rows that were deleted stand nowhere in the
-// files of the database. It does nothing on PostgreSQL, which overwrites its files in
-// its own time.
-func (s *Store) EraseDeleted(ctx context.Context) error { return failure(s.engine.erase(ctx)) }

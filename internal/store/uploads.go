@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -21,7 +20,7 @@ type Upload struct {
 
 // BeginUpload leases an original to this process, before its bytes are stored. AddVersion
 // ends the lease if NewVersion.Leased is set.
-func (s *Store) BeginUpload(ctx context.Context, u Upload) error {
+func (s *leaseStore) BeginUpload(ctx context.Context, u Upload) error {
 	return s.write(ctx, "begin an upload of document "+u.Document, func(ctx context.Context, tx transaction) error {
 		_, err := tx.exec(ctx, "INSERT INTO uploads (source_key, document_id, owner, leased_until) VALUES (?, ?, ?, ?)",
 			u.SourceKey, u.Document, s.id, micros(s.now().Add(UploadLease)))
@@ -31,7 +30,7 @@ func (s *Store) BeginUpload(ctx context.Context, u Upload) error {
 
 // RenewUpload renews the lease of an upload of this process. An upload that has ended, or
 // whose lease was lost, is CodeNotFound.
-func (s *Store) RenewUpload(ctx context.Context, sourceKey string) error {
+func (s *leaseStore) RenewUpload(ctx context.Context, sourceKey string) error {
 	return s.write(ctx, "renew an upload", func(ctx context.Context, tx transaction) error {
 		there, err := changed(tx.exec(ctx, "UPDATE uploads SET leased_until = ? WHERE source_key = ? AND owner = ?",
 			micros(s.now().Add(UploadLease)), sourceKey, s.id))
@@ -44,7 +43,7 @@ func (s *Store) RenewUpload(ctx context.Context, sourceKey string) error {
 
 // EndUpload deletes the row of an upload whose bytes are deleted. It changes nothing if
 // there is none.
-func (s *Store) EndUpload(ctx context.Context, sourceKey string) error {
+func (s *leaseStore) EndUpload(ctx context.Context, sourceKey string) error {
 	return s.write(ctx, "end an upload", func(ctx context.Context, tx transaction) error {
 		_, err := tx.exec(ctx, "DELETE FROM uploads WHERE source_key = ?", sourceKey)
 		return err
@@ -67,7 +66,7 @@ func (a *addition) endLease(ctx context.Context, tx transaction, process string)
 // TakeLostUploads returns uploads whose leases end before a time, for the caller to delete
 // their bytes and end them. Of several callers at once only one gets an upload. A caller
 // that dies loses it after UploadLease.
-func (s *Store) TakeLostUploads(ctx context.Context, before time.Time, limit int) ([]Upload, error) {
+func (s *leaseStore) TakeLostUploads(ctx context.Context, before time.Time, limit int) ([]Upload, error) {
 	var lost []Upload
 	err := s.write(ctx, "list lost uploads", func(ctx context.Context, tx transaction) error {
 		lost = nil
@@ -86,21 +85,4 @@ func (s *Store) TakeLostUploads(ctx context.Context, before time.Time, limit int
 		return err
 	})
 	return lost, err
-}
-
-// DailyTurn reports whether it is the caller's turn to do something that is done once a
-// day: nobody has had the turn of that name for a day. Of several callers at once one has
-// it. A turn that was taken in the future, by a clock that was wrong, does not count.
-func (s *Store) DailyTurn(ctx context.Context, name string) (turn bool, err error) {
-	now := s.now()
-	err = s.write(ctx, "take the daily turn of "+name, func(ctx context.Context, tx transaction) error {
-		turn, err = changed(tx.exec(ctx, `INSERT INTO settings (name, value) VALUES (?, ?)
-			ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE settings.value < ? OR settings.value > ?`,
-			"turn/"+name, now.Format(time.RFC3339), now.Add(-24*time.Hour).Format(time.RFC3339), now.Add(maxSkew).Format(time.RFC3339)))
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("daily turn: %w", err)
-	}
-	return turn, nil
 }

@@ -10,6 +10,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// versionStore has the versions of documents, from the upload to the publication.
+type versionStore struct {
+	*database
+	names *generationNames
+}
+
 // undetermined is the language before it is detected.
 const undetermined = "und"
 
@@ -141,9 +147,13 @@ func loadVersion(ctx context.Context, db querier, ref knowledge.VersionRef, row 
 }
 
 // Version returns one version of a document; not found once it was removed.
-func (s *Store) Version(ctx context.Context, ref knowledge.VersionRef) (Version, error) {
+func (s *versionStore) Version(ctx context.Context, ref knowledge.VersionRef) (Version, error) {
+	return readVersion(ctx, s.reader, ref)
+}
+
+func readVersion(ctx context.Context, db querier, ref knowledge.VersionRef) (Version, error) {
 	var row versionRow
-	if err := loadVersion(ctx, s.reader, ref, &row); err != nil {
+	if err := loadVersion(ctx, db, ref, &row); err != nil {
 		return Version{}, fmt.Errorf("read version %d of document %s: %w", ref.Version, ref.Document, failure(err))
 	}
 	return row.version()
@@ -160,7 +170,7 @@ type PendingQuery struct {
 // PendingVersions lists versions that wait for their ingestion, the one that
 // was changed the longest ago first. A version that is being removed, and one that an
 // import has claimed, are left out.
-func (s *Store) PendingVersions(ctx context.Context, query PendingQuery) ([]Version, error) {
+func (s *versionStore) PendingVersions(ctx context.Context, query PendingQuery) ([]Version, error) {
 	var rows []versionRow
 	q := selectVersions(s.reader, &rows).ColumnExpr("COALESCE((SELECT r.parent FROM runs AS r WHERE r.id = v.run_id), '') AS parent_run").
 		Where("v.status = 'pending' AND v.updated_at < ? AND v.version > d.removing_upto", bound(query.Before)).

@@ -10,6 +10,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// workspaceStore has the workspaces, and what the instance and its users have chosen.
+type workspaceStore struct{ *database }
+
 // Workspace is a tenant: nothing of one is ever seen from another.
 type Workspace struct {
 	ID        string
@@ -29,7 +32,7 @@ func (r workspaceRow) workspace() Workspace {
 }
 
 // CreateWorkspace makes a workspace; one with its id is a conflict.
-func (s *Store) CreateWorkspace(ctx context.Context, w Workspace) error {
+func (s *workspaceStore) CreateWorkspace(ctx context.Context, w Workspace) error {
 	row := workspaceRow{ID: w.ID, Name: w.Name, CreatedAt: micros(s.orNow(w.CreatedAt))}
 	return s.write(ctx, "create workspace "+w.ID, func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewInsert().Model(&row).Exec(ctx)
@@ -42,7 +45,7 @@ func (s *Store) CreateWorkspace(ctx context.Context, w Workspace) error {
 
 // Workspaces lists the principal's own workspace, newest first; the instance's
 // administrator sees all of them.
-func (s *Store) Workspaces(ctx context.Context, p knowledge.Principal, page Page) ([]Workspace, string, error) {
+func (s *workspaceStore) Workspaces(ctx context.Context, p knowledge.Principal, page Page) ([]Workspace, string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
@@ -65,7 +68,7 @@ func (s *Store) Workspaces(ctx context.Context, p knowledge.Principal, page Page
 }
 
 // WorkspaceExists reports whether there is a workspace with this id.
-func (s *Store) WorkspaceExists(ctx context.Context, id string) (bool, error) {
+func (s *workspaceStore) WorkspaceExists(ctx context.Context, id string) (bool, error) {
 	there, err := s.reader.NewSelect().Model((*workspaceRow)(nil)).Where("w.id = ?", id).Exists(ctx)
 	if err != nil {
 		return false, fmt.Errorf("look up workspace %s: %w", id, failure(err))

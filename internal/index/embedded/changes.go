@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 )
 
@@ -16,60 +15,6 @@ const keptRemovals = 100_000
 type state struct {
 	written  int64 // no entry of the workspace has a higher id
 	removals int64 // the number of the last removal in the workspace
-}
-
-// migrateChanges adds the numbers of changes to an index that was made without
-// them.
-func (x *Index) migrateChanges(ctx context.Context) error {
-	var n int
-	err := x.writer.QueryRowContext(ctx, `SELECT count(*) FROM pragma_table_info('workspaces') WHERE name = 'written'`).Scan(&n)
-	if err != nil || n > 0 {
-		return err
-	}
-	return x.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			ALTER TABLE workspaces ADD COLUMN written INTEGER NOT NULL DEFAULT 0;
-			ALTER TABLE workspaces ADD COLUMN removals INTEGER NOT NULL DEFAULT 0;
-			UPDATE workspaces SET written = (SELECT coalesce(max(id), 0) FROM entries);
-			CREATE INDEX workspaces_written ON workspaces (written);
-			CREATE TABLE removals (
-				number INTEGER PRIMARY KEY,
-				workspace INTEGER NOT NULL,
-				entry INTEGER NOT NULL
-			)`)
-		if err != nil {
-			return fmt.Errorf("number the changes: %w", err)
-		}
-		return replaceVocabularies(ctx, tx)
-	})
-}
-
-// replaceVocabularies replaces the list of words of each workspace by the list
-// of their occurrences.
-func replaceVocabularies(ctx context.Context, tx *sql.Tx) error {
-	rows, err := tx.QueryContext(ctx, `SELECT id FROM workspaces`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var workspaces []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		workspaces = append(workspaces, id)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	for _, id := range workspaces {
-		_, err := tx.ExecContext(ctx, fmt.Sprintf(`DROP TABLE IF EXISTS vocabulary_%d; %s`, id, createOccurrences(id)))
-		if err != nil {
-			return fmt.Errorf("list the occurrences of words of workspace %d: %w", id, err)
-		}
-	}
-	return nil
 }
 
 func createOccurrences(workspace int64) string {

@@ -12,8 +12,7 @@ import (
 	"runtime"
 	"sync"
 
-	_ "modernc.org/sqlite"     // the database/sql driver
-	_ "modernc.org/sqlite/vec" // vec0 tables
+	_ "modernc.org/sqlite" // the database/sql driver
 
 	"github.com/cairn-rag/cairn/internal/erase"
 )
@@ -26,9 +25,6 @@ type Config struct {
 	// Readers is the number of concurrent queries. Defaults to the number of
 	// processors, at least 4.
 	Readers int
-	// Generation is the generation of the vectors in a file that was made before vectors
-	// had generations. Defaults to "".
-	Generation string
 	// Logger receives the index's log records. Defaults to one that discards
 	// them.
 	Logger *slog.Logger
@@ -42,8 +38,6 @@ type Index struct {
 	file   *erase.File
 	path   string
 	log    *slog.Logger
-
-	generation string // of vectors without one
 
 	statements *statements // of reader
 	passages   *passageCache
@@ -69,7 +63,7 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 	if err := create(ctx, cfg.Path); err != nil {
 		return nil, fmt.Errorf("open index %s: %w", cfg.Path, err)
 	}
-	x := &Index{path: cfg.Path, log: cfg.Logger, generation: cfg.Generation, workspaces: map[string]int64{}, generations: map[string]generation{},
+	x := &Index{path: cfg.Path, log: cfg.Logger, workspaces: map[string]int64{}, generations: map[string]generation{},
 		sketches: &sketchCache{generations: map[generation]*sketches{}, rotations: map[int]*rotation{}}}
 	if err := x.connect(ctx, cfg.Readers); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", cfg.Path, err), x.Close())
@@ -141,7 +135,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 }
 
 // pageBytes is the size of a page in a new file. A vector of 512 dimensions takes 2 KB and
-// some bytes, so pages of 4 KB hold one, and pages of 8 KB three.
+// some bytes, so pages of 4 KB hold one, and those of 8 KB three.
 const pageBytes = 8192
 
 // create creates the file, readable by its owner only. A file that is there keeps the size of

@@ -3,7 +3,6 @@ package embedded_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -178,59 +177,6 @@ func TestOpen(t *testing.T) {
 		words, err := y.BM25(t.Context(), q, "keptword0")
 		if err != nil || len(words) != 1 {
 			t.Errorf("BM25: %v, error %v", words, err)
-		}
-	})
-	t.Run("adds the language of chunks to a file that was made without", func(t *testing.T) {
-		t.Parallel()
-		path := filepath.Join(t.TempDir(), "index.db")
-		x := open(t, path)
-		old := passage("old", 0, 1, []float32{1, 0})
-		old.Language = "eng"
-		if err := errors.Join(x.Upsert(t.Context(), []index.Entry{old}), x.Close()); err != nil {
-			t.Fatal(err)
-		}
-		db, err := sql.Open("sqlite", "file:"+path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = db.ExecContext(t.Context(), "ALTER TABLE entries DROP COLUMN language")
-		if err := errors.Join(err, db.Close()); err != nil {
-			t.Fatal(err)
-		}
-		y := open(t, path)
-		q := index.Query{Principal: member, Limit: 10, Filter: knowledge.Filter{{Field: "language", Type: "eq", Value: "eng"}}}
-		if hits, err := y.Dense(t.Context(), q, []float32{1, 0}); err != nil || len(hits) != 1 {
-			t.Errorf("dense: %v, error %v", hits, err)
-		}
-	})
-	t.Run("vectors without a generation become those of the configured one", func(t *testing.T) {
-		t.Parallel()
-		testAdoption(t)
-	})
-	t.Run("numbers the changes of a file that was made without", func(t *testing.T) {
-		t.Parallel()
-		path := filepath.Join(t.TempDir(), "index.db")
-		x := open(t, path)
-		if err := errors.Join(x.Upsert(t.Context(), []index.Entry{passage("old", 0, 1, nil)}), x.Close()); err != nil {
-			t.Fatal(err)
-		}
-		db, err := sql.Open("sqlite", "file:"+path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = db.ExecContext(t.Context(), `DROP INDEX workspaces_written; DROP TABLE removals; DROP TABLE occurrences_1;
-			ALTER TABLE workspaces DROP COLUMN written; ALTER TABLE workspaces DROP COLUMN removals;
-			CREATE VIRTUAL TABLE vocabulary_1 USING fts5vocab(words_1, row)`)
-		if err := errors.Join(err, db.Close()); err != nil {
-			t.Fatal(err)
-		}
-		y := open(t, path)
-		if err := y.Upsert(t.Context(), []index.Entry{passage("new", 0, 1, nil)}); err != nil {
-			t.Fatal(err)
-		}
-		hits, err := y.BM25(t.Context(), index.Query{Principal: member, Limit: 10}, "common")
-		if err != nil || len(hits) != 2 {
-			t.Errorf("found %v, error %v", hits, err)
 		}
 	})
 	t.Run("only the owner can read the file", func(t *testing.T) {

@@ -14,7 +14,15 @@ import (
 const schema = `
 CREATE TABLE IF NOT EXISTS workspaces (
 	id INTEGER PRIMARY KEY,
-	name TEXT NOT NULL UNIQUE
+	name TEXT NOT NULL UNIQUE,
+	written INTEGER NOT NULL DEFAULT 0, -- the number of the last entry
+	removals INTEGER NOT NULL DEFAULT 0 -- the number of the last removal
+);
+CREATE INDEX IF NOT EXISTS workspaces_written ON workspaces (written);
+CREATE TABLE IF NOT EXISTS removals (
+	number INTEGER PRIMARY KEY,
+	workspace INTEGER NOT NULL,
+	entry INTEGER NOT NULL
 );
 CREATE TABLE IF NOT EXISTS versions (
 	id INTEGER PRIMARY KEY,
@@ -61,22 +69,6 @@ CREATE TABLE IF NOT EXISTS generations (
 func (x *Index) migrate(ctx context.Context) error {
 	if _, err := x.writer.ExecContext(ctx, schema); err != nil {
 		return fmt.Errorf("create tables: %w", err)
-	}
-	if err := errors.Join(x.addChunkLanguage(ctx), x.migrateChanges(ctx), x.addVectorNumbers(ctx)); err != nil {
-		return err
-	}
-	return x.adoptVectors(ctx)
-}
-
-// addChunkLanguage adds the language of a chunk to an index that was made without it.
-func (x *Index) addChunkLanguage(ctx context.Context) error {
-	var n int
-	err := x.writer.QueryRowContext(ctx, `SELECT count(*) FROM pragma_table_info('entries') WHERE name = 'language'`).Scan(&n)
-	if err == nil && n == 0 {
-		_, err = x.writer.ExecContext(ctx, `ALTER TABLE entries ADD COLUMN language TEXT NOT NULL DEFAULT ''`)
-	}
-	if err != nil {
-		return fmt.Errorf("add the language of chunks: %w", err)
 	}
 	return nil
 }

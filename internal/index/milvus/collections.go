@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -231,37 +229,4 @@ func (x *Index) loaded(ctx context.Context, name string, call func() error) erro
 		return err
 	}
 	return call()
-}
-
-// adoptCollections renames collections that were made before vectors had generations: the
-// one of most entries becomes the collection of Config.Generation. The others are never searched.
-func (x *Index) adoptCollections(ctx context.Context) error {
-	names, err := x.names(ctx)
-	if err != nil {
-		return err
-	}
-	var legacy collection
-	most := int64(-1)
-	for _, name := range names {
-		number, ok := strings.CutPrefix(name, x.cfg.Prefix+"_d")
-		dimension, err := strconv.Atoi(number)
-		if !ok || err != nil || dimension == 0 {
-			continue
-		}
-		n, err := x.count(ctx, name, "")
-		if err != nil {
-			return err
-		}
-		if n > most {
-			legacy, most = collection{name: name, dimension: dimension}, n
-		}
-	}
-	wanted := x.cfg.collectionOf(x.cfg.Generation, legacy.dimension)
-	if legacy.name == "" || slices.Contains(names, wanted.name) {
-		return nil
-	}
-	if err := x.client.RenameCollection(ctx, milvusclient.NewRenameCollectionOption(legacy.name, wanted.name)); err != nil {
-		x.cfg.Logger.Warn("a collection of an earlier version cannot be renamed: run cairn rebuild-index, and drop it", "collection", legacy.name, "error", err)
-	}
-	return nil
 }

@@ -37,9 +37,6 @@ type Config struct {
 	// WithoutPartitionKey leaves out the partition key, for servers without it.
 	// Each search then reads the entries of all workspaces.
 	WithoutPartitionKey bool
-	// Generation is the generation of the vectors in collections that were made before
-	// vectors had generations. Defaults to "".
-	Generation string
 	// ListEvery is how old the known list of collections may be. A writer that
 	// creates a collection waits as long before it returns, so that every
 	// process searches it. Defaults to a second.

@@ -95,9 +95,6 @@ func unreachable(address string, err error) error {
 // start loads the collections. A server without any is checked for what a new
 // collection needs.
 func (x *Index) start(ctx context.Context) error {
-	if err := x.adoptCollections(ctx); err != nil {
-		return err
-	}
 	all, err := x.list(ctx)
 	if err != nil {
 		return err

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// uncited and unasked are conditions on a chunk c that is to be deleted: no message
+// cites it, and no question of its workspace is running, whose answer may cite it.
+const (
+	uncited = `NOT EXISTS (SELECT 1 FROM message_chunks AS m WHERE m.chunk_id = c.id)`
+	unasked = `NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.status = 'running' AND r.workspace = c.workspace AND r.kind IN ('query', 'tool', 'research'))`
+)
+
+// RetireChunks deletes the chunks of versions before ref, in batches, but for
+// those that a message cites: they stay, superseded. While a question of the
+// workspace is running all stay, since its answer may cite what it has found of
+// them; the next version takes them.
+func (s *chunkStore) RetireChunks(ctx context.Context, ref knowledge.VersionRef) error {
+	doing := fmt.Sprintf("retire chunks before version %d of document %s", ref.Version, ref.Document)
+	return deleteChunks(ctx, s.database, doing, func(_ context.Context, _ transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+		return q.Where("c.workspace = ? AND c.document_id = ? AND c.version < ?", ref.Workspace, ref.Document, ref.Version).
+			Where(uncited).Where(unasked), nil
+	})
+}
+
+// DiscardVersion deletes the chunks of a version that failed, was canceled, or was
+// overtaken by a newer one before it was published, in batches. It never deletes
+// those of a version that is published or being ingested, nor a chunk that a
+// message cites; those of a version that was published before stay as RetireChunks
+// keeps them. Doing it again changes nothing, and so does a version that was
+// removed.
+func (s *chunkStore) DiscardVersion(ctx context.Context, ref knowledge.VersionRef) error {
+	doing := fmt.Sprintf("discard the chunks of version %d of document %s", ref.Version, ref.Document)
+	return deleteChunks(ctx, s.database, doing, func(_ context.Context, _ transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+		return q.Where("c.workspace = ? AND c.document_id = ? AND c.version = ?", ref.Workspace, ref.Document, ref.Version).
+			Where(`EXISTS (SELECT 1 FROM document_versions AS v JOIN documents AS d ON d.id = v.document_id
+				WHERE v.document_id = c.document_id AND v.version = c.version AND d.published_version <> v.version
+					AND (v.status = 'error' OR v.status = 'inactive' AND ` + unasked + `))`).
+			Where(uncited), nil
+	})
+}
+
+// deleteChunks deletes the chunks c that which asks for, a batch a transaction,
+// so that other writers get their turn in between. which is called in each
+// transaction, and ends the work if it returns nil.
+func deleteChunks(ctx context.Context, db *database, doing string, which func(context.Context, transaction, *bun.SelectQuery) (*bun.SelectQuery, error)) error {
+	for deleted := int64(chunksPerBatch); deleted == chunksPerBatch; {
+		err := db.write(ctx, doing, func(ctx context.Context, tx transaction) error {
+			deleted = 0
+			batch, err := which(ctx, tx, tx.NewSelect().Model((*chunkRow)(nil)).Column("c.id"))
+			if err != nil || batch == nil {
+				return err
+			}
+			result, err := tx.NewDelete().Model((*chunkRow)(nil)).Where("c.id IN (?)", batch.Limit(chunksPerBatch)).Exec(ctx)
+			if err != nil {
+				return err
+			}
+			deleted, err = result.RowsAffected()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

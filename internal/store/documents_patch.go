@@ -1,0 +1,164 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// DocumentPatch is what to change; nil leaves as it is.
+type DocumentPatch struct {
+	Tags           *[]string
+	Metadata       *map[string]any
+	Status         *knowledge.Status // inactive, or published to undo it
+	Access         *knowledge.Access
+	Classification *string
+	LegalHold      *bool
+}
+
+// UpdateDocument changes attributes of a document, and returns the changed document.
+// The change also applies to its pending versions, and a change of the access to its
+// attachments. The caller writes the change to the index next, so this store gets the
+// lease of LeaseStale, unless another process has it. A document that is being removed is
+// a conflict.
+func (s *documentStore) UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch DocumentPatch) (knowledge.Document, error) {
+	if err := requireWrite(p); err != nil {
+		return knowledge.Document{}, err
+	}
+	var doc *documentRow
+	err := s.write(ctx, "update document "+id, func(ctx context.Context, tx transaction) (err error) {
+		if doc, err = managed(ctx, tx, p, id); err != nil {
+			return err
+		}
+		if doc.RemovingUpto > 0 {
+			return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
+		}
+		if patch.concernsIndex() {
+			doc.leaseIndex(s.id, s.now())
+		}
+		return patch.write(ctx, tx, doc, s.now())
+	})
+	if err != nil {
+		return knowledge.Document{}, err
+	}
+	return doc.document()
+}
+
+// write applies the patch to a document, and its access to the attachments.
+func (patch DocumentPatch) write(ctx context.Context, tx transaction, doc *documentRow, now time.Time) error {
+	if err := patch.apply(doc); err != nil {
+		return err
+	}
+	doc.UpdatedAt = micros(now)
+	if patch.concernsIndex() {
+		doc.StaleInIndex = doc.UpdatedAt
+		doc.IndexChange++
+	}
+	if _, err := tx.NewUpdate().Model(doc).WherePK().Exec(ctx); err != nil {
+		return err
+	}
+	if err := patch.pending(ctx, tx, doc); err != nil {
+		return err
+	}
+	if patch.Tags != nil || patch.Access != nil {
+		if err := doc.setWords(ctx, tx, true); err != nil {
+			return err
+		}
+	}
+	if err := doc.announce(ctx, tx, knowledge.WebhookUpdated, knowledge.NewID(), micros(now)); err != nil {
+		return err
+	}
+	if patch.Access == nil {
+		return nil
+	}
+	rows, err := children(ctx, tx, doc.ID)
+	for i := range rows {
+		if err == nil {
+			err = DocumentPatch{Access: patch.Access}.write(ctx, tx, &rows[i], now)
+		}
+	}
+	return err
+}
+
+// concernsIndex reports whether the index has to follow the patch.
+func (patch DocumentPatch) concernsIndex() bool {
+	return patch.Tags != nil || patch.Metadata != nil || patch.Classification != nil || patch.Access != nil
+}
+
+func (patch DocumentPatch) apply(doc *documentRow) (err error) {
+	if patch.Tags != nil || patch.Metadata != nil {
+		doc.Found = "" // from now on they are what the patch says
+	}
+	if patch.Status != nil {
+		switch *patch.Status {
+		case knowledge.StatusInactive:
+			doc.Inactive = true
+		case knowledge.StatusPublished:
+			if doc.PublishedVersion == 0 {
+				return knowledge.Errorf(knowledge.CodeConflict, "nothing of this document is published yet: wait for its ingestion")
+			}
+			doc.Inactive = false
+		default:
+			return invalid("body.status", "must be inactive or published")
+		}
+	}
+	if patch.Classification != nil {
+		doc.Classification = *patch.Classification
+	}
+	if patch.LegalHold != nil {
+		doc.LegalHold = *patch.LegalHold
+	}
+	if patch.Tags != nil {
+		tags := unique(*patch.Tags)
+		if len(tags) > maxTags {
+			return invalid("body.tags", "must be at most "+strconv.Itoa(maxTags))
+		}
+		if doc.Tags, err = encode(tags); err != nil {
+			return err
+		}
+	}
+	if patch.Metadata != nil {
+		metadata := *patch.Metadata
+		if metadata == nil {
+			metadata = map[string]any{}
+		}
+		if doc.Metadata, err = encode(metadata); err != nil {
+			return err
+		}
+	}
+	if patch.Access != nil {
+		doc.Access, err = encode(*patch.Access)
+	}
+	return err
+}
+
+// pending writes the patched attributes into the published version and the newer ones,
+// so that publishing one of them does not undo the patch. A patch of the access replaces
+// the document's user and conversation too, since all three decide who sees it.
+func (patch DocumentPatch) pending(ctx context.Context, tx transaction, doc *documentRow) error {
+	row := versionRow{attributes: doc.attributes}
+	var columns []string
+	for _, changed := range []struct {
+		named   bool
+		columns []string
+	}{
+		{patch.Tags != nil, []string{"tags", "found"}},
+		{patch.Metadata != nil, []string{"metadata", "found"}},
+		{patch.Classification != nil, []string{"classification"}},
+		{patch.Access != nil, []string{"access", "external_user_id", "conversation_id"}},
+	} {
+		if changed.named {
+			columns = append(columns, changed.columns...)
+		}
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	slices.Sort(columns)
+	_, err := tx.NewUpdate().Model(&row).Column(slices.Compact(columns)...).
+		Where("document_id = ? AND version >= ?", doc.ID, doc.PublishedVersion).Exec(ctx)
+	return err
+}

@@ -1,0 +1,284 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// DocumentQuery asks for documents. Empty fields ask for all; of several tags
+// one is enough. Offset skips documents (paging by number) instead of a cursor.
+type DocumentQuery struct {
+	Project string
+	Status  knowledge.Status
+	Code    knowledge.Code // of the error, or of the failure for which a step waits
+	Tags    []string
+	// Conversation is the one that the documents are attached to.
+	Conversation string
+	ExternalID   string
+	// Named asks for the documents that a person may mean by this text: an id or at least
+	// its first shortestIDStart characters, an external id, or a name.
+	Named string
+	Page
+	Offset int
+}
+
+// Documents lists documents, newest first. The write and admin scopes see every
+// document of their projects, others what their tokens reach once it is
+// published, and what is one user's or one conversation's alone from its upload
+// on.
+func (s *documentStore) Documents(ctx context.Context, p knowledge.Principal, query DocumentQuery) ([]knowledge.Document, string, error) {
+	if query.Offset < 0 {
+		return nil, "", invalid("query.page", "must not be below 0")
+	}
+	var rows []documentRow
+	q, err := s.queryDocuments(&rows, p, query)
+	if err != nil {
+		return nil, "", err
+	}
+	q, limit, err := newestFirst(q, "d", "documents", query.Page, defaultDocumentsLimit)
+	if err != nil {
+		return nil, "", err
+	}
+	if query.Offset > 0 {
+		q = q.Offset(int64(query.Offset))
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, "", fmt.Errorf("list documents: %w", failure(err))
+	}
+	rows, cursor := next(rows, limit, func(r documentRow) position {
+		return position{List: "documents", Order: r.CreatedAt, ID: r.ID}
+	})
+	list, err := decodeRows(rows, (*documentRow).document)
+	return list, cursor, err
+}
+
+// CountDocuments returns how many documents Documents lists on all pages.
+func (s *documentStore) CountDocuments(ctx context.Context, p knowledge.Principal, query DocumentQuery) (int, error) {
+	q, err := s.queryDocuments((*documentRow)(nil), p, query)
+	if err != nil {
+		return 0, err
+	}
+	n, err := q.Count(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("count documents: %w", failure(err))
+	}
+	return int(n), nil
+}
+
+// queryDocuments begins a query of those documents that the principal may list.
+func (s *documentStore) queryDocuments(model any, p knowledge.Principal, query DocumentQuery) (*bun.SelectQuery, error) {
+	if err := requireWorkspace(p); err != nil {
+		return nil, err
+	}
+	if query.Project != "" && !p.CoversProject(query.Project) {
+		return nil, knowledge.NotFound("project", query.Project)
+	}
+	return query.conditions(s.reader, readable(s.reader.NewSelect().Model(model), p))
+}
+
+func (query DocumentQuery) conditions(db *pool, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+	if query.Project != "" {
+		q = q.Where("d.project = ?", query.Project)
+	}
+	if query.ExternalID != "" {
+		q = q.Where("d.external_id = ?", query.ExternalID)
+	}
+	if query.Named != "" {
+		q = query.named(q)
+	}
+	if query.Conversation != "" {
+		q = q.Where("d.conversation_id = ? AND d.conversation_id <> ''", query.Conversation) // not '' for the index
+	}
+	if query.Code != "" {
+		q = q.Where(db.statement("(CASE WHEN d.error <> '' THEN json_extract(d.error, '$.code') WHEN d.waiting <> '' AND d.status = 'pending' THEN json_extract(d.waiting, '$.code') END)")+" = ?", query.Code)
+	}
+	if len(query.Tags) > 0 {
+		q = q.Where("EXISTS (SELECT 1 FROM document_tags AS g WHERE g.document_id = d.id AND g.tag IN (?))", bun.List(query.Tags))
+	}
+	switch query.Status {
+	case "":
+	case knowledge.StatusDeleting:
+		q = q.Where("d.removing_upto > 0")
+	case knowledge.StatusInactive:
+		q = q.Where("d.removing_upto = 0 AND d.inactive = TRUE")
+	case knowledge.StatusPending, knowledge.StatusPublished, knowledge.StatusError:
+		q = q.Where("d.removing_upto = 0 AND d.inactive = FALSE AND d.status = ?", query.Status)
+	default:
+		return nil, invalid("query.status", "must be pending, published, error, inactive or deleting")
+	}
+	return q, nil
+}
+
+// shortestIDStart is the smallest number of characters by which an id can be named.
+const shortestIDStart = 4
+
+func (query DocumentQuery) named(q *bun.SelectQuery) *bun.SelectQuery {
+	start, end := query.Named, query.Named // no id
+	if len(start) >= shortestIDStart && strings.Trim(start, "0123456789abcdef-") == "" {
+		end += "g" // after each character of an id
+	}
+	return q.Where("(d.external_id = ? OR d.name = ? OR d.id = ? OR d.id >= ? AND d.id < ?)", query.Named, query.Named, query.Named, start, end)
+}
+
+// Document returns one document, by the rule of Documents.
+func (s *documentStore) Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error) {
+	row, err := readDocument(ctx, s.reader, p, id)
+	if err != nil {
+		return knowledge.Document{}, err
+	}
+	return row.document()
+}
+
+// anyDocument and visibleDocument are readable, for the documents ?3 and ?4. PostgreSQL
+// refuses a parameter that no condition names.
+var (
+	anyDocument     = inScope("d") + " AND d.id = ?3 AND d.removed = FALSE"
+	visibleDocument = inScope("d") + " AND d.id = ?4 AND " + visible(tokens3)
+)
+
+func readDocument(ctx context.Context, db querier, p knowledge.Principal, id string) (*documentRow, error) {
+	if err := requireWorkspace(p); err != nil {
+		return nil, err
+	}
+	var row documentRow
+	query, args := visibleDocument, []any{p.Workspace(), p.Project(), tokenList(p), id}
+	if p.Can(knowledge.ScopeWrite) {
+		query, args = anyDocument, []any{p.Workspace(), p.Project(), id}
+	}
+	there, err := documentTable.first(ctx, db, &row, query, args...)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read document %s: %w", id, failure(err))
+	case !there:
+		return nil, knowledge.NotFound("document", id)
+	}
+	return &row, nil
+}
+
+// UnsearchableDocuments returns those of ids in which a search of projects finds nothing:
+// none of their versions is published, they are inactive, or of another project. Empty projects
+// means all. The caller has checked that the principal reaches them.
+func (s *documentStore) UnsearchableDocuments(ctx context.Context, p knowledge.Principal, ids, projects []string) ([]knowledge.Document, error) {
+	if err := requireWorkspace(p); err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	var rows []documentRow
+	q := s.reader.NewSelect().Model(&rows).Where("d.id IN (?) AND d.workspace || '' = ? AND d.removed = FALSE AND d.removing_upto = 0", bun.List(ids), p.Workspace())
+	if len(projects) == 0 {
+		q = q.Where("(d.published_version = 0 OR d.inactive = TRUE)")
+	} else {
+		q = q.Where("(d.published_version = 0 OR d.inactive = TRUE OR d.project || '' NOT IN (?))", bun.List(projects))
+	}
+	if err := q.OrderExpr("d.id").Scan(ctx); err != nil {
+		return nil, fmt.Errorf("look for documents without text to search: %w", failure(err))
+	}
+	return decodeRows(rows, (*documentRow).document)
+}
+
+// UnreachedDocuments returns those of ids that the principal's tokens do not reach,
+// whatever its scopes, in the order of ids. Unpublished documents are reached by the user
+// or the conversation that they belong to and, as inactive ones, with the write scope.
+func (s *documentStore) UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error) {
+	if err := requireWorkspace(p); err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var reachedIDs []string
+	condition := visible("?")
+	if p.Can(knowledge.ScopeWrite) {
+		condition = "d.removed = FALSE AND d.removing_upto = 0 AND " + hasToken("?")
+	}
+	// The concatenation keeps the database to the few ids, where it would begin
+	// at every document of the workspace.
+	q := s.reader.NewSelect().Model((*documentRow)(nil)).Column("d.id").
+		Where("d.id IN (?) AND d.workspace || '' = ?", bun.List(ids), p.Workspace()).Where(condition, bun.List(p.Tokens()))
+	if p.Project() != "" {
+		q = q.Where("d.project || '' = ?", p.Project())
+	}
+	if err := q.Scan(ctx, &reachedIDs); err != nil {
+		return nil, fmt.Errorf("check access to documents: %w", failure(err))
+	}
+	var missing []string
+	there := make(map[string]bool, len(reachedIDs))
+	for _, id := range reachedIDs {
+		there[id] = true
+	}
+	for _, id := range ids {
+		if !there[id] {
+			missing = append(missing, id)
+		}
+	}
+	return missing, nil
+}
+
+// Versions lists the versions of a document, newest first. Callers without the write
+// scope see neither unpublished versions of a published document nor older versions
+// that they could not read.
+func (s *documentStore) Versions(ctx context.Context, p knowledge.Principal, documentID string, page Page) ([]Version, string, error) {
+	if err := requireWorkspace(p); err != nil {
+		return nil, "", err
+	}
+	if _, err := readDocument(ctx, s.reader, p, documentID); err != nil {
+		return nil, "", err
+	}
+	var rows []versionRow
+	q, limit, err := inOrder(seenVersions(s.reader, &rows, p).Where("v.document_id = ?", documentID), "v.version", "DESC", "versions", page)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, "", fmt.Errorf("list versions of document %s: %w", documentID, failure(err))
+	}
+	rows, cursor := next(rows, limit, func(r versionRow) position {
+		return position{List: "versions", Order: int64(r.Version)}
+	})
+	list, err := readableVersions(p, rows)
+	return list, cursor, err
+}
+
+// VersionFor returns one version of a document, by the rule of Versions.
+func (s *documentStore) VersionFor(ctx context.Context, p knowledge.Principal, documentID string, version int) (Version, error) {
+	if err := requireWorkspace(p); err != nil {
+		return Version{}, err
+	}
+	var rows []versionRow
+	err := seenVersions(s.reader, &rows, p).Where("v.document_id = ? AND v.version = ?", documentID, version).Scan(ctx)
+	if err != nil {
+		return Version{}, fmt.Errorf("read version %d of document %s: %w", version, documentID, failure(err))
+	}
+	list, err := readableVersions(p, rows)
+	if err == nil && len(list) == 0 {
+		err = knowledge.NotFound("document", documentID)
+	}
+	if err != nil {
+		return Version{}, err
+	}
+	return list[0], nil
+}
+
+// seenVersions begins a query of the versions that the principal may know of. It
+// leaves in versions whose access SQL does not check; readableVersions drops them.
+func seenVersions(db bun.IDB, rows *[]versionRow, p knowledge.Principal) *bun.SelectQuery {
+	q := readable(selectVersions(db, rows), p)
+	if !p.Can(knowledge.ScopeWrite) {
+		q = q.Where("(v.version <= d.published_version OR d.published_version = 0)")
+	}
+	return q
+}
+
+// readableVersions returns the versions that the principal may read.
+func readableVersions(p knowledge.Principal, rows []versionRow) ([]Version, error) {
+	list, err := decodeRows(rows, (*versionRow).version)
+	if !p.Can(knowledge.ScopeWrite) {
+		list = slices.DeleteFunc(list, func(v Version) bool { return !p.Sees(v.Workspace, v.ACL) })
+	}
+	return list, err
+}
