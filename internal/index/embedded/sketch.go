@@ -144,15 +144,6 @@ func vectorBytes(vector []float32) []byte {
 	return b
 }
 
-// floats returns the vector of bytes in the file.
-func floats(b []byte) []float32 {
-	vector := make([]float32, len(b)/4)
-	for i := range vector {
-		vector[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return vector
-}
-
 // cosine returns the cosine of a vector with one as its bytes in the file, both of
 // length 1.
 func cosine(vector []float32, b []byte) float64 {
