@@ -10,8 +10,8 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // reindexView is a reindex that has started, or would.
@@ -109,7 +109,7 @@ func (s *Server) pauseRun(ctx context.Context, p knowledge.Principal, id string,
 	case err != nil:
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	case run.Kind == knowledge.KindResearch:
-		return s.controlResearch(ctx, p, run, workflows.ResearchControl{Paused: &paused}, func() error { return nil })
+		return s.controlResearch(ctx, p, run, record.ResearchControl{Paused: &paused}, func() error { return nil })
 	case !p.Can(knowledge.ScopeWrite):
 		return nil, errMayNotPause()
 	case run.Kind == knowledge.KindImport:

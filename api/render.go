@@ -8,12 +8,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/tool"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // previewLength is the length of a text_preview, in code points.
@@ -85,7 +84,7 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 }
 
 func (r *renderer) started(e stream.Event) (string, any, error) {
-	var data workflows.StartedData
+	var data record.StartedData
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return "", nil, fmt.Errorf("first event of run %s: %w", r.run.ID, err)
 	}
@@ -112,19 +111,19 @@ func (r *renderer) reset(ctx context.Context, e stream.Event) (string, any, erro
 	if r.run.Kind == knowledge.KindTool {
 		request, err := r.request(ctx)
 		if err != nil || request.Web != nil {
-			return "tool_update", webUpdate{Phase: activities.PhaseGeneration, Status: "started"}, err
+			return "tool_update", webUpdate{Phase: record.PhaseGeneration, Status: "started"}, err
 		}
-		return "tool_update", workflows.PhaseData{Phase: "COMPILING_RESULTS", Status: "started"}, nil
+		return "tool_update", record.PhaseData{Phase: "COMPILING_RESULTS", Status: "started"}, nil
 	}
 	return "messageReset", e.Data, nil
 }
 
 func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, error) {
-	var data workflows.ToolCallData
+	var data record.ToolCallData
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return "", nil, fmt.Errorf("tool call of run %s: %w", r.run.ID, err)
 	}
-	var turn activities.TurnRecord
+	var turn record.ModelCall
 	if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &turn); err != nil {
 		return "", nil, fmt.Errorf("tool call of run %s: %w", r.run.ID, err)
 	}
@@ -133,11 +132,11 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 		given = turn.ToolCalls[data.Call].Arguments
 	}
 	out := toolCallEvent{ID: data.ID, Name: data.Name, Arguments: arguments(given), Status: data.Status, Summary: summary(data)}
-	if data.Status != activities.CallStarted && data.Status != activities.CallWaiting {
+	if data.Status != record.CallStarted && data.Status != record.CallWaiting {
 		out.Seconds = &data.Seconds
 	}
 	if data.Files != "" {
-		var words activities.ToolWords
+		var words record.ToolWords
 		if err := r.server.deps.Blobs.GetJSON(ctx, data.Files, &words); err != nil {
 			return "", nil, fmt.Errorf("output of a tool of run %s: %w", r.run.ID, err)
 		}
@@ -153,7 +152,7 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 
 // toolEvent is an event that a tool call showed.
 func (r *renderer) toolEvent(ctx context.Context, e stream.Event) (string, any, error) {
-	var shown activities.ToolEventData
+	var shown record.ToolEventData
 	if err := json.Unmarshal(e.Data, &shown); err != nil {
 		return "", nil, fmt.Errorf("tool event of run %s: %w", r.run.ID, err)
 	}
@@ -169,7 +168,7 @@ func (r *renderer) toolEvent(ctx context.Context, e stream.Event) (string, any, 
 
 // searchChoices is what a search chose by itself.
 func (r *renderer) searchChoices(ctx context.Context, e stream.Event) (string, any, error) {
-	var search activities.SearchRecord
+	var search record.Search
 	if e.Ref != "" { // earlier versions of Cairn did not store what a quick search chose
 		if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &search); err != nil {
 			return "", nil, fmt.Errorf("search of run %s: %w", r.run.ID, err)
@@ -192,7 +191,7 @@ func arguments(given string) any {
 	return given
 }
 
-func summary(data workflows.ToolCallData) string {
+func summary(data record.ToolCallData) string {
 	switch {
 	case data.Failure != "":
 		return data.Failure
@@ -321,7 +320,7 @@ func preview(text string) string {
 
 // document returns the document with the state that the log has for it.
 func (r *renderer) document(ctx context.Context, e stream.Event) (any, error) {
-	var state workflows.DocumentState
+	var state record.DocumentState
 	if err := json.Unmarshal(e.Data, &state); err != nil {
 		return nil, fmt.Errorf("document event of run %s: %w", r.run.ID, err)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -166,7 +166,7 @@ func (s *Server) stopRun(ctx context.Context, p knowledge.Principal, run store.R
 	}
 	switch run.Kind {
 	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindResearch, knowledge.KindImport, knowledge.KindReindex:
-		end := activities.Canceled(run.Kind)
+		end := record.Canceled(run.Kind)
 		return s.deps.Store.EndRun(ctx, run.Workspace, run.ID, end.RunEnd("", s.now()))
 	case knowledge.KindIngest:
 		v, err := s.deps.Store.VersionFor(ctx, p, run.Subject, run.Version)

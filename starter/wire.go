@@ -13,7 +13,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/blob"
 	blobs "github.com/cairn-rag/cairn/internal/blob/connect"
 	"github.com/cairn-rag/cairn/internal/browser"
@@ -42,7 +42,7 @@ type platform struct {
 	store       *store.Store
 	woken       chan store.WebhookQueue // webhooks whose workflows have to be woken
 	index       index.Index
-	attributes  *activities.Attributes // of documents, in the index
+	attributes  *ingestion.Attributes // of documents, in the index
 	blobs       *blob.Store
 	secrets     *secret.Box // seals the secrets of users
 	client      client.Client
@@ -59,7 +59,7 @@ type platform struct {
 	confinement extract.Confinement // of parsers and drawers, and of the programs that they start
 	refusal     error               // why programs that are installed cannot be in namespaces, nil if they can, or none is installed
 	connector   *connect.Connector  // of the sources of imports
-	foreground  activities.Foreground
+	foreground  ingestion.Foreground
 	dialer      *safedial.Dialer
 	browser     *browser.Browser // nil = the scripts of pages are not run
 	listener    net.Listener     // of the API
@@ -193,7 +193,7 @@ func (p *platform) storesWith(ctx context.Context, cfg store.Config) (err error)
 		return fmt.Errorf("open the index: %w", err)
 	}
 	p.onClose(p.index.Close)
-	p.attributes = &activities.Attributes{Store: p.store, Index: p.index}
+	p.attributes = &ingestion.Attributes{Store: p.store, Index: p.index}
 	return nil
 }
 
