@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // operation is a route, with an id of somebody else's thing where it has one.
@@ -148,7 +148,7 @@ func TestRunsOfVersionsThatWereForOthers(t *testing.T) {
 			e.publish(id, knowledge.Chunk{Text: "text"})
 		}
 	}
-	update, err := stream.NewEntry(stream.TopicDocument, stream.Event{Data: stream.Data(workflows.DocumentState{Stage: "embed"})})
+	update, err := stream.NewEntry(stream.TopicDocument, stream.Event{Data: stream.Data(record.DocumentState{Stage: "embed"})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // answered leaves a question of a user, whose answer cites a passage, and gives
@@ -29,21 +28,21 @@ func (e *edge) answered(owner access.Acting, key, conversation, document, chunk 
 		e.t.Fatal(err)
 	}
 	ref := knowledge.RunRef{Workspace: "default", Run: knowledge.NewID()}
-	record := activities.AnswerRecord{
-		Answer: "It says so.", ConversationID: conversation, Used: []int{1}, Sources: []activities.Source{{Rank: 1, ChunkID: chunk, DocumentID: document}},
+	result := record.Answer{
+		Answer: "It says so.", ConversationID: conversation, Used: []int{1}, Sources: []record.Source{{Rank: 1, ChunkID: chunk, DocumentID: document}},
 	}
-	sources, err := json.Marshal(record.Sources)
+	sources, err := json.Marshal(result.Sources)
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	_, written := e.blobs.PutJSON(e.t.Context(), ref.AnswerKey(), record)
+	_, written := e.blobs.PutJSON(e.t.Context(), ref.AnswerKey(), result)
 	_, asked := e.blobs.PutJSON(e.t.Context(), ref.RequestKey(), knowledge.Request{Principal: p})
 	added := e.store.AddRun(e.t.Context(), store.Run{
 		ID: ref.Run, Workspace: "default", Kind: "query", Owner: p.Owner(), ConversationID: conversation, WorkflowID: "query/default/" + ref.Run,
 	})
 	ended := e.store.EndRun(e.t.Context(), "default", ref.Run, store.RunEnd{Status: knowledge.RunCompleted, ResultKey: ref.AnswerKey()})
 	saved := e.store.SaveMessages(e.t.Context(), "default", store.Message{
-		ID: knowledge.NewID(), ConversationID: conversation, RunID: ref.Run, Role: "assistant", Text: record.Answer, Sources: sources, ChunkIDs: []string{chunk}, Status: "completed",
+		ID: knowledge.NewID(), ConversationID: conversation, RunID: ref.Run, Role: "assistant", Text: result.Answer, Sources: sources, ChunkIDs: []string{chunk}, Status: "completed",
 	})
 	if err := errors.Join(written, asked, added, ended, saved); err != nil {
 		e.t.Fatal(err)
@@ -58,7 +57,7 @@ func (s told) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, boo
 	items := make([]stream.Item, 0, 3)
 	run := knowledge.RunRef{Workspace: ref.Workspace, Run: ref.Run}
 	for _, entry := range []stream.Entry{
-		workflows.QueryStarted(workflows.AnswerInput{}),
+		record.QueryStarted(record.AnswerInput{}),
 		must(stream.NewEntry(stream.TopicSources, stream.Event{Ref: run.AnswerKey()})),
 		must(stream.NewEntry(stream.TopicCompleted, stream.Event{Ref: run.AnswerKey()})),
 	} {

@@ -10,12 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // answering gives every question the same answer at once, in place of the
@@ -23,12 +22,12 @@ import (
 type answering struct {
 	edge   *edge
 	hub    *stream.Hub
-	record activities.AnswerRecord
+	record record.Answer
 	said   []said             // while it answers
 	failed *knowledge.Failure // the end in place of an answer
 
 	mu     sync.Mutex
-	inputs []workflows.AnswerInput
+	inputs []record.AnswerInput
 	logs   map[string][]stream.Item // by run
 }
 
@@ -36,9 +35,9 @@ type answering struct {
 type said struct{ topic, text string }
 
 // openAnswering opens an edge whose questions get this answer.
-func openAnswering(t *testing.T, record activities.AnswerRecord) (*edge, *answering) {
+func openAnswering(t *testing.T, result record.Answer) (*edge, *answering) {
 	t.Helper()
-	a := &answering{record: record}
+	a := &answering{record: result}
 	return a.open(t), a
 }
 
@@ -51,15 +50,15 @@ func (a *answering) open(t *testing.T, change ...func(*api.Config, *api.Deps)) *
 	return a.edge
 }
 
-func (a *answering) Answer(ctx context.Context, kind knowledge.RunKind, in workflows.AnswerInput) error {
-	record := a.record
-	record.MessageID, record.ConversationID, record.ExecutionID = in.MessageID, in.ConversationID, in.ExecutionID
-	if _, err := a.edge.blobs.PutJSON(ctx, in.AnswerKey(), record); err != nil {
+func (a *answering) Answer(ctx context.Context, kind knowledge.RunKind, in record.AnswerInput) error {
+	result := a.record
+	result.MessageID, result.ConversationID, result.ExecutionID = in.MessageID, in.ConversationID, in.ExecutionID
+	if _, err := a.edge.blobs.PutJSON(ctx, in.AnswerKey(), result); err != nil {
 		return err
 	}
-	first, topic := workflows.QueryStarted(in), stream.TopicCompleted
+	first, topic := record.QueryStarted(in), stream.TopicCompleted
 	if kind == "tool" {
-		first, topic = workflows.ToolStarted(in), stream.TopicToolEnd
+		first, topic = record.ToolStarted(in), stream.TopicToolEnd
 	}
 	entries := []stream.Entry{first}
 	for _, e := range a.said {
@@ -113,7 +112,7 @@ func (a *answering) Query(context.Context, stream.RunRef, int64) (stream.EventsP
 func (a *answering) Settle(context.Context, stream.RunRef) error { return nil }
 
 // last is the input of the newest run.
-func (a *answering) last() workflows.AnswerInput {
+func (a *answering) last() record.AnswerInput {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.inputs[len(a.inputs)-1]
@@ -122,7 +121,7 @@ func (a *answering) last() workflows.AnswerInput {
 // TestProjectOfAQuestion asks in a project in every way that it can be meant.
 func TestProjectOfAQuestion(t *testing.T) {
 	t.Parallel()
-	e, a := openAnswering(t, activities.AnswerRecord{Answer: "Yes."})
+	e, a := openAnswering(t, record.Answer{Answer: "Yes."})
 	made := e.do("POST", hooks+"/projects", e.admin, `{"name":"The House","slug":"house"}`).want(200)
 	held, wide := made["apiKey"].(string), e.editor
 	for name, ask := range map[string]struct{ key, path, body string }{

@@ -7,11 +7,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // decisionInput decides about a tool call that waits for a person.
@@ -59,7 +58,7 @@ func (r *runControlRoutes) decideCall(ctx context.Context, p knowledge.Principal
 
 // decide stores the words about a refusal that the model reads, and signals the run.
 func (r *runControlRoutes) decide(ctx context.Context, run store.Run, in *decisionInput) (waiting bool, err error) {
-	decision := workflows.Decision{Call: in.Call}
+	decision := record.Decision{Call: in.Call}
 	if in.Body.Decision == "refuse" {
 		words := "A person refused this call. Do not repeat it; continue without it, or say what you could not do."
 		if in.Body.Reason != "" {
@@ -67,7 +66,7 @@ func (r *runControlRoutes) decide(ctx context.Context, run store.Run, in *decisi
 		}
 		ref := knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}
 		decision.Refusal = ref.RefusalKey(knowledge.NewID())
-		if _, err := r.blobs.PutJSON(ctx, decision.Refusal, activities.ToolWords{Words: words, Reason: in.Body.Reason}); err != nil {
+		if _, err := r.blobs.PutJSON(ctx, decision.Refusal, record.ToolWords{Words: words, Reason: in.Body.Reason}); err != nil {
 			return false, fmt.Errorf("store the refusal of a call of run %s: %w", run.ID, err)
 		}
 	}

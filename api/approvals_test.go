@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -33,7 +33,7 @@ func TestDecisions(t *testing.T) {
 	if n := len(e.work.decisions); n != 2 || e.work.decisions[0].Refusal != "" {
 		t.Fatalf("%d decisions: %+v", n, e.work.decisions)
 	}
-	var told activities.ToolWords
+	var told record.ToolWords
 	if err := e.blobs.GetJSON(t.Context(), e.work.decisions[1].Refusal, &told); err != nil || !strings.HasSuffix(told.Words, "too dear") {
 		t.Errorf("the model is told %q, %v", told.Words, err)
 	}

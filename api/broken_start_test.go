@@ -10,9 +10,9 @@ import (
 
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // stopped is a source of logs that have an error behind their first item: the
@@ -25,7 +25,7 @@ func (s stopped) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, 
 		return nil, false, err
 	}
 	entry, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(run.Error)})
-	first := workflows.QueryStarted(workflows.AnswerInput{})
+	first := record.QueryStarted(record.AnswerInput{})
 	return []stream.Item{{Topic: first.Topic, Data: first.Data}, {Topic: entry.Topic, Data: entry.Data, Offset: 1}}, true, err
 }
 
@@ -42,7 +42,7 @@ func TestIdempotencyKeyOfABrokenStart(t *testing.T) {
 	const path, body = hooks + "/query", `{"text":"Why?"}`
 	setup := func(t *testing.T) *edge {
 		e := open(t, func(_ *api.Config, d *api.Deps) { d.Relay = stream.NewRelay(stopped{d.Followed}, stream.NewHub()) })
-		e.work.end = func(in workflows.AnswerInput) error {
+		e.work.end = func(in record.AnswerInput) error {
 			return e.store.EndRun(t.Context(), in.Workspace, in.Run, store.RunEnd{Status: knowledge.RunFailed, Error: &knowledge.Failure{Code: knowledge.CodeCanceled, Message: "over"}})
 		}
 		return e
@@ -117,7 +117,7 @@ func TestIdempotencyKeyOfABrokenStart(t *testing.T) {
 		t.Parallel()
 		e := setup(t)
 		end := e.work.end
-		e.work.fail, e.work.end = context.DeadlineExceeded, func(workflows.AnswerInput) error { return nil }
+		e.work.fail, e.work.end = context.DeadlineExceeded, func(record.AnswerInput) error { return nil }
 		got := e.do("POST", path, e.reader, body, keyName, "k")
 		got.refused(503, knowledge.CodeUnavailable)
 		run := e.work.answers[0].Run

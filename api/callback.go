@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/webhook"
 )
@@ -65,7 +65,7 @@ type failedAnswer struct {
 // answers with, or the error of the run. Sources are shown that the asker may read now.
 func (a *Answers) Callback(ctx context.Context, workspace, id string) ([]byte, error) {
 	ref := knowledge.RunRef{Workspace: workspace, Run: id}
-	request, err := activities.ReadRequest(ctx, a.results.blobs, ref)
+	request, err := record.ReadRequest(ctx, a.results.blobs, ref)
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -22,7 +22,7 @@ func TestCallback(t *testing.T) {
 	}
 	t.Run("is_sent_what_a_waiting_request_gets", func(t *testing.T) {
 		t.Parallel()
-		e, _ := openAnswering(t, activities.AnswerRecord{Answer: "Yes <b>.", Model: "m"})
+		e, _ := openAnswering(t, record.Answer{Answer: "Yes <b>.", Model: "m"})
 		accepted := e.do("POST", path, e.reader, ask(map[string]any{"url": "https://example.com/a", "headers": map[string]string{"X-Trace": "7"}})).want(202)
 		wantKeys(t, accepted, "runId", "messageId")
 		run := accepted["runId"].(string)
@@ -63,7 +63,7 @@ func TestCallback(t *testing.T) {
 	})
 	t.Run("is_refused_where_it_cannot_be_sent", func(t *testing.T) {
 		t.Parallel()
-		e, _ := openAnswering(t, activities.AnswerRecord{})
+		e, _ := openAnswering(t, record.Answer{})
 		for want, callback := range map[string]any{
 			"body.callback.url":          map[string]any{"url": "ftp://example.com"},
 			"body.callback.headers.Host": map[string]any{"url": "https://example.com", "headers": map[string]string{"Host": "a"}},

@@ -16,10 +16,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // Config is the part of the configuration that concerns the API.
@@ -201,10 +201,10 @@ type Dispatcher interface {
 	PauseReindex(ctx context.Context, r store.Run, paused bool) (known bool, err error)
 	// Decide tells a question's run what a person decided about a tool call; waiting is
 	// false if no such call waits for a decision.
-	Decide(ctx context.Context, r store.Run, d workflows.Decision) (waiting bool, err error)
+	Decide(ctx context.Context, r store.Run, d record.Decision) (waiting bool, err error)
 	// ControlResearch pauses, resumes or steers a research; known is false if it has no
 	// workflow that is open.
-	ControlResearch(ctx context.Context, r store.Run, c workflows.ResearchControl) (known bool, err error)
+	ControlResearch(ctx context.Context, r store.Run, c record.ResearchControl) (known bool, err error)
 }
 
 // NamedSecrets decides who may use the secrets that requests name.
@@ -263,4 +263,5 @@ type Dependency struct {
 type noMetrics struct{}
 
 func (noMetrics) Request(string, string, int, time.Duration) {}
-func (noMetrics) OpenStreams(int)                            {}
+
+func (noMetrics) OpenStreams(int) {}

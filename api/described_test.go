@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -25,9 +25,9 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	id := e.add(e.editor, "a.md", "# One", map[string]any{"tags": []string{"t"}, "metadata": map[string]any{"k": 1}})
 	e.publish(id, twoPages())
 	chunk := knowledge.ChunkID(id, 1, 0)
-	a.record = activities.AnswerRecord{
-		Answer: "Yes.", Sources: []activities.Source{{Rank: 1, ChunkID: chunk, DocumentID: id, Score: 0.5}, {Rank: 2, ChunkID: "gone", DocumentID: id}}, Used: []int{1},
-		ToolCalls: []activities.CalledTool{{ID: "c", Name: "rag_search", Arguments: `{"query":"a"}`, Status: "completed"}},
+	a.record = record.Answer{
+		Answer: "Yes.", Sources: []record.Source{{Rank: 1, ChunkID: chunk, DocumentID: id, Score: 0.5}, {Rank: 2, ChunkID: "gone", DocumentID: id}}, Used: []int{1},
+		ToolCalls: []record.CalledTool{{ID: "c", Name: "rag_search", Arguments: `{"query":"a"}`, Status: "completed"}},
 	}
 	e.work.contexts = []retrieve.Context{{ChunkView: store.ChunkView{Chunk: twoPages()}}}
 	files := e.upload(e.editor, []part{file("a.zip", "PK\x03\x04zip"), file("b.txt", "two")})

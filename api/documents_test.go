@@ -15,9 +15,9 @@ import (
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 const (
@@ -601,7 +601,7 @@ func TestWaitingForOneOfSeveralVersions(t *testing.T) {
 		}
 	}
 	result("result of the run", e.do("GET", "/runs/"+good.RunID, e.editor, nil).want(200)["result"])
-	update, err := stream.NewEntry(stream.TopicDocument, stream.Event{Data: stream.Data(workflows.DocumentState{Version: 2, Stage: "embed", Progress: 0.4})})
+	update, err := stream.NewEntry(stream.TopicDocument, stream.Event{Data: stream.Data(record.DocumentState{Version: 2, Stage: "embed", Progress: 0.4})})
 	if err != nil {
 		t.Fatal(err)
 	}

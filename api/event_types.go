@@ -8,12 +8,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/sse"
 	"github.com/cairn-rag/cairn/internal/view"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // The data of the events, where it is not a type of the answers or of workflows.
@@ -80,12 +79,12 @@ type (
 // Which events the streams have, with the types of their data.
 var (
 	questionEvents = map[string][]reflect.Type{
-		"runStarted": {reflect.TypeFor[startedEvent]()}, "apiMessageChunk": {reflect.TypeFor[chunkEvent]()}, "messageReset": {reflect.TypeFor[workflows.ResetData]()},
-		"modelFailed": {reflect.TypeFor[activities.ModelFailed]()}, "webhookCall": {reflect.TypeFor[activities.WebhookCall]()}, "searchChoices": {reflect.TypeFor[retrieve.Choices]()}, "toolCall": {reflect.TypeFor[toolCallEvent]()}, "toolEvent": {reflect.TypeFor[toolEvent]()}, "sendSourcesMessage": {reflect.TypeFor[sourcesEvent]()}, "completedMessage": {reflect.TypeFor[queryAnswer]()},
+		"runStarted": {reflect.TypeFor[startedEvent]()}, "apiMessageChunk": {reflect.TypeFor[chunkEvent]()}, "messageReset": {reflect.TypeFor[record.ResetData]()},
+		"modelFailed": {reflect.TypeFor[record.ModelFailed]()}, "webhookCall": {reflect.TypeFor[record.WebhookCall]()}, "searchChoices": {reflect.TypeFor[retrieve.Choices]()}, "toolCall": {reflect.TypeFor[toolCallEvent]()}, "toolEvent": {reflect.TypeFor[toolEvent]()}, "sendSourcesMessage": {reflect.TypeFor[sourcesEvent]()}, "completedMessage": {reflect.TypeFor[queryAnswer]()},
 		"attachmentUpdate": {reflect.TypeFor[attachmentView]()}, "researchUpdate": {reflect.TypeFor[researchEvent]()},
 	}
 	toolEvents = map[string][]reflect.Type{
-		"tool_update": {reflect.TypeFor[workflows.PhaseData](), reflect.TypeFor[webUpdate]()}, "tool_partial_update": {reflect.TypeFor[partialEvent]()}, "tool_end": {reflect.TypeFor[toolAnswer](), reflect.TypeFor[webAnswer]()},
+		"tool_update": {reflect.TypeFor[record.PhaseData](), reflect.TypeFor[webUpdate]()}, "tool_partial_update": {reflect.TypeFor[partialEvent]()}, "tool_end": {reflect.TypeFor[toolAnswer](), reflect.TypeFor[webAnswer]()},
 	}
 	documentEvents = map[string][]reflect.Type{
 		"documentUpdate": {reflect.TypeFor[view.Document](), reflect.TypeFor[removedEvent]()}, "runEnded": {reflect.TypeFor[endedEvent]()},

@@ -21,7 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/access"
@@ -33,13 +33,13 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/secret"
 	objects "github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // edge is the API over a real store and a real blob store. It records the calls of
@@ -70,11 +70,11 @@ type work struct {
 	ingests    []store.Version
 	later      []string // documents of the ingests with the priority of bulk work
 	removals   []store.Removal
-	answers    []workflows.AnswerInput
+	answers    []record.AnswerInput
 	cancels    []string
-	decisions  []workflows.Decision
+	decisions  []record.Decision
 	reindexes  []string // runs that were started
-	controls   []workflows.ResearchControl
+	controls   []record.ResearchControl
 	paused     map[string]bool // reindexes that were asked to pause or to resume
 	retries    []string        // documents whose step was asked to try at once
 	imports    []store.Import
@@ -85,12 +85,12 @@ type work struct {
 	contexts   []retrieve.Context
 	trace      *retrieve.Trace
 	choices    retrieve.Choices
-	fail       error                             // of every start and search
-	end        func(workflows.AnswerInput) error // ends a run that was started, at once
-	panics     bool                              // in Retrieve
-	leave      func()                            // what the client does in Retrieve
-	entered    chan struct{}                     // told by Ingest and Answer once they have noted what is to start
-	hold       chan struct{}                     // keeps them until it is closed
+	fail       error                          // of every start and search
+	end        func(record.AnswerInput) error // ends a run that was started, at once
+	panics     bool                           // in Retrieve
+	leave      func()                         // what the client does in Retrieve
+	entered    chan struct{}                  // told by Ingest and Answer once they have noted what is to start
+	hold       chan struct{}                  // keeps them until it is closed
 	drawings   []extract.Drawing
 	drawn      func() // what happens while a page is drawn
 }
@@ -147,7 +147,7 @@ func (w *work) Reindex(_ context.Context, r store.Run) error {
 }
 
 // Decide takes a decision about the call "waits".
-func (w *work) Decide(_ context.Context, _ store.Run, d workflows.Decision) (waiting bool, err error) {
+func (w *work) Decide(_ context.Context, _ store.Run, d record.Decision) (waiting bool, err error) {
 	if d.Call != "waits" {
 		return false, nil
 	}
@@ -164,7 +164,7 @@ func (w *work) PauseReindex(_ context.Context, r store.Run, paused bool) (known 
 	return !w.unknown, w.fail
 }
 
-func (w *work) ControlResearch(_ context.Context, _ store.Run, c workflows.ResearchControl) (known bool, err error) {
+func (w *work) ControlResearch(_ context.Context, _ store.Run, c record.ResearchControl) (known bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.controls = append(w.controls, c)
@@ -192,7 +192,7 @@ func (w *work) CancelRun(_ context.Context, r store.Run) (known bool, err error)
 	return !w.unknown, w.fail
 }
 
-func (w *work) Answer(ctx context.Context, _ knowledge.RunKind, in workflows.AnswerInput) error {
+func (w *work) Answer(ctx context.Context, _ knowledge.RunKind, in record.AnswerInput) error {
 	w.mu.Lock()
 	w.answers = append(w.answers, in)
 	err := errors.Join(w.fail, w.end(in))
@@ -292,7 +292,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 		}
 	})
 	t.Cleanup(e.close)
-	e.work.end = func(in workflows.AnswerInput) error {
+	e.work.end = func(in record.AnswerInput) error {
 		return e.store.EndRun(ctx, in.Workspace, in.Run, store.RunEnd{Status: knowledge.RunCompleted, At: time.Now()})
 	}
 	e.access = access.New(access.Config{}, e.store, []byte("a secret to sign with"))
@@ -311,7 +311,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	}
 	deps.NamedSecrets = credential.New(credential.Config{Secrets: configuredSecrets}, e.store, box)
 	deps.Quotations = &forget.Forgetter{Store: e.store, Blobs: e.blobs, Histories: noHistories{}, Log: deps.Log}
-	deps.Attributes = &activities.Attributes{Store: e.store, Index: e.work}
+	deps.Attributes = &ingestion.Attributes{Store: e.store, Index: e.work}
 	for _, c := range change {
 		c(&cfg, &deps)
 	}

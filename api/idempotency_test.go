@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -79,7 +79,7 @@ func TestIdempotencyKey(t *testing.T) {
 // TestIdempotencyKeyOfRuns repeats what starts a run, and something that does not.
 func TestIdempotencyKeyOfRuns(t *testing.T) {
 	t.Parallel()
-	e, _ := openAnswering(t, activities.AnswerRecord{Answer: "Yes."})
+	e, _ := openAnswering(t, record.Answer{Answer: "Yes."})
 	for name, request := range map[string]struct{ path, body string }{
 		"query": {hooks + "/query", `{"text":"a"}`}, "events": {hooks + "/query", `{"text":"b","sse":true}`},
 		"rag_search": {"/tools/rag_search", `{"query":"a"}`}, "tool_events": {"/tools/rag_search", `{"query":"b","stream":true}`},

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -70,12 +70,12 @@ func (v *views) importView(p knowledge.Principal, i store.Import, failures []sto
 	if i.Error != nil {
 		view.Error = &importError{Code: i.Error.Code, Message: i.Error.Message}
 	}
-	view.progress(activities.ProgressOf(i))
+	view.progress(record.ProgressOf(i))
 	return view
 }
 
 // progress sets what changes while the import runs.
-func (v *Import) progress(p activities.ImportProgress) {
+func (v *Import) progress(p record.ImportProgress) {
 	v.Status, v.DocumentsPerSecond, v.ETASeconds = p.Status, p.DocumentsPerSecond, p.ETASeconds
 	v.Discovered, v.Published, v.Skipped, v.Failed = p.Discovered, p.Published, p.Skipped, p.Failed
 	v.Vanished, v.Deleted, v.Bytes, v.Remaining = p.Vanished, p.Deleted, p.Bytes, p.Remaining()
@@ -92,7 +92,7 @@ func (r *results) withFailures(ctx context.Context, p knowledge.Principal, i sto
 
 // importUpdate returns the import of a run with the state that an event has for it.
 func (r *renderer) importUpdate(ctx context.Context, e stream.Event) (Import, error) {
-	var p activities.ImportProgress
+	var p record.ImportProgress
 	if err := json.Unmarshal(e.Data, &p); err != nil {
 		return Import{}, fmt.Errorf("import event of run %s: %w", r.run.ID, err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -197,7 +197,7 @@ func TestEventsOfAnImport(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	id := e.do("POST", importsPath, e.editor, `{"source":{"type":"s3","uri":"s3://b","options":{"anonymous":true}}}`).want(202)["id"].(string)
-	update, err := stream.NewEntry(stream.TopicImport, stream.Event{Data: stream.Data(activities.ImportProgress{
+	update, err := stream.NewEntry(stream.TopicImport, stream.Event{Data: stream.Data(record.ImportProgress{
 		Status: knowledge.ImportRunning, ImportCounts: knowledge.ImportCounts{Discovered: 5, Published: 2},
 	})})
 	if err != nil {

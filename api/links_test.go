@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 )
 
 // TestLinks looks at what stands before the links in answers.
@@ -24,7 +24,7 @@ func TestLinks(t *testing.T) {
 			added := e.do("POST", hooks+"/document", e.editor, `{"name":"a.txt","content":{"text":"one"}}`).want(202)
 			id := added["id"].(string)
 			e.publish(id, knowledge.Chunk{Text: "one"})
-			a.record.Sources = []activities.Source{{Rank: 1, ChunkID: knowledge.ChunkID(id, 1, 0), DocumentID: id}}
+			a.record.Sources = []record.Source{{Rank: 1, ChunkID: knowledge.ChunkID(id, 1, 0), DocumentID: id}}
 			got := e.do("POST", hooks+"/query", e.reader, `{"text":"a"}`)
 			source := got.want(200)["sources"].([]any)[0].(map[string]any)["url"].(string)
 			if want := test.before + own + "/documents/" + id + "/content?token="; !strings.HasPrefix(source, want) {

@@ -9,23 +9,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // paced is an answering whose run lasts until the test ends it.
 type paced struct {
 	*answering
-	started chan workflows.AnswerInput
+	started chan record.AnswerInput
 	queries int // guarded by mu
 }
 
-func (p *paced) Answer(_ context.Context, _ knowledge.RunKind, in workflows.AnswerInput) error {
-	first := workflows.QueryStarted(in)
+func (p *paced) Answer(_ context.Context, _ knowledge.RunKind, in record.AnswerInput) error {
+	first := record.QueryStarted(in)
 	p.mu.Lock()
 	p.logs[in.Run] = []stream.Item{{Topic: first.Topic, Data: first.Data}}
 	p.mu.Unlock()
@@ -56,9 +55,9 @@ func (p *paced) publish(run, topic string, e stream.Event) []stream.Item {
 
 // openPaced opens an edge for so many streams, and starts a question whose answer the test
 // gives. streams is told of each change.
-func openPaced(t *testing.T, limit int, streams opened) (*edge, *paced, workflows.AnswerInput) {
+func openPaced(t *testing.T, limit int, streams opened) (*edge, *paced, record.AnswerInput) {
 	t.Helper()
-	p := &paced{answering: &answering{}, started: make(chan workflows.AnswerInput, 1)}
+	p := &paced{answering: &answering{}, started: make(chan record.AnswerInput, 1)}
 	p.hub, p.logs = stream.NewHub(), map[string][]stream.Item{}
 	p.edge = open(t, func(cfg *api.Config, d *api.Deps) {
 		cfg.Streams, d.Metrics, d.Answers, d.Relay = limit, streams, p, stream.NewRelay(p, p.hub)
@@ -73,9 +72,9 @@ func (p *paced) say(run, words string) {
 }
 
 // finish ends the run with its answer.
-func (p *paced) finish(t *testing.T, in workflows.AnswerInput) {
+func (p *paced) finish(t *testing.T, in record.AnswerInput) {
 	t.Helper()
-	if _, err := p.edge.blobs.PutJSON(t.Context(), in.AnswerKey(), activities.AnswerRecord{Answer: "word", MessageID: in.MessageID}); err != nil {
+	if _, err := p.edge.blobs.PutJSON(t.Context(), in.AnswerKey(), record.Answer{Answer: "word", MessageID: in.MessageID}); err != nil {
 		t.Fatal(err)
 	}
 	last := p.publish(in.Run, stream.TopicCompleted, stream.Event{Ref: in.AnswerKey()})

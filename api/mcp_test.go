@@ -12,11 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // keyed sends requests with a key.
@@ -59,20 +58,20 @@ func call(t *testing.T, session *mcp.ClientSession, tool string, arguments map[s
 // answering makes every run end with an answer that cites one passage, after these entries
 // of its log.
 func (e *edge) answering(document string, before ...stream.Entry) {
-	e.work.end = func(in workflows.AnswerInput) error {
-		record := activities.AnswerRecord{
+	e.work.end = func(in record.AnswerInput) error {
+		result := record.Answer{
 			MessageID: in.MessageID, ConversationID: in.ConversationID, ExecutionID: in.ExecutionID, Model: "m",
 			Answer:  `It is <citation id="c">[1]</citation>.`,
-			Sources: []activities.Source{{Rank: 1, ChunkID: knowledge.ChunkID(document, 1, 0), DocumentID: document}}, Used: []int{1},
+			Sources: []record.Source{{Rank: 1, ChunkID: knowledge.ChunkID(document, 1, 0), DocumentID: document}}, Used: []int{1},
 		}
 		key := "answers/" + in.Run
-		_, err := e.blobs.PutJSON(e.t.Context(), key, record)
+		_, err := e.blobs.PutJSON(e.t.Context(), key, result)
 		if err != nil {
 			return err
 		}
-		topic, first := stream.TopicCompleted, workflows.QueryStarted(in)
+		topic, first := stream.TopicCompleted, record.QueryStarted(in)
 		if in.MessageID == "" {
-			topic, first = stream.TopicToolEnd, workflows.ToolStarted(in)
+			topic, first = stream.TopicToolEnd, record.ToolStarted(in)
 		}
 		entries := append(append([]stream.Entry{first}, before...), must(stream.NewEntry(stream.TopicDelta, stream.Event{Text: "It is"})), must(stream.NewEntry(topic, stream.Event{Ref: key})))
 		for i, entry := range entries {
@@ -88,11 +87,11 @@ func TestMCPShowsWhatARunDoes(t *testing.T) {
 	id := e.add(e.editor, "guide.txt", "one")
 	e.publish(id, knowledge.Chunk{Text: "How it is."})
 	shown := func(data string) stream.Entry {
-		return must(stream.NewEntry(stream.TopicToolEvent, stream.Event{Data: stream.Data(activities.ToolEventData{ID: "c", Event: "tool_update", Data: []byte(data)})}))
+		return must(stream.NewEntry(stream.TopicToolEvent, stream.Event{Data: stream.Data(record.ToolEventData{ID: "c", Event: "tool_update", Data: []byte(data)})}))
 	}
 	e.answering(id,
 		shown(`{"phase":"SCRAPING_URLS","status":"started","data":{"url_count":3}}`), shown(`{"reranked_results":3,"output_key":"reranked_results"}`),
-		must(stream.NewEntry(stream.TopicModelFailed, stream.Event{Data: stream.Data(activities.ModelFailed{Model: "large", Next: "small"})})),
+		must(stream.NewEntry(stream.TopicModelFailed, stream.Event{Data: stream.Data(record.ModelFailed{Model: "large", Next: "small"})})),
 	)
 	server := httptest.NewServer(e.handler)
 	t.Cleanup(server.Close)
@@ -229,7 +228,7 @@ func TestMCP(t *testing.T) {
 func TestACancelledMCPCallCancelsItsRun(t *testing.T) {
 	t.Parallel()
 	e := open(t)
-	e.work.end = func(workflows.AnswerInput) error { return nil } // it runs
+	e.work.end = func(record.AnswerInput) error { return nil } // it runs
 	server := httptest.NewServer(e.handler)
 	t.Cleanup(server.Close)
 	progress := make(chan string, 100)
@@ -267,7 +266,7 @@ func (e *edge) cancelled() []string {
 func TestAStoppingServerEndsMCPCalls(t *testing.T) {
 	t.Parallel()
 	e := open(t)
-	e.work.end = func(workflows.AnswerInput) error { return nil } // it runs
+	e.work.end = func(record.AnswerInput) error { return nil } // it runs
 	server := httptest.NewServer(e.handler)
 	t.Cleanup(server.Close)
 	progress := make(chan string, 100)

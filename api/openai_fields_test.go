@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 )
 
 // TestOpenAIFields sends each field that official clients have: it works, or it is refused
@@ -16,7 +16,7 @@ func TestOpenAIFields(t *testing.T) {
 	t.Parallel()
 	a := &answering{}
 	e := a.open(t)
-	a.record = activities.AnswerRecord{Answer: "Yes.", Model: "m"}
+	a.record = record.Answer{Answer: "Yes.", Model: "m"}
 	for place, c := range map[string]struct {
 		path, body        string
 		accepted, refused map[string]string // field: value. refused: param, or the field's own name: value
@@ -97,7 +97,7 @@ func TestOpenAIResponseFiles(t *testing.T) {
 	t.Parallel()
 	a := &answering{}
 	e := a.open(t)
-	a.record = activities.AnswerRecord{Answer: "Yes.", Model: "m"}
+	a.record = record.Answer{Answer: "Yes.", Model: "m"}
 	uploaded := e.sendFile(e.editor, "leave.md", "Leave is 30 days.").want(200)["id"].(string)
 	ask := func(key, parts string) answer {
 		return e.do("POST", "/v1/responses", key, `{"model":"project:default","instructions":"Be brief.","input":[{"role":"user","content":"first"},{"role":"assistant","content":"one"},{"role":"user","content":[{"type":"input_text","text":"How long?"}`+parts+`]}]}`)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -21,9 +21,9 @@ func openCiting(t *testing.T) (e *edge, a *answering, document string) {
 	document = e.add(e.editor, "leave.md", "Leave is 30 days.")
 	e.publish(document, knowledge.Chunk{Text: "Leave is 30 days."})
 	chunk := knowledge.ChunkID(document, 1, 0)
-	a.record = activities.AnswerRecord{
+	a.record = record.Answer{
 		Answer: `Leave is 30 days <citation id="` + chunk + `">[1]</citation>.`, Used: []int{1}, Model: "m",
-		Sources: []activities.Source{{Rank: 1, ChunkID: chunk, DocumentID: document, Score: 0.5}, {Rank: 2, ChunkID: "gone", DocumentID: document}},
+		Sources: []record.Source{{Rank: 1, ChunkID: chunk, DocumentID: document, Score: 0.5}, {Rank: 2, ChunkID: "gone", DocumentID: document}},
 		Usage:   knowledge.Usage{PromptTokens: 20, CompletionTokens: 6, ModelCalls: 2}, Searches: []retrieve.Choices{{Strategy: "bm25"}},
 	}
 	a.said = []said{

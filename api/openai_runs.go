@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -41,7 +41,7 @@ func (o *openaiRuns) Readable(ctx context.Context, p knowledge.Principal, id str
 
 // Request implements openai.Runs.
 func (o *openaiRuns) Request(ctx context.Context, run store.Run) (knowledge.Request, error) {
-	return activities.ReadRequest(ctx, o.blobs, knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID})
+	return record.ReadRequest(ctx, o.blobs, knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID})
 }
 
 // Cancel implements openai.Runs.

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
 // outcome is an answer with the passages that the reader may see.
 type outcome struct {
-	record activities.AnswerRecord
+	record record.Answer
 	chunks map[string]store.ChunkView
 }
 
@@ -49,7 +49,7 @@ type results struct {
 }
 
 // passages reads the passages of sources that the principal may read now.
-func (r *results) passages(ctx context.Context, p knowledge.Principal, sources []activities.Source) (map[string]store.ChunkView, error) {
+func (r *results) passages(ctx context.Context, p knowledge.Principal, sources []record.Source) (map[string]store.ChunkView, error) {
 	hits := make([]knowledge.Hit, 0, len(sources))
 	for _, x := range sources {
 		if x.Page != nil {

@@ -5,20 +5,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 )
 
 func TestPlacesOfSources(t *testing.T) {
 	t.Parallel()
-	e, a := openAnswering(t, activities.AnswerRecord{Answer: "Yes.", Used: []int{1}})
+	e, a := openAnswering(t, record.Answer{Answer: "Yes.", Used: []int{1}})
 	text := e.add(e.editor, "handbook.md", "# One", map[string]any{"externalId": "hr/handbook"})
 	e.publish(text, knowledge.Chunk{Text: "Ask early.", HeadingPath: []string{"Leave", "Parental leave"}, Origin: knowledge.Origin{First: 41, Last: 48}})
 	pages := e.add(e.editor, "a.md", "# Two")
 	chunk := twoPages()
 	chunk.Time, chunk.Place = knowledge.Seconds{Start: 1.5, End: 3}, "Sales!A2:D41"
 	e.publish(pages, chunk)
-	a.record.Sources = []activities.Source{
+	a.record.Sources = []record.Source{
 		{Rank: 1, ChunkID: knowledge.ChunkID(text, 1, 0), DocumentID: text}, {Rank: 2, ChunkID: knowledge.ChunkID(pages, 1, 0), DocumentID: pages}, {Rank: 3, ChunkID: "gone", DocumentID: "gone"},
 	}
 	answer := e.do("POST", hooks+"/query", e.reader, `{"text":"a"}`).want(200)

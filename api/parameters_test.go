@@ -6,15 +6,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 )
 
 // TestQueryParameters sends parameters that a route does not have, or with
 // values that they cannot have.
 func TestQueryParameters(t *testing.T) {
 	t.Parallel()
-	e, _ := openAnswering(t, activities.AnswerRecord{Answer: "Yes."})
+	e, _ := openAnswering(t, record.Answer{Answer: "Yes."})
 	document, one := hooks+"/document", `{"content":{"text":"one"}}`
 	run := e.do("POST", hooks+"/query", e.editor, `{"text":"a"}`).want(200)["runId"].(string)
 	for name, test := range map[string]struct{ method, path, body, location, says string }{

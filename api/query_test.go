@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 )
 
 // TestQueryWithEmptyFields: what clients of the seed routes send as nothing does not matter.
@@ -120,7 +120,7 @@ func TestQueryAsksForThePreferredModel(t *testing.T) {
 
 func TestConversationOfAQuestion(t *testing.T) {
 	t.Parallel()
-	e, a := openAnswering(t, activities.AnswerRecord{Answer: "Yes."})
+	e, a := openAnswering(t, record.Answer{Answer: "Yes."})
 	first := e.do("POST", hooks+"/query", e.reader, `{"text":"a"}`).want(200)["conversationId"].(string)
 	for _, more := range []string{`"conversationId":"C"`, `"session_id":"C"`, `"session_id":"C","conversationId":"C"`} {
 		body := strings.ReplaceAll(`{"text":"b",`+more+`}`, "C", first)
@@ -139,7 +139,7 @@ func TestConversationOfAQuestion(t *testing.T) {
 
 func TestTagsOfAQuestion(t *testing.T) {
 	t.Parallel()
-	e, a := openAnswering(t, activities.AnswerRecord{Answer: "Yes."})
+	e, a := openAnswering(t, record.Answer{Answer: "Yes."})
 	filters := make([]map[string]any, knowledge.MaxFilterConditions)
 	for i := range filters {
 		filters[i] = map[string]any{"field": "name", "type": "ne", "value": fmt.Sprint(i)}

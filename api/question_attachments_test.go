@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
@@ -72,7 +73,7 @@ func TestResearchWithAttachments(t *testing.T) {
 	body := askWith(attachedText())
 	body["deepResearch"] = true
 	request := e.asked(hooks+"/query", e.editor, body)
-	in := workflows.NewResearchInput(workflows.NewAnswerInput(knowledge.RunRef{}, request))
+	in := workflows.NewResearchInput(record.NewAnswerInput(knowledge.RunRef{}, request))
 	if request.Kind != knowledge.KindResearch || len(request.Attachments) != 1 || !cmp.Equal(request.Attachments, in.Attachments) {
 		t.Errorf("request %+v, input %+v", request, in)
 	}

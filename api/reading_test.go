@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -359,7 +359,7 @@ func TestQueriesPerMinute(t *testing.T) {
 	t.Parallel()
 	path := hooks + "/query"
 	answers := func(t *testing.T, perUser int) *edge {
-		return (&answering{record: activities.AnswerRecord{Answer: "Yes."}}).open(t, func(c *api.Config, _ *api.Deps) { c.UserQueriesPerMinute = perUser })
+		return (&answering{record: record.Answer{Answer: "Yes."}}).open(t, func(c *api.Config, _ *api.Deps) { c.UserQueriesPerMinute = perUser })
 	}
 	t.Run("by_project", func(t *testing.T) {
 		t.Parallel()
@@ -384,7 +384,7 @@ func TestQueriesPerMinute(t *testing.T) {
 	})
 	t.Run("by_key", func(t *testing.T) {
 		t.Parallel()
-		e := (&answering{record: activities.AnswerRecord{Answer: "Yes."}}).open(t, func(c *api.Config, _ *api.Deps) { c.KeyQueriesPerMinute = 60 })
+		e := (&answering{record: record.Answer{Answer: "Yes."}}).open(t, func(c *api.Config, _ *api.Deps) { c.KeyQueriesPerMinute = 60 })
 		key := e.do("POST", own+"/keys", e.admin, `{"name":"slow","scopes":["read"],"queries_per_minute":3}`).want(201)["key"].(string)
 		for i, want := range []string{"3 2 20", "3 1 40", "3 0 20"} {
 			got := e.do("POST", path, key, `{"text":"a","userId":"user`+strconv.Itoa(i)+`"}`)

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/tool"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // renderer turns the items of one run's log into the events that its readers
@@ -79,7 +78,7 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 }
 
 func (r *renderer) startEvent(e stream.Event) (string, any, error) {
-	var data workflows.StartedData
+	var data record.StartedData
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return "", nil, fmt.Errorf("first event of run %s: %w", r.run.ID, err)
 	}
@@ -106,19 +105,19 @@ func (r *renderer) resetEvent(ctx context.Context, e stream.Event) (string, any,
 	if r.run.Kind == knowledge.KindTool {
 		request, err := r.request(ctx)
 		if err != nil || request.Web != nil {
-			return "tool_update", webUpdate{Phase: activities.PhaseGeneration, Status: "started"}, err
+			return "tool_update", webUpdate{Phase: record.PhaseGeneration, Status: "started"}, err
 		}
-		return "tool_update", workflows.PhaseData{Phase: "COMPILING_RESULTS", Status: "started"}, nil
+		return "tool_update", record.PhaseData{Phase: "COMPILING_RESULTS", Status: "started"}, nil
 	}
 	return "messageReset", e.Data, nil
 }
 
 func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, error) {
-	var data workflows.ToolCallData
+	var data record.ToolCallData
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return "", nil, fmt.Errorf("tool call of run %s: %w", r.run.ID, err)
 	}
-	var turn activities.TurnRecord
+	var turn record.ModelCall
 	if err := r.results.blobs.GetJSON(ctx, e.Ref, &turn); err != nil {
 		return "", nil, fmt.Errorf("tool call of run %s: %w", r.run.ID, err)
 	}
@@ -127,11 +126,11 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 		given = turn.ToolCalls[data.Call].Arguments
 	}
 	out := toolCallEvent{ID: data.ID, Name: data.Name, Arguments: arguments(given), Status: data.Status, Summary: summary(data)}
-	if data.Status != activities.CallStarted && data.Status != activities.CallWaiting {
+	if data.Status != record.CallStarted && data.Status != record.CallWaiting {
 		out.Seconds = &data.Seconds
 	}
 	if data.Files != "" {
-		var words activities.ToolWords
+		var words record.ToolWords
 		if err := r.results.blobs.GetJSON(ctx, data.Files, &words); err != nil {
 			return "", nil, fmt.Errorf("output of a tool of run %s: %w", r.run.ID, err)
 		}
@@ -147,7 +146,7 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 
 // toolEvent is an event that a tool call showed.
 func (r *renderer) toolEvent(ctx context.Context, e stream.Event) (string, any, error) {
-	var shown activities.ToolEventData
+	var shown record.ToolEventData
 	if err := json.Unmarshal(e.Data, &shown); err != nil {
 		return "", nil, fmt.Errorf("tool event of run %s: %w", r.run.ID, err)
 	}
@@ -163,7 +162,7 @@ func (r *renderer) toolEvent(ctx context.Context, e stream.Event) (string, any, 
 
 // searchChoices is what a search chose by itself.
 func (r *renderer) searchChoices(ctx context.Context, e stream.Event) (string, any, error) {
-	var search activities.SearchRecord
+	var search record.Search
 	if e.Ref != "" { // earlier versions of Cairn did not store what a quick search chose
 		if err := r.results.blobs.GetJSON(ctx, e.Ref, &search); err != nil {
 			return "", nil, fmt.Errorf("search of run %s: %w", r.run.ID, err)
@@ -186,7 +185,7 @@ func arguments(given string) any {
 	return given
 }
 
-func summary(data workflows.ToolCallData) string {
+func summary(data record.ToolCallData) string {
 	switch {
 	case data.Failure != "":
 		return data.Failure
@@ -211,7 +210,7 @@ func quantity(n int, thing string) string {
 
 // document returns the document with the state that the log has for it.
 func (r *renderer) document(ctx context.Context, e stream.Event) (any, error) {
-	var state workflows.DocumentState
+	var state record.DocumentState
 	if err := json.Unmarshal(e.Data, &state); err != nil {
 		return nil, fmt.Errorf("document event of run %s: %w", r.run.ID, err)
 	}

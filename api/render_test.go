@@ -7,12 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // The event of a tool call and the answer show the same arguments.
@@ -31,11 +30,11 @@ func TestArgumentsOfToolCalls(t *testing.T) {
 			e := open(t)
 			ref := knowledge.RunRef{Workspace: "default", Run: knowledge.NewID()}
 			turn, end := ref.TurnKey(1), ref.AnswerKey()
-			_, putTurn := e.blobs.PutJSON(t.Context(), turn, activities.TurnRecord{ToolCalls: []model.ToolCall{{ID: "1", Name: "documents_rag", Arguments: c.given}}})
-			_, putEnd := e.blobs.PutJSON(t.Context(), end, activities.AnswerRecord{ToolCalls: []activities.CalledTool{{ID: "1", Name: "documents_rag", Arguments: c.given}}})
+			_, putTurn := e.blobs.PutJSON(t.Context(), turn, record.ModelCall{ToolCalls: []model.ToolCall{{ID: "1", Name: "documents_rag", Arguments: c.given}}})
+			_, putEnd := e.blobs.PutJSON(t.Context(), end, record.Answer{ToolCalls: []record.CalledTool{{ID: "1", Name: "documents_rag", Arguments: c.given}}})
 			added := e.store.AddRun(t.Context(), store.Run{ID: ref.Run, Workspace: "default", Kind: "query", CreatedAt: time.Now()})
 			ended := e.store.EndRun(t.Context(), "default", ref.Run, store.RunEnd{Status: knowledge.RunCompleted, ResultKey: end, At: time.Now()})
-			call, callErr := stream.NewEntry(stream.TopicToolCall, stream.Event{Ref: turn, Data: stream.Data(workflows.ToolCallData{ID: "1", Name: "documents_rag", Status: "started"})})
+			call, callErr := stream.NewEntry(stream.TopicToolCall, stream.Event{Ref: turn, Data: stream.Data(record.ToolCallData{ID: "1", Name: "documents_rag", Status: "started"})})
 			last, lastErr := stream.NewEntry(stream.TopicCompleted, stream.Event{Ref: end})
 			if err := errors.Join(putTurn, putEnd, added, ended, callErr, lastErr); err != nil {
 				t.Fatal(err)

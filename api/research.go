@@ -9,13 +9,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 type messageInput struct {
@@ -49,14 +48,14 @@ func (r *runControlRoutes) steerRun(ctx context.Context, p knowledge.Principal, 
 		return nil, err
 	}
 	key := knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}.ResearchKey("message-" + knowledge.NewID())
-	return r.controlResearch(ctx, p, run, workflows.ResearchControl{Message: key}, func() error {
-		_, err := r.blobs.PutJSON(ctx, key, activities.MessageRecord{Text: in.Body.Text})
+	return r.controlResearch(ctx, p, run, record.ResearchControl{Message: key}, func() error {
+		_, err := r.blobs.PutJSON(ctx, key, record.ResearchMessage{Text: in.Body.Text})
 		return err
 	})
 }
 
 // controlResearch signals a research, after prepare.
-func (r *runControlRoutes) controlResearch(ctx context.Context, p knowledge.Principal, run store.Run, c workflows.ResearchControl, prepare func() error) (*runOutput, error) {
+func (r *runControlRoutes) controlResearch(ctx context.Context, p knowledge.Principal, run store.Run, c record.ResearchControl, prepare func() error) (*runOutput, error) {
 	switch {
 	case run.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite):
 		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only the owner of a research run, or a key with the write scope, may change it")
@@ -107,7 +106,7 @@ type researchPage struct {
 
 // researchUpdate fills in the words of an event of a research.
 func (r *renderer) researchUpdate(ctx context.Context, e stream.Event) (string, any, error) {
-	var data workflows.ResearchData
+	var data record.ResearchData
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return "", nil, fmt.Errorf("research event of run %s: %w", r.run.ID, err)
 	}
@@ -132,10 +131,10 @@ func (r *renderer) researchUpdate(ctx context.Context, e stream.Event) (string, 
 // message.
 func (r *renderer) researchWords(ctx context.Context, key string, out *researchEvent) error {
 	var words struct {
-		Title     string                       `json:"title"`
-		Text      string                       `json:"text"`
-		Questions []activities.PlannedQuestion `json:"questions"`
-		Sections  []activities.OutlinedSection `json:"sections"`
+		Title     string                   `json:"title"`
+		Text      string                   `json:"text"`
+		Questions []record.PlannedQuestion `json:"questions"`
+		Sections  []record.OutlinedSection `json:"sections"`
 	}
 	if err := r.results.blobs.GetJSON(ctx, key, &words); err != nil {
 		return err
@@ -148,8 +147,8 @@ func (r *renderer) researchWords(ctx context.Context, key string, out *researchE
 		out.Text = words.Sections[out.Section-1].Heading
 	default:
 		out.Title = words.Title
-		out.Questions = convert(words.Questions, func(q activities.PlannedQuestion) string { return q.Question })
-		out.Sections = convert(words.Sections, func(s activities.OutlinedSection) string { return s.Heading })
+		out.Questions = convert(words.Questions, func(q record.PlannedQuestion) string { return q.Question })
+		out.Sections = convert(words.Sections, func(s record.OutlinedSection) string { return s.Heading })
 	}
 	return nil
 }
@@ -157,20 +156,20 @@ func (r *renderer) researchWords(ctx context.Context, key string, out *researchE
 // searchHits returns the documents of the passages that searches found, as the reader may see
 // them now, and the pages of the web.
 func (r *renderer) searchHits(ctx context.Context, searches []string) (documents []researchDocument, pages []researchPage, err error) {
-	var sources []activities.Source
+	var sources []record.Source
 	for _, key := range searches {
-		var record activities.SearchRecord
-		if err := r.results.blobs.GetJSON(ctx, key, &record); err != nil {
+		var search record.Search
+		if err := r.results.blobs.GetJSON(ctx, key, &search); err != nil {
 			return nil, nil, err
 		}
-		for _, p := range record.Passages {
+		for _, p := range search.Passages {
 			if p.Page != nil {
 				if page := (researchPage{p.Page.URL, p.Page.Title}); !slices.Contains(pages, page) {
 					pages = append(pages, page)
 				}
 				continue
 			}
-			sources = append(sources, activities.Source{ChunkID: p.ChunkID, DocumentID: p.DocumentID})
+			sources = append(sources, record.Source{ChunkID: p.ChunkID, DocumentID: p.DocumentID})
 		}
 	}
 	chunks, err := r.results.passages(ctx, r.principal, sources)

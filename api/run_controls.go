@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/workflows"
+	"github.com/cairn-rag/cairn/internal/record"
 )
 
 // runControlRoutes holds the routes that pause, resume and steer runs and decide about their
@@ -50,7 +50,7 @@ func (r *runControlRoutes) pauseRun(ctx context.Context, p knowledge.Principal, 
 	case err != nil:
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	case run.Kind == knowledge.KindResearch:
-		return r.controlResearch(ctx, p, run, workflows.ResearchControl{Paused: &paused}, func() error { return nil })
+		return r.controlResearch(ctx, p, run, record.ResearchControl{Paused: &paused}, func() error { return nil })
 	case !p.Can(knowledge.ScopeWrite):
 		return nil, errMayNotPause()
 	case run.Kind == knowledge.KindImport:

@@ -5,16 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // readEnd returns the end that the last item of a document's run holds: that of an
 // ingest or a removal, or the error of one that was canceled.
-func readEnd(run store.Run, item stream.Item) (activities.EndedData, error) {
-	var end activities.EndedData
+func readEnd(run store.Run, item stream.Item) (record.EndedData, error) {
+	var end record.EndedData
 	e, err := stream.DecodeEvent(item.Data)
 	if err == nil && item.Topic == stream.TopicError {
 		end.Error = &knowledge.DocumentError{}
@@ -68,7 +68,7 @@ func (r *results) endedDocument(ctx context.Context, p knowledge.Principal, run 
 	case end.Published:
 		status, d.Stage = knowledge.StatusPublished, knowledge.StagePublish
 	}
-	d.Error, d.Waiting, d.Progress = end.Error, nil, activities.Progress(d.Stage, 0)
+	d.Error, d.Waiting, d.Progress = end.Error, nil, record.Progress(d.Stage, 0)
 	if end.Published {
 		d.Progress = 1
 	}

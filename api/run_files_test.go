@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/runfile"
 	"github.com/cairn-rag/cairn/internal/tool"
 )
@@ -15,7 +15,7 @@ import (
 func TestRunFiles(t *testing.T) {
 	t.Parallel()
 	const picture, page = "\x89PNG\r\n\x1a\n…", "<script>alert(1)</script>"
-	e, a := openAnswering(t, activities.AnswerRecord{Answer: "See the plot.", ToolCalls: []activities.CalledTool{{
+	e, a := openAnswering(t, record.Answer{Answer: "See the plot.", ToolCalls: []record.CalledTool{{
 		ID: "c1", Name: "code_interpreter", Arguments: "{}", Status: knowledge.RunCompleted,
 		Files: []knowledge.RunFile{{Name: "plot.png", MediaType: "image/png", Bytes: 11}, {Name: "påge.html", MediaType: "text/html", Bytes: 25}},
 	}}})

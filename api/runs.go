@@ -9,9 +9,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -177,7 +177,7 @@ func (r *runRoutes) stopRun(ctx context.Context, p knowledge.Principal, run stor
 	}
 	switch run.Kind {
 	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindResearch, knowledge.KindImport, knowledge.KindReindex:
-		end := activities.Canceled(run.Kind)
+		end := record.Canceled(run.Kind)
 		return r.store.EndRun(ctx, run.Workspace, run.ID, end.RunEnd("", r.now()))
 	case knowledge.KindIngest:
 		v, err := r.store.VersionFor(ctx, p, run.Subject, run.Version)

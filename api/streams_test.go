@@ -11,16 +11,17 @@ import (
 
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // opened tells how many streams are open, at each change.
 type opened chan int
 
 func (opened) Request(string, string, int, time.Duration) {}
-func (o opened) OpenStreams(n int)                        { o <- n }
+
+func (o opened) OpenStreams(n int) { o <- n }
 
 func TestAQuestionWithoutAPlaceForItsStreamIsNotStarted(t *testing.T) {
 	t.Parallel()
@@ -94,7 +95,7 @@ func liveHeap() int64 {
 func TestResumingReadsWhatIsStillToCome(t *testing.T) {
 	t.Parallel()
 	e := open(t)
-	e.work.end = func(in workflows.AnswerInput) error {
+	e.work.end = func(in record.AnswerInput) error {
 		for _, entry := range []stream.Entry{
 			must(stream.NewEntry(stream.TopicToolCall, stream.Event{Ref: "what/is/not/there"})),
 			must(stream.NewEntry(stream.TopicDelta, stream.Event{Text: "one "})),

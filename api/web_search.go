@@ -9,11 +9,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/websearch"
 )
@@ -42,7 +42,7 @@ func (q *questionRoutes) webSearch(_ context.Context, _ knowledge.Principal, in 
 		b := in.Body
 		p, err := q.edge.Principal(r, "", access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID})
 		if err == nil && !slices.Contains(q.tools, knowledge.ToolWebSearch) {
-			err = activities.NoWebSearch()
+			err = record.NoWebSearch()
 		}
 		if err == nil {
 			_, err = websearch.ParseDomains("body.whitelisted_domains", b.Whitelisted)
@@ -98,16 +98,16 @@ type webUpdate struct {
 }
 
 // webResult returns the output object of web_search.
-func (r *renderer) webResult(ctx context.Context, record activities.AnswerRecord) (any, error) {
+func (r *renderer) webResult(ctx context.Context, answer record.Answer) (any, error) {
 	request, err := r.request(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := webAnswer{
-		Query: request.Question, Response: record.Answer, Sources: []webSource{}, SourcesUsed: notNil(record.Used), Model: record.Model,
-		Reranker: record.Web.Reranker, Total: record.Web.Total, Reranked: record.Web.Kept, ExecutionID: record.ExecutionID, FinishReason: record.FinishReason,
+		Query: request.Question, Response: answer.Answer, Sources: []webSource{}, SourcesUsed: notNil(answer.Used), Model: answer.Model,
+		Reranker: answer.Web.Reranker, Total: answer.Web.Total, Reranked: answer.Web.Kept, ExecutionID: answer.ExecutionID, FinishReason: answer.FinishReason,
 	}
-	for _, s := range record.Sources {
+	for _, s := range answer.Sources {
 		out.Sources = append(out.Sources, webSource{Rank: s.Rank, Title: s.Page.Title, URL: s.Page.URL, Snippet: s.Page.Snippet, Score: s.Score, Used: s.Used})
 	}
 	return out, nil
@@ -115,7 +115,7 @@ func (r *renderer) webResult(ctx context.Context, record activities.AnswerRecord
 
 // request returns the request of the run.
 func (r *renderer) request(ctx context.Context) (knowledge.Request, error) {
-	return activities.ReadRequest(ctx, r.results.blobs, knowledge.RunRef{Workspace: r.run.Workspace, Project: r.run.Project, Run: r.run.ID})
+	return record.ReadRequest(ctx, r.results.blobs, knowledge.RunRef{Workspace: r.run.Workspace, Project: r.run.Project, Run: r.run.ID})
 }
 
 // toolUpdate is a phase of a tool. The words of a search of the web are in the blob that
@@ -129,24 +129,24 @@ func (r *renderer) toolUpdate(ctx context.Context, e stream.Event) (any, error) 
 		return nil, fmt.Errorf("phase of run %s: %w", r.run.ID, err)
 	}
 	switch {
-	case u.Phase == activities.PhaseWebSearch && u.Status == "started":
+	case u.Phase == record.PhaseWebSearch && u.Status == "started":
 		request, err := r.request(ctx)
 		u.Query = request.Question
 		return u, err
-	case u.Phase == activities.PhaseWebSearch:
-		var found activities.WebFound
+	case u.Phase == record.PhaseWebSearch:
+		var found record.WebFound
 		if err := r.results.blobs.GetJSON(ctx, e.Ref, &found); err != nil {
 			return nil, fmt.Errorf("results of run %s: %w", r.run.ID, err)
 		}
 		u.Data["sources"] = found.Sources()
 		return u, nil
 	}
-	var record activities.SearchRecord
-	if err := r.results.blobs.GetJSON(ctx, e.Ref, &record); err != nil {
+	var search record.Search
+	if err := r.results.blobs.GetJSON(ctx, e.Ref, &search); err != nil {
 		return nil, fmt.Errorf("pages of run %s: %w", r.run.ID, err)
 	}
-	sources := make([]webSource, 0, len(record.Passages))
-	for i, p := range record.Passages {
+	sources := make([]webSource, 0, len(search.Passages))
+	for i, p := range search.Passages {
 		sources = append(sources, webSource{Rank: i + 1, Title: p.Page.Title, URL: p.Page.URL, Snippet: p.Page.Snippet, Score: p.Score})
 	}
 	u.Sources = &sources

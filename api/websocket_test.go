@@ -18,15 +18,15 @@ import (
 
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // failing makes every question publish these words and fail.
 func (e *edge) failing(words ...string) {
-	e.work.end = func(in workflows.AnswerInput) error {
-		entries := []stream.Entry{workflows.QueryStarted(in)}
+	e.work.end = func(in record.AnswerInput) error {
+		entries := []stream.Entry{record.QueryStarted(in)}
 		for _, w := range words {
 			entries = append(entries, must(stream.NewEntry(stream.TopicDelta, stream.Event{Text: w})))
 		}

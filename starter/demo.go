@@ -139,7 +139,7 @@ func (d *demonstration) ingest(ctx context.Context) error {
 	}
 	begin := time.Now()
 	progress := terminal.NewProgress(d.app.stdout, d.app.bar, len(entries))
-	in := ingestion{client: d.client, project: "default", wait: true, progress: progress, notes: newIngestNotes(progress, d.app.stderr, false)}
+	in := ingestRun{client: d.client, project: "default", wait: true, progress: progress, notes: newIngestNotes(progress, d.app.stderr, false)}
 	outcomes, err := in.ingestAll(ctx, entries, 4)
 	if err := errors.Join(err, progress.Close()); err != nil {
 		return err

@@ -64,13 +64,13 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	}
 	progress := terminal.NewProgress(out, bar, len(found.entries))
 	notes := newIngestNotes(progress, a.stderr, g.forPrograms())
-	in := ingestion{client: c.WithOutages(notes.outage), project: g.Project, tags: g.Tag, force: g.Force, wait: g.Wait, bar: bar != nil, progress: progress, notes: notes}
+	in := ingestRun{client: c.WithOutages(notes.outage), project: g.Project, tags: g.Tag, force: g.Force, wait: g.Wait, bar: bar != nil, progress: progress, notes: notes}
 	outcomes, err := in.ingestAll(ctx, found.entries, g.Parallel)
 	return g.finish(a, summarise(outcomes, found), errors.Join(err, progress.Close()))
 }
 
-// ingestion sends entries to a project and follows their runs.
-type ingestion struct {
+// ingestRun sends entries to a project and follows their runs.
+type ingestRun struct {
 	client   *client.Client
 	project  string
 	tags     []string
@@ -88,7 +88,7 @@ const waiting = 32
 // ingestAll sends the entries, parallel at a time, and returns their outcomes in
 // order. It stops at the first error that concerns all entries; the outcomes
 // then show how far it came.
-func (in ingestion) ingestAll(ctx context.Context, entries []entry, parallel int) ([]outcome, error) {
+func (in ingestRun) ingestAll(ctx context.Context, entries []entry, parallel int) ([]outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	outcomes := make([]outcome, len(entries))
@@ -143,7 +143,7 @@ func detail(o outcome) string {
 
 // ingestOne sends an entry and, if wait is set, follows its run. It returns an
 // error only if the other entries would fail in the same way.
-func (in ingestion) ingestOne(ctx context.Context, e entry, uploads chan struct{}) (outcome, error) {
+func (in ingestRun) ingestOne(ctx context.Context, e entry, uploads chan struct{}) (outcome, error) {
 	if e.unsent != nil {
 		return *e.unsent, nil
 	}
@@ -178,7 +178,7 @@ func (in ingestion) ingestOne(ctx context.Context, e entry, uploads chan struct{
 }
 
 // follow waits for the end of a document's run, and shows how far it is.
-func (in ingestion) follow(ctx context.Context, name string, d client.Document) (client.Event, error) {
+func (in ingestRun) follow(ctx context.Context, name string, d client.Document) (client.Event, error) {
 	var extracting atomic.Bool
 	if in.bar {
 		show := func(now client.Document) { in.notes.now(name, now) }
@@ -190,7 +190,7 @@ func (in ingestion) follow(ctx context.Context, name string, d client.Document) 
 }
 
 // archive waits for the import of an archive.
-func (in ingestion) archive(ctx context.Context, o outcome) (outcome, error) {
+func (in ingestRun) archive(ctx context.Context, o outcome) (outcome, error) {
 	if _, err := in.client.Wait(ctx, o.Import.RunID, nil); err != nil {
 		return o, err
 	}
@@ -205,7 +205,7 @@ func (in ingestion) archive(ctx context.Context, o outcome) (outcome, error) {
 	return o, nil
 }
 
-func (in ingestion) send(ctx context.Context, e entry) (client.Uploaded, error) {
+func (in ingestRun) send(ctx context.Context, e entry) (client.Uploaded, error) {
 	if e.url != "" {
 		d, err := in.client.AddDocument(ctx, client.NewDocument{Project: in.project, Name: e.name,
 			ExternalID: e.externalID, Content: client.Content{URL: e.url}, Tags: in.tags, Force: &in.force})

@@ -5,13 +5,13 @@ import (
 
 	"go.temporal.io/sdk/interceptor"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 )
 
 // noteForeground notes the activities of a queue as steps that imports give way to.
 type noteForeground struct {
 	interceptor.WorkerInterceptorBase
-	foreground *activities.Foreground
+	foreground *ingestion.Foreground
 }
 
 // InterceptActivity implements interceptor.WorkerInterceptor.
@@ -24,7 +24,7 @@ func (n *noteForeground) InterceptActivity(_ context.Context, next interceptor.A
 // notedActivity is an activity whose begin and end are noted.
 type notedActivity struct {
 	interceptor.ActivityInboundInterceptorBase
-	foreground *activities.Foreground
+	foreground *ingestion.Foreground
 }
 
 // ExecuteActivity implements interceptor.ActivityInboundInterceptor.

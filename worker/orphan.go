@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -64,7 +64,7 @@ func (o *Orphans) release(ctx context.Context, workflowID string) error {
 		if !o.orphaned(a) {
 			continue
 		}
-		gone := temporal.NewApplicationError("the process that ran this has ended", activities.TypeEnded)
+		gone := temporal.NewApplicationError("the process that ran this has ended", step.TypeEnded)
 		err := o.Client.CompleteActivityByID(ctx, o.Namespace, workflowID, "", a.GetActivityId(), nil, gone)
 		errs = append(errs, ignoreNotFound(err)) // not found: the activity has timed out
 	}

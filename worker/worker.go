@@ -10,7 +10,9 @@ import (
 	"go.temporal.io/sdk/interceptor"
 	sdk "go.temporal.io/sdk/worker"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/activities/delivery"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
@@ -78,17 +80,17 @@ func NameBuild(name string) { sdk.SetBinaryChecksum(name) }
 // Worker runs the workflows and activities of its task queues.
 type Worker struct {
 	workers   []sdk.Worker
-	ingestion *activities.Ingestion
+	ingestion *ingestion.Documents
 	patience  time.Duration
 }
 
 // Activities are the activities that a worker runs.
 type Activities struct {
-	Ingestion  *activities.Ingestion
-	Answering  *activities.Answering
-	Importing  *activities.Importing
-	Delivering *activities.Delivering
-	Sweeping   *activities.Sweeping
+	Ingestion  *ingestion.Documents
+	Answering  *answering.Questions
+	Importing  *ingestion.Importing
+	Delivering *delivery.Delivering
+	Sweeping   *ingestion.Sweeping
 }
 
 // New returns a worker for the task queues of cfg.
@@ -109,7 +111,7 @@ func New(c client.Client, cfg Config, a Activities) *Worker {
 // Queues returns the names of all task queues.
 func Queues() []string {
 	var names []string
-	for _, q := range queues(Config{}, Activities{Importing: &activities.Importing{}}) {
+	for _, q := range queues(Config{}, Activities{Importing: &ingestion.Importing{}}) {
 		names = append(names, q.name)
 	}
 	return names
@@ -203,7 +205,7 @@ func (w *Worker) Start() error {
 // StopTimeout.
 func (w *Worker) Stop() {
 	var stopping sync.WaitGroup
-	stopping.Go(func() { activities.Drain(w.ingestion, w.patience) })
+	stopping.Go(func() { ingestion.Drain(w.ingestion, w.patience) })
 	for _, x := range w.workers {
 		stopping.Go(x.Stop)
 	}

@@ -9,24 +9,14 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // agentStepTime bounds the steps around the run of an agent, which only use Cairn's stores.
 const agentStepTime = time.Minute
-
-// Caller is the tool call that asks a run as an agent. The progress of the run is shown as
-// events of that call.
-type Caller struct {
-	Workflow string `json:"workflow"` // with the log of the run that asks
-	Run      string `json:"run"`
-	Turn     int    `json:"turn"`
-	Call     int    `json:"call"`
-	ID       string `json:"id"`                 // of the call
-	Sequence int64  `json:"sequence,omitempty"` // of the last event that was shown
-}
 
 // AgentData is the data of a toolEvent that shows the progress of an agent's run.
 type AgentData struct {
@@ -40,18 +30,18 @@ type AgentData struct {
 
 // agent has another project answer a tool call, in a child workflow. A cancel of this
 // workflow cancels it, and so does the end.
-func (a *answer) agent(ctx workflow.Context, turn, i int, result activities.ModelCallResult) (output activities.ToolOutput, err error) {
-	in := activities.ToolCallInput{RunRef: a.in.RunRef, Turn: turn, Call: i, Key: result.Key}
+func (a *answer) agent(ctx workflow.Context, turn, i int, result answering.ModelCallResult) (output record.ToolOutput, err error) {
+	in := answering.ToolCallInput{RunRef: a.in.RunRef, Turn: turn, Call: i, Key: result.Key}
 	call := result.ToolCalls[i]
-	var asked activities.AgentRun
+	var asked answering.AgentRun
 	if err := execute(activityOptions(ctx, "prepare "+call.Name, agentStepTime, questionRetries()), a.acts.PrepareAgent, in, &asked); err != nil {
 		return output, err
 	}
-	var child AnswerInput
+	var child record.AnswerInput
 	if err := json.Unmarshal(asked.Input, &child); err != nil {
 		return output, temporal.NewNonRetryableApplicationError("the input of an agent is not JSON", string(knowledge.CodeInternal), err)
 	}
-	child.Caller = &Caller{Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID, Run: a.in.Run, Turn: turn, Call: i, ID: call.ID}
+	child.Caller = &record.Caller{Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID, Run: a.in.Run, Turn: turn, Call: i, ID: call.ID}
 	err = workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: knowledge.KindQuery.WorkflowID(asked.Workspace, asked.Run), ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WorkflowTaskTimeout: pageTaskTimeout, WaitForCancellation: true, StaticSummary: "answer the question of another project",
@@ -63,7 +53,7 @@ func (a *answer) agent(ctx workflow.Context, turn, i int, result activities.Mode
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("an agent was ended from outside", "run", asked.Run, "error", err)
 	}
-	taken := activities.AgentAnswerInput{ToolCallInput: in, Agent: asked.RunRef}
+	taken := answering.AgentAnswerInput{ToolCallInput: in, Agent: asked.RunRef}
 	err = execute(activityOptions(ctx, "take the answer of "+call.Name, agentStepTime, questionRetries()), a.acts.TakeAgentAnswer, taken, &output)
 	return output, err
 }
@@ -77,7 +67,7 @@ func (a *answer) beginAsAgent(ctx workflow.Context) error {
 	if a.in.Carried != nil {
 		return nil
 	}
-	in := activities.RecordAgentInput{RunRef: a.in.RunRef, Caller: a.in.Caller.Run}
+	in := answering.RecordAgentInput{RunRef: a.in.RunRef, Caller: a.in.Caller.Run}
 	if err := localStep(ctx, "put the run on record", a.acts.RecordAgent, in, nil); err != nil {
 		return fmt.Errorf("record run %s: %w", a.in.Run, err)
 	}
@@ -91,6 +81,6 @@ func (a *answer) tellCaller(ctx workflow.Context, event string, data AgentData) 
 		return
 	}
 	data.RunID = a.in.Run
-	shown := activities.ToolEventData{ID: a.in.Caller.ID, Event: event, Data: stream.Data(data)}
-	a.caller.publish(ctx, entry(stream.TopicToolEvent, stream.Event{Data: stream.Data(shown)}))
+	shown := record.ToolEventData{ID: a.in.Caller.ID, Event: event, Data: stream.Data(data)}
+	a.caller.publish(ctx, record.Entry(stream.TopicToolEvent, stream.Event{Data: stream.Data(shown)}))
 }

@@ -16,8 +16,9 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/workflows"
@@ -25,7 +26,7 @@ import (
 
 // answerTest runs AnswerQuery against activities that the test sets up.
 type answerTest struct {
-	ends[activities.FinishAnswerInput]
+	ends[answering.FinishAnswerInput]
 	env *testsuite.TestWorkflowEnvironment
 }
 
@@ -33,22 +34,22 @@ func newAnswerTest(t *testing.T) *answerTest {
 	t.Helper()
 	test := &answerTest{env: newEnvironment()}
 	test.env.SetTestTimeout(30 * time.Second)
-	var acts *activities.Answering
-	test.env.RegisterActivity(&activities.Answering{})
-	test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Maybe().Return(activities.SearchResult{Found: &activities.SearchRecord{Retrieved: 7}, Retrieved: 7, Kept: 3, Usage: knowledge.Usage{ModelCalls: 2}}, nil)
+	var acts *answering.Questions
+	test.env.RegisterActivity(&answering.Questions{})
+	test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Maybe().Return(record.SearchResult{Found: &record.Search{Retrieved: 7}, Retrieved: 7, Kept: 3, Usage: knowledge.Usage{ModelCalls: 2}}, nil)
 	test.env.OnActivity(acts.FinishAnswer, mock.Anything, mock.Anything).Maybe().Return(test.finish)
 	return test
 }
 
-func (test *answerTest) model(reply func(in activities.ModelCallInput) (activities.ModelCallResult, error)) {
-	var acts *activities.Answering
+func (test *answerTest) model(reply func(in answering.ModelCallInput) (answering.ModelCallResult, error)) {
+	var acts *answering.Questions
 	test.env.OnActivity(acts.CallModel, mock.Anything, mock.Anything).Return(
-		func(_ context.Context, in activities.ModelCallInput) (activities.ModelCallResult, error) {
+		func(_ context.Context, in answering.ModelCallInput) (answering.ModelCallResult, error) {
 			return reply(in)
 		})
 }
 
-func (test *answerTest) run(t *testing.T, in workflows.AnswerInput) activities.FinishAnswerInput {
+func (test *answerTest) run(t *testing.T, in record.AnswerInput) answering.FinishAnswerInput {
 	t.Helper()
 	in.RunRef = knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}
 	test.env.ExecuteWorkflow(workflows.AnswerQuery, in)
@@ -71,21 +72,21 @@ func topics(items []stream.Item) []string {
 
 func TestAnswerQuery(t *testing.T) {
 	t.Parallel()
-	var acts *activities.Answering
+	var acts *answering.Questions
 
 	t.Run("a question without tools is searched, answered and saved", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
-		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+		test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
 			if in.Offset != 1 || len(in.Preceding) != 1 || in.Loop.Found == nil || len(in.Loop.Searches) != 0 {
 				t.Errorf("model call input %+v", in)
 			}
 			if !in.Inline {
 				t.Error("the answer has to be a blob")
 			}
-			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Record: &activities.TurnRecord{Text: "the answer"}}, nil
+			return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Record: &record.ModelCall{Text: "the answer"}}, nil
 		})
-		end := test.run(t, workflows.AnswerInput{SearchFirst: true, MaxToolTurns: 5})
+		end := test.run(t, record.AnswerInput{SearchFirst: true, MaxToolTurns: 5})
 		if diff := cmp.Diff([]string{"runStarted", "delta", "sources", "completed"}, topics(end.Items)); diff != "" {
 			t.Error(diff)
 		}
@@ -103,10 +104,10 @@ func TestAnswerQuery(t *testing.T) {
 				local++
 			}
 		})
-		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
-			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "found", Usage: knowledge.Usage{ModelCalls: 1}}, nil
+		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
+			return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "found", Usage: knowledge.Usage{ModelCalls: 1}}, nil
 		})
-		end := test.run(t, workflows.AnswerInput{SearchFirst: true, SlowSearch: true, MaxToolTurns: 5})
+		end := test.run(t, record.AnswerInput{SearchFirst: true, SlowSearch: true, MaxToolTurns: 5})
 		if local != 0 || end.Loop.Usage.ModelCalls != 3 {
 			t.Errorf("%d local searches, usage %+v", local, end.Loop.Usage)
 		}
@@ -115,13 +116,13 @@ func TestAnswerQuery(t *testing.T) {
 	t.Run("a search whose result is long is passed on by its key", func(t *testing.T) {
 		t.Parallel()
 		test := &answerTest{env: newEnvironment()}
-		test.env.RegisterActivity(&activities.Answering{})
-		test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Return(activities.SearchResult{Key: "search-0", Kept: 30}, nil)
+		test.env.RegisterActivity(&answering.Questions{})
+		test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Return(record.SearchResult{Key: "search-0", Kept: 30}, nil)
 		test.env.OnActivity(acts.FinishAnswer, mock.Anything, mock.Anything).Return(test.finish)
-		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
-			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
+		test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
+			return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
 		})
-		end := test.run(t, workflows.AnswerInput{SearchFirst: true, MaxToolTurns: 5})
+		end := test.run(t, record.AnswerInput{SearchFirst: true, MaxToolTurns: 5})
 		if diff := cmp.Diff([]string{"search-0"}, end.Loop.Searches); diff != "" || end.Loop.Found != nil {
 			t.Error(diff)
 		}
@@ -130,26 +131,26 @@ func TestAnswerQuery(t *testing.T) {
 	t.Run("tools of one turn run side by side and the answer follows", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
-		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+		test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
 			if in.Turn == 1 {
-				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "let me look", ToolCalls: []activities.ToolCallRef{
+				return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "let me look", ToolCalls: []answering.ToolCallRef{
 					{ID: "a", Name: tool.DocumentsRAG}, {ID: "b", Name: tool.DocumentsRAG},
 				}}, nil
 			}
 			if diff := cmp.Diff([]string{"s0", "s1"}, in.Loop.Searches); diff != "" {
 				t.Error(diff)
 			}
-			return activities.ModelCallResult{Key: "turn-2", Attempt: 1, Tail: "found"}, nil
+			return answering.ModelCallResult{Key: "turn-2", Attempt: 1, Tail: "found"}, nil
 		})
 		var both sync.WaitGroup
 		both.Add(2)
 		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in activities.ToolCallInput) (activities.ToolOutput, error) {
+			func(_ context.Context, in answering.ToolCallInput) (record.ToolOutput, error) {
 				both.Done()
 				both.Wait() // ends only if both calls run at the same time
-				return activities.ToolOutput{Search: fmt.Sprintf("s%d", in.Call), Kept: 1}, nil
+				return record.ToolOutput{Search: fmt.Sprintf("s%d", in.Call), Kept: 1}, nil
 			})
-		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
+		end := test.run(t, record.AnswerInput{MaxToolTurns: 5})
 		want := []string{"runStarted", "delta", "messageReset", "toolCall", "toolCall", "toolCall", "toolCall", "delta", "sources", "completed"}
 		if diff := cmp.Diff(want, topics(end.Items)); diff != "" {
 			t.Error(diff)
@@ -159,24 +160,24 @@ func TestAnswerQuery(t *testing.T) {
 	t.Run("a call that needs an approval waits for it, and a refused one is not made", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
-		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+		test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
 			if in.Turn == 1 {
-				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, ToolCalls: []activities.ToolCallRef{
+				return answering.ModelCallResult{Key: "turn-1", Attempt: 1, ToolCalls: []answering.ToolCallRef{
 					{ID: "a", Name: "post", Approval: true}, {ID: "b", Name: "post", Approval: true}, {ID: "c", Name: "look"},
 				}}, nil
 			}
-			want := []activities.ToolOutput{{Words: "call 0"}, {Words: "refusal", Refused: true}, {Words: "call 2"}}
+			want := []record.ToolOutput{{Words: "call 0"}, {Words: "refusal", Refused: true}, {Words: "call 2"}}
 			if diff := cmp.Diff(want, in.Loop.Turns[0].Outputs); diff != "" {
 				t.Error(diff)
 			}
-			return activities.ModelCallResult{Key: "turn-2", Attempt: 1, Tail: "done"}, nil
+			return answering.ModelCallResult{Key: "turn-2", Attempt: 1, Tail: "done"}, nil
 		})
 		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in activities.ToolCallInput) (activities.ToolOutput, error) {
-				return activities.ToolOutput{Words: fmt.Sprintf("call %d", in.Call)}, nil
+			func(_ context.Context, in answering.ToolCallInput) (record.ToolOutput, error) {
+				return record.ToolOutput{Words: fmt.Sprintf("call %d", in.Call)}, nil
 			})
 		refused := map[string]bool{}
-		decide := func(after time.Duration, id string, d workflows.Decision) {
+		decide := func(after time.Duration, id string, d record.Decision) {
 			test.env.RegisterDelayedCallback(func() {
 				test.env.UpdateWorkflow(workflows.UpdateDecide, id, &testsuite.TestUpdateCallback{
 					OnReject: func(error) { refused[id] = true },
@@ -189,17 +190,17 @@ func TestAnswerQuery(t *testing.T) {
 				}, d)
 			}, after)
 		}
-		decide(24*time.Hour, "no such call", workflows.Decision{Call: "c"})
-		decide(48*time.Hour, "refuse b", workflows.Decision{Call: "b", Refusal: "refusal"})
-		decide(49*time.Hour, "again", workflows.Decision{Call: "b"})
-		decide(72*time.Hour, "approve a", workflows.Decision{Call: "a"})
-		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
+		decide(24*time.Hour, "no such call", record.Decision{Call: "c"})
+		decide(48*time.Hour, "refuse b", record.Decision{Call: "b", Refusal: "refusal"})
+		decide(49*time.Hour, "again", record.Decision{Call: "b"})
+		decide(72*time.Hour, "approve a", record.Decision{Call: "a"})
+		end := test.run(t, record.AnswerInput{MaxToolTurns: 5})
 		if diff := cmp.Diff(map[string]bool{"no such call": true, "again": true}, refused); diff != "" || end.Status != "completed" {
 			t.Errorf("status %s, refused decisions %s", end.Status, diff)
 		}
 		statuses := []string{}
 		for _, item := range end.Items {
-			var data workflows.ToolCallData
+			var data record.ToolCallData
 			if e, err := stream.DecodeEvent(item.Data); err == nil && item.Topic == stream.TopicToolCall && json.Unmarshal(e.Data, &data) == nil {
 				statuses = append(statuses, data.ID+" "+string(data.Status))
 			}
@@ -215,17 +216,17 @@ func TestAnswerQuery(t *testing.T) {
 		test := newAnswerTest(t)
 		looks, asked := 0, false
 		test.env.OnActivity(acts.TakeTurn, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in activities.TurnInput) (activities.TurnResult, error) {
+			func(_ context.Context, in answering.TurnInput) (answering.TurnResult, error) {
 				if looks++; looks <= 2 { // the second look is the one behind the signal to the other run
-					return activities.TurnResult{Before: "query/w/before"}, nil
+					return answering.TurnResult{Before: "query/w/before"}, nil
 				}
-				return activities.TurnResult{}, nil
+				return answering.TurnResult{}, nil
 			})
 		test.env.OnSignalExternalWorkflow(mock.Anything, "query/w/before", "", workflows.SignalNext, mock.Anything).Return(nil).Once()
 		test.env.OnSignalExternalWorkflow(mock.Anything, "query/w/behind", "", workflows.SignalTurn, mock.Anything).Return(errors.New("it was canceled")).Once()
-		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
 			asked = true
-			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
+			return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
 		})
 		test.env.RegisterDelayedCallback(func() {
 			if asked || looks != 2 {
@@ -234,7 +235,7 @@ func TestAnswerQuery(t *testing.T) {
 			test.env.SignalWorkflow(workflows.SignalNext, "query/w/behind")
 			test.env.SignalWorkflow(workflows.SignalTurn, nil)
 		}, time.Second)
-		if end := test.run(t, workflows.AnswerInput{After: "before", MaxToolTurns: 5}); end.Status != "completed" || looks != 3 {
+		if end := test.run(t, record.AnswerInput{After: "before", MaxToolTurns: 5}); end.Status != "completed" || looks != 3 {
 			t.Errorf("status %s after %d looks", end.Status, looks)
 		}
 		test.env.AssertExpectations(t)
@@ -244,14 +245,14 @@ func TestAnswerQuery(t *testing.T) {
 		t.Parallel()
 		for key, failure := range map[string]error{"suggested": nil, "": temporal.NewApplicationError("no model", "provider_failed")} {
 			test := newAnswerTest(t)
-			test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+			test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
 				if in.Inline {
 					t.Error("the suggestions read the answer, so it has to be a blob")
 				}
-				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
+				return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
 			})
-			test.env.OnActivity(acts.SuggestQuestions, mock.Anything, mock.Anything).Return(activities.SuggestResult{Key: "suggested", Usage: knowledge.Usage{ModelCalls: 1}}, failure).Once()
-			end := test.run(t, workflows.AnswerInput{Suggest: true, MaxToolTurns: 5})
+			test.env.OnActivity(acts.SuggestQuestions, mock.Anything, mock.Anything).Return(answering.SuggestResult{Key: "suggested", Usage: knowledge.Usage{ModelCalls: 1}}, failure).Once()
+			end := test.run(t, record.AnswerInput{Suggest: true, MaxToolTurns: 5})
 			if end.Status != "completed" || end.Loop.Answer != "turn-1" || end.Loop.Suggestions != key {
 				t.Errorf("status %s, %+v", end.Status, end.Loop)
 			}
@@ -262,11 +263,11 @@ func TestAnswerQuery(t *testing.T) {
 		t.Parallel()
 		for calls, failure := range map[int]error{2: nil, 1: temporal.NewApplicationError("no model", "provider_failed")} {
 			test := newAnswerTest(t)
-			test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
-				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
+			test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
+				return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
 			})
-			test.env.OnActivity(acts.SummarizeHistory, mock.Anything, mock.Anything).Return(activities.SummarizeResult{Usage: knowledge.Usage{ModelCalls: 1}}, failure).Once()
-			end := test.run(t, workflows.AnswerInput{Overlong: true, MaxToolTurns: 5})
+			test.env.OnActivity(acts.SummarizeHistory, mock.Anything, mock.Anything).Return(answering.SummarizeResult{Usage: knowledge.Usage{ModelCalls: 1}}, failure).Once()
+			end := test.run(t, record.AnswerInput{Overlong: true, MaxToolTurns: 5})
 			if end.Status != "completed" || end.Loop.Usage.ModelCalls != calls {
 				t.Errorf("status %s, %+v", end.Status, end.Loop.Usage)
 			}
@@ -277,15 +278,15 @@ func TestAnswerQuery(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
 		calls := 0
-		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+		test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
 			calls++
 			if in.NoTools {
-				return activities.ModelCallResult{Key: "last", Attempt: 1, Tail: "enough"}, nil
+				return answering.ModelCallResult{Key: "last", Attempt: 1, Tail: "enough"}, nil
 			}
-			return activities.ModelCallResult{Key: "turn", Attempt: 1, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: tool.DocumentsRAG}}}, nil
+			return answering.ModelCallResult{Key: "turn", Attempt: 1, ToolCalls: []answering.ToolCallRef{{ID: "a", Name: tool.DocumentsRAG}}}, nil
 		})
-		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(activities.ToolOutput{Search: "s"}, nil)
-		test.run(t, workflows.AnswerInput{MaxToolTurns: 3})
+		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(record.ToolOutput{Search: "s"}, nil)
+		test.run(t, record.AnswerInput{MaxToolTurns: 3})
 		if calls != 4 {
 			t.Errorf("%d model calls for 3 turns with tools", calls)
 		}
@@ -294,18 +295,18 @@ func TestAnswerQuery(t *testing.T) {
 	t.Run("a tool's failure goes back to the model as its result", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
-		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+		test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
 			if in.Turn == 1 {
-				return activities.ModelCallResult{Key: "t", Attempt: 1, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: "unknown"}}}, nil
+				return answering.ModelCallResult{Key: "t", Attempt: 1, ToolCalls: []answering.ToolCallRef{{ID: "a", Name: "unknown"}}}, nil
 			}
 			if in.Loop.Turns[0].Outputs[0].Failure != "no such tool" {
 				t.Errorf("outputs %+v", in.Loop.Turns[0].Outputs)
 			}
-			return activities.ModelCallResult{Key: "t2", Attempt: 1, Tail: "sorry"}, nil
+			return answering.ModelCallResult{Key: "t2", Attempt: 1, Tail: "sorry"}, nil
 		})
-		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(activities.ToolOutput{},
+		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(record.ToolOutput{},
 			temporal.NewNonRetryableApplicationError("no such tool", "invalid", nil))
-		if end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5}); end.Status != "completed" {
+		if end := test.run(t, record.AnswerInput{MaxToolTurns: 5}); end.Status != "completed" {
 			t.Errorf("status %s", end.Status)
 		}
 	})
@@ -313,7 +314,7 @@ func TestAnswerQuery(t *testing.T) {
 	t.Run("words that were published before the result of the call are kept", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
-		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+		test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
 			for i, text := range []string{"one ", "two "} {
 				e, err := stream.NewEntry(stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: text})
 				if err != nil {
@@ -321,9 +322,9 @@ func TestAnswerQuery(t *testing.T) {
 				}
 				test.env.SignalWorkflow(stream.SignalPublish, stream.Batch{Items: []stream.Entry{e}, PublisherID: "p", Sequence: int64(i + 1)})
 			}
-			return activities.ModelCallResult{Key: "t", Attempt: 1, Tail: "three", Published: true}, nil
+			return answering.ModelCallResult{Key: "t", Attempt: 1, Tail: "three", Published: true}, nil
 		})
-		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
+		end := test.run(t, record.AnswerInput{MaxToolTurns: 5})
 		text := ""
 		for _, item := range end.Items {
 			if e, err := stream.DecodeEvent(item.Data); err == nil && item.Topic == stream.TopicDelta {
@@ -339,12 +340,12 @@ func TestAnswerQuery(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
 		test.env.OnActivity(acts.CallModel, mock.Anything, mock.Anything).Return(
-			func(ctx context.Context, _ activities.ModelCallInput) (activities.ModelCallResult, error) {
+			func(ctx context.Context, _ answering.ModelCallInput) (answering.ModelCallResult, error) {
 				test.env.CancelWorkflow()
 				<-ctx.Done()
-				return activities.ModelCallResult{}, ctx.Err()
+				return answering.ModelCallResult{}, ctx.Err()
 			})
-		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
+		end := test.run(t, record.AnswerInput{MaxToolTurns: 5})
 		if diff := cmp.Diff([]string{"runStarted", "error"}, topics(end.Items)); diff != "" || end.Status != "canceled" {
 			t.Errorf("status %s, %s", end.Status, diff)
 		}
@@ -354,11 +355,11 @@ func TestAnswerQuery(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
 		calls := 0
-		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
 			calls++
-			return activities.ModelCallResult{}, temporal.NewApplicationError("the endpoint failed", "provider_failed")
+			return answering.ModelCallResult{}, temporal.NewApplicationError("the endpoint failed", "provider_failed")
 		})
-		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
+		end := test.run(t, record.AnswerInput{MaxToolTurns: 5})
 		details, err := test.env.QueryWorkflow("__temporal_workflow_metadata")
 		var shown sdkpb.WorkflowMetadata
 		if err == nil {
@@ -376,11 +377,11 @@ func TestAnswerQuery(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
 		test.env.SetContinueAsNewSuggested(true)
-		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
-			return activities.ModelCallResult{Key: "t", Attempt: 1, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: tool.DocumentsRAG}}}, nil
+		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
+			return answering.ModelCallResult{Key: "t", Attempt: 1, ToolCalls: []answering.ToolCallRef{{ID: "a", Name: tool.DocumentsRAG}}}, nil
 		})
-		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(activities.ToolOutput{Search: "s"}, nil)
-		test.env.ExecuteWorkflow(workflows.AnswerQuery, workflows.AnswerInput{MaxToolTurns: 5})
+		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(record.ToolOutput{Search: "s"}, nil)
+		test.env.ExecuteWorkflow(workflows.AnswerQuery, record.AnswerInput{MaxToolTurns: 5})
 		if !isContinueAsNew(test.env.GetWorkflowError()) {
 			t.Fatalf("ended with %v", test.env.GetWorkflowError())
 		}

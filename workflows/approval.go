@@ -6,7 +6,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/internal/record"
 )
 
 const (
@@ -17,20 +18,13 @@ const (
 	TypeNotWaiting = "NotWaiting"
 )
 
-// Decision is what a person decided about a tool call. A refusal names the blob of an
-// activities.ToolWords that the model is told; an approval names none.
-type Decision struct {
-	Call    string `json:"call"` // its id
-	Refusal string `json:"refusal,omitempty"`
-}
-
 // takeDecisions registers the handler of decisions. It refuses those about calls that do
 // not wait, so whoever decides second is told.
 func (a *answer) takeDecisions(ctx workflow.Context) error {
-	err := workflow.SetUpdateHandlerWithOptions(ctx, UpdateDecide, func(_ workflow.Context, d Decision) error {
+	err := workflow.SetUpdateHandlerWithOptions(ctx, UpdateDecide, func(_ workflow.Context, d record.Decision) error {
 		a.decisions[d.Call] = &d
 		return nil
-	}, workflow.UpdateHandlerOptions{Validator: func(d Decision) error {
+	}, workflow.UpdateHandlerOptions{Validator: func(d record.Decision) error {
 		if decided, waits := a.decisions[d.Call]; !waits || decided != nil {
 			return temporal.NewNonRetryableApplicationError("the call does not wait for a decision", TypeNotWaiting, nil)
 		}
@@ -44,19 +38,19 @@ func (a *answer) takeDecisions(ctx workflow.Context) error {
 
 // approved returns at once for a call that needs no approval. Otherwise it waits, for days
 // if need be, until a person has decided. A refusal is the output of the call.
-func (a *answer) approved(ctx workflow.Context, key string, i int, call activities.ToolCallRef) (activities.ToolOutput, error) {
+func (a *answer) approved(ctx workflow.Context, key string, i int, call answering.ToolCallRef) (record.ToolOutput, error) {
 	if !call.Approval {
-		return activities.ToolOutput{}, nil
+		return record.ToolOutput{}, nil
 	}
 	a.decisions[call.ID] = nil
 	defer delete(a.decisions, call.ID)
 	workflow.SetCurrentDetails(ctx, call.Name+" waits for an approval")
 	if err := workflow.Await(ctx, func() bool { return a.decisions[call.ID] != nil }); err != nil {
-		return activities.ToolOutput{}, err
+		return record.ToolOutput{}, err
 	}
 	if refusal := a.decisions[call.ID].Refusal; refusal != "" {
-		return activities.ToolOutput{Words: refusal, Refused: true}, nil
+		return record.ToolOutput{Words: refusal, Refused: true}, nil
 	}
-	a.toolEvent(ctx, key, i, call, activities.CallStarted, activities.ToolOutput{}, 0)
-	return activities.ToolOutput{}, nil
+	a.toolEvent(ctx, key, i, call, record.CallStarted, record.ToolOutput{}, 0)
+	return record.ToolOutput{}, nil
 }

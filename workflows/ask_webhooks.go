@@ -5,16 +5,16 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
-	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // askWebhooks asks the project's webhooks of type queries about the question. It reports
 // whether one of them answered it.
 func (a *answer) askWebhooks(ctx workflow.Context) (answered bool, err error) {
-	in := activities.AskWebhooksInput{RunRef: a.in.RunRef, Offset: a.log.End(), Preceding: a.log.Items(a.inHub)}
-	var result activities.AskWebhooksResult
+	in := answering.AskWebhooksInput{RunRef: a.in.RunRef, Offset: a.log.End(), Preceding: a.log.Items(a.inHub)}
+	var result answering.AskWebhooksResult
 	const summary = "ask the webhooks of the project"
 	workflow.SetCurrentDetails(ctx, summary)
 	retries := questionRetries()
@@ -45,13 +45,13 @@ func (r *research) askWebhooks(ctx workflow.Context) error {
 	if !r.in.Webhooks || r.Asked {
 		return nil
 	}
-	in := activities.ResearchWebhooksInput{RunRef: r.in.RunRef}
-	var result activities.AskWebhooksResult
+	in := answering.ResearchWebhooksInput{RunRef: r.in.RunRef}
+	var result answering.AskWebhooksResult
 	if err := execute(activityOptions(ctx, "ask the webhooks of the project", 10*time.Minute, questionRetries()), r.acts.AskResearchWebhooks, in, &result); err != nil {
 		return err
 	}
 	for _, call := range result.Calls {
-		r.log.publish(ctx, entry(stream.TopicWebhookCall, stream.Event{Data: stream.Data(call)}))
+		r.log.publish(ctx, record.Entry(stream.TopicWebhookCall, stream.Event{Data: stream.Data(call)}))
 	}
 	r.Asked, r.Given, r.report = true, result.Chunks, result.Answer
 	if r.report == "" {
@@ -59,6 +59,3 @@ func (r *research) askWebhooks(ctx workflow.Context) error {
 	}
 	return r.show(ctx, r.report, 1)
 }
-
-// asksWebhooks reports whether the workflow of a question begins with the webhooks.
-func asksWebhooks(r knowledge.Request) bool { return len(r.Webhooks) > 0 }

@@ -3,8 +3,9 @@ package workflows
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -29,7 +30,7 @@ func (r *research) awaitAttachments(ctx workflow.Context) (err error) {
 // ingested, each for at most knowledge.AttachmentTime. show publishes the outcome of each
 // as it comes.
 func awaitAttachments(ctx workflow.Context, run knowledge.RunRef, documents []string, show func(workflow.Context, stream.Entry)) ([]knowledge.AttachedDocument, error) {
-	var acts *activities.Answering // for the names of its methods only
+	var acts *answering.Questions // for the names of its methods only
 	const summary = "wait for the attachments"
 	workflow.SetCurrentDetails(ctx, summary)
 	until := workflow.Now(ctx).Add(knowledge.AttachmentTime)
@@ -42,7 +43,7 @@ func awaitAttachments(ctx workflow.Context, run knowledge.RunRef, documents []st
 		group.Add(1)
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer group.Done()
-			in := activities.AttachmentInput{RunRef: run, Document: id, Until: until}
+			in := answering.AttachmentInput{RunRef: run, Document: id, Until: until}
 			if err := execute(activityOptions(ctx, summary, 2*knowledge.AttachmentTime, storeRetries()), acts.AwaitAttachment, in, &waited[i]); err != nil {
 				failed = err
 				return
@@ -58,5 +59,5 @@ func awaitAttachments(ctx workflow.Context, run knowledge.RunRef, documents []st
 }
 
 func attachmentShown(d knowledge.AttachedDocument) stream.Entry {
-	return entry(stream.TopicAttachment, stream.Event{Data: stream.Data(d)})
+	return record.Entry(stream.TopicAttachment, stream.Event{Data: stream.Data(d)})
 }

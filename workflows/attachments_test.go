@@ -8,21 +8,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/mock"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // TestQuestionWaitsForAttachments: a question is asked when its attachments have been
 // ingested. One that failed is shown, and does not end the run.
 func TestQuestionWaitsForAttachments(t *testing.T) {
 	t.Parallel()
-	var acts *activities.Answering
+	var acts *answering.Questions
 	test := newAnswerTest(t)
 	waited := 0
 	test.env.OnActivity(acts.AwaitAttachment, mock.Anything, mock.Anything).Return(
-		func(_ context.Context, in activities.AttachmentInput) (knowledge.AttachedDocument, error) {
+		func(_ context.Context, in answering.AttachmentInput) (knowledge.AttachedDocument, error) {
 			if waited++; waited == 1 {
 				return knowledge.AttachedDocument{}, errors.New("the store is away")
 			}
@@ -35,13 +35,13 @@ func TestQuestionWaitsForAttachments(t *testing.T) {
 	want := []knowledge.AttachedDocument{
 		{DocumentID: "good", Status: knowledge.StatusPublished}, {DocumentID: "bad", Status: knowledge.StatusError, Code: knowledge.CodeCorrupt},
 	}
-	test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+	test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
 		if diff := cmp.Diff(want, in.Loop.Attachments); diff != "" || in.Loop.Found == nil {
 			t.Errorf("found %v; %s", in.Loop.Found, diff)
 		}
-		return activities.ModelCallResult{Key: "w/runs/r/turn-1.json"}, nil
+		return answering.ModelCallResult{Key: "w/runs/r/turn-1.json"}, nil
 	})
-	finished := test.run(t, workflows.AnswerInput{SearchFirst: true, MaxToolTurns: 5, Attachments: []string{"good", "bad"}})
+	finished := test.run(t, record.AnswerInput{SearchFirst: true, MaxToolTurns: 5, Attachments: []string{"good", "bad"}})
 	if diff := cmp.Diff(want, finished.Loop.Attachments); diff != "" || finished.Status != knowledge.RunCompleted {
 		t.Errorf("status %s; %s", finished.Status, diff)
 	}

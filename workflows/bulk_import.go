@@ -7,8 +7,9 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -72,9 +73,9 @@ type bulkImport struct {
 	ImportState
 	in    ImportInput
 	log   *eventLog
-	moved bool                      // this run of the workflow has listed or completed a page
-	last  activities.ImportProgress // that was reported
-	acts  *activities.Importing     // for the names of its methods only
+	moved bool                  // this run of the workflow has listed or completed a page
+	last  record.ImportProgress // that was reported
+	acts  *ingestion.Importing  // for the names of its methods only
 }
 
 func newBulkImport(ctx workflow.Context, in ImportInput) (*bulkImport, error) {
@@ -151,7 +152,7 @@ func (w *bulkImport) rest(ctx workflow.Context) error {
 }
 
 func (w *bulkImport) setStatus(ctx workflow.Context, status knowledge.ImportStatus) error {
-	in := activities.ImportStatusInput{ImportRef: w.in.ImportRef, Status: status}
+	in := ingestion.ImportStatusInput{ImportRef: w.in.ImportRef, Status: status}
 	if err := workflow.ExecuteLocalActivity(finalOptions(ctx, "note that it is "+string(status)), w.acts.SetImportStatus, in).Get(ctx, nil); err != nil {
 		return err
 	}
@@ -172,7 +173,7 @@ func (w *bulkImport) continueAsNew(ctx workflow.Context) error {
 		count++
 	}
 	if count > 0 {
-		segment := activities.ImportSegmentInput{ImportRef: w.in.ImportRef, Run: w.in.Run, Number: w.Segments, Items: slices.Clone(held[:count])}
+		segment := ingestion.ImportSegmentInput{ImportRef: w.in.ImportRef, Run: w.in.Run, Number: w.Segments, Items: slices.Clone(held[:count])}
 		w.Segments++
 		if err := workflow.ExecuteLocalActivity(finalOptions(ctx, "store a part of the log"), w.acts.StoreImportSegment, segment).Get(ctx, nil); err != nil {
 			return err

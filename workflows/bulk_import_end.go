@@ -6,8 +6,10 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -32,7 +34,7 @@ func (s *work) reportNowAndThen(ctx workflow.Context) {
 // report reads the counters and reports them to the readers of the log and to the
 // operator, unless they are the same as before.
 func (w *bulkImport) report(ctx workflow.Context) {
-	var p activities.ImportProgress
+	var p record.ImportProgress
 	err := workflow.ExecuteLocalActivity(finalOptions(ctx, "read the counters"), w.acts.ImportProgress, w.in.ImportRef).Get(disconnected(ctx), &p)
 	if err != nil || p.Same(w.last) {
 		return // the next report has them
@@ -75,7 +77,7 @@ func (w *bulkImport) retry(ctx workflow.Context) (done bool, err error) {
 
 func (w *bulkImport) retryFailed(ctx workflow.Context) error {
 	options := onQueue(activityOptions(ctx, "retry what failed", 12*time.Hour, endlessRetries()), QueueBulk, 0)
-	if err := workflow.ExecuteActivity(options, w.acts.RetryFailed, activities.RetryInput{ImportRef: w.in.ImportRef, Run: w.in.Run}).Get(ctx, nil); err != nil {
+	if err := workflow.ExecuteActivity(options, w.acts.RetryFailed, ingestion.RetryInput{ImportRef: w.in.ImportRef, Run: w.in.Run}).Get(ctx, nil); err != nil {
 		return err
 	}
 	for pause := 500 * time.Millisecond; ; pause = min(2*pause, time.Minute) {
@@ -98,14 +100,14 @@ func (w *bulkImport) finish(ctx workflow.Context, err error) error {
 	err = canceled(ctx, err)
 	ctx = disconnected(ctx)
 	w.report(ctx)
-	ending := activities.Ending{Kind: knowledge.KindImport}
+	ending := record.Ending{Kind: knowledge.KindImport}
 	switch {
 	case err != nil:
-		ending = activities.Failed(knowledge.KindImport, activities.Describe(err, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the import took too long"}))
+		ending = record.Failed(knowledge.KindImport, step.Describe(err, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the import took too long"}))
 	case w.Failure != nil:
-		ending = activities.Failed(knowledge.KindImport, knowledge.Failure{Code: w.Failure.Code, Message: w.Failure.Message})
+		ending = record.Failed(knowledge.KindImport, knowledge.Failure{Code: w.Failure.Code, Message: w.Failure.Message})
 	}
-	in := activities.FinishImportInput{ImportRef: w.in.ImportRef, Run: w.in.Run, Error: ending.Error, Segments: w.Segments, Items: w.log.itemsWith(0, ending)}
+	in := ingestion.FinishImportInput{ImportRef: w.in.ImportRef, Run: w.in.Run, Error: ending.Error, Segments: w.Segments, Items: w.log.itemsWith(0, ending)}
 	if err := setStatusAttribute(ctx, ending.Status()); err != nil {
 		return err
 	}

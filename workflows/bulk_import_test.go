@@ -17,8 +17,9 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
 )
@@ -41,18 +42,18 @@ type importTest struct {
 	status   knowledge.ImportStatus // that is stored
 	cleaned  int
 	statuses []knowledge.ImportStatus
-	failed   []activities.FailBatchInput
-	ends     []activities.FinishImportInput
+	failed   []ingestion.FailBatchInput
+	ends     []ingestion.FinishImportInput
 	segments map[int][]stream.Item
 
-	list func(activities.ListInput) (activities.ListResult, error)
+	list func(ingestion.ListInput) (ingestion.ListResult, error)
 	page func(ctx workflow.Context, in workflows.ImportPageInput) (workflows.ImportPageResult, error)
 }
 
 func newImportTest(pages int) *importTest {
 	test := &importTest{pages: pages, status: knowledge.ImportRunning, imported: map[int]int{}, begun: map[int]int{}, segments: map[int][]stream.Item{}}
-	test.list = func(in activities.ListInput) (activities.ListResult, error) {
-		return activities.ListResult{Objects: 1000, Last: in.Page == pages-1}, nil
+	test.list = func(in ingestion.ListInput) (ingestion.ListResult, error) {
+		return ingestion.ListResult{Objects: 1000, Last: in.Page == pages-1}, nil
 	}
 	test.page = func(ctx workflow.Context, _ workflows.ImportPageInput) (workflows.ImportPageResult, error) {
 		return workflows.ImportPageResult{Complete: workflow.Sleep(ctx, time.Minute) == nil}, nil
@@ -66,22 +67,22 @@ func (test *importTest) environment() {
 	env := newEnvironment()
 	env.SetTestTimeout(30 * time.Second)
 	test.env = env
-	var acts *activities.Importing
-	env.RegisterActivity(&activities.Importing{})
+	var acts *ingestion.Importing
+	env.RegisterActivity(&ingestion.Importing{})
 	env.RegisterWorkflowWithOptions(test.runPage, workflow.RegisterOptions{Name: "ImportPage"})
 	on := func(step, do any) { env.OnActivity(step, mock.Anything, mock.Anything).Maybe().Return(do) }
-	on(acts.ListImportPage, func(_ context.Context, in activities.ListInput) (activities.ListResult, error) {
+	on(acts.ListImportPage, func(_ context.Context, in ingestion.ListInput) (ingestion.ListResult, error) {
 		test.mu.Lock()
 		defer test.mu.Unlock()
 		test.listed = append(test.listed, in.Page)
 		return test.list(in)
 	})
-	on(acts.ImportProgress, func(context.Context, knowledge.ImportRef) (activities.ImportProgress, error) {
+	on(acts.ImportProgress, func(context.Context, knowledge.ImportRef) (record.ImportProgress, error) {
 		test.mu.Lock()
 		defer test.mu.Unlock()
-		return activities.ImportProgress{Status: test.status, ImportCounts: knowledge.ImportCounts{Published: int64(len(test.imported))}}, nil
+		return record.ImportProgress{Status: test.status, ImportCounts: knowledge.ImportCounts{Published: int64(len(test.imported))}}, nil
 	})
-	on(acts.SetImportStatus, func(_ context.Context, in activities.ImportStatusInput) error {
+	on(acts.SetImportStatus, func(_ context.Context, in ingestion.ImportStatusInput) error {
 		test.mu.Lock()
 		defer test.mu.Unlock()
 		test.statuses = append(test.statuses, in.Status)
@@ -89,17 +90,17 @@ func (test *importTest) environment() {
 	})
 	on(acts.SettleVanished, func(context.Context, knowledge.ImportRef) error { test.vanished++; return nil })
 	on(acts.CleanImport, func(context.Context, knowledge.ImportRef) error { test.cleaned++; return nil })
-	on(acts.FailImportBatch, func(_ context.Context, in activities.FailBatchInput) error {
+	on(acts.FailImportBatch, func(_ context.Context, in ingestion.FailBatchInput) error {
 		test.mu.Lock()
 		defer test.mu.Unlock()
 		test.failed = append(test.failed, in)
 		return nil
 	})
-	on(acts.FinishImport, func(_ context.Context, in activities.FinishImportInput) error {
+	on(acts.FinishImport, func(_ context.Context, in ingestion.FinishImportInput) error {
 		test.ends = append(test.ends, in)
 		return nil
 	})
-	on(acts.StoreImportSegment, func(_ context.Context, in activities.ImportSegmentInput) error {
+	on(acts.StoreImportSegment, func(_ context.Context, in ingestion.ImportSegmentInput) error {
 		test.segments[in.Number] = in.Items
 		return nil
 	})
@@ -120,7 +121,7 @@ func (test *importTest) runPage(ctx workflow.Context, in workflows.ImportPageInp
 	return result, err
 }
 
-func (test *importTest) run(t *testing.T) activities.FinishImportInput {
+func (test *importTest) run(t *testing.T) ingestion.FinishImportInput {
 	t.Helper()
 	test.env.ExecuteWorkflow(workflows.BulkImport, workflows.ImportInput{ImportRef: importRef, Run: "i"})
 	if err := test.env.GetWorkflowError(); err != nil || len(test.ends) != 1 {
@@ -162,8 +163,8 @@ func TestBulkImport(t *testing.T) {
 	t.Run("starts no workflow for a page without work", func(t *testing.T) {
 		t.Parallel()
 		test := newImportTest(3)
-		test.list = func(in activities.ListInput) (activities.ListResult, error) {
-			return activities.ListResult{Last: in.Page == 2}, nil
+		test.list = func(in ingestion.ListInput) (ingestion.ListResult, error) {
+			return ingestion.ListResult{Last: in.Page == 2}, nil
 		}
 		test.run(t)
 		if len(test.begun) != 0 || len(test.listed) != 3 || test.vanished != 1 {
@@ -174,9 +175,9 @@ func TestBulkImport(t *testing.T) {
 		t.Parallel()
 		test := newImportTest(3)
 		listing := test.list
-		test.list = func(in activities.ListInput) (activities.ListResult, error) {
+		test.list = func(in ingestion.ListInput) (ingestion.ListResult, error) {
 			if in.Page == 2 {
-				return activities.ListResult{}, temporal.NewNonRetryableApplicationError("access was refused", string(knowledge.CodeForbidden), nil)
+				return ingestion.ListResult{}, temporal.NewNonRetryableApplicationError("access was refused", string(knowledge.CodeForbidden), nil)
 			}
 			return listing(in)
 		}
@@ -284,7 +285,7 @@ func TestLongImport(t *testing.T) {
 	for ; ; runs++ {
 		test.environment()
 		test.env.SetContinueAsNewSuggested(true)
-		var acts *activities.Importing
+		var acts *ingestion.Importing
 		// The environment ends the workflows of pages with their parent, so none runs.
 		test.env.OnActivity(acts.IsPageRunning, mock.Anything, mock.Anything).Maybe().Return(false, nil)
 		test.env.ExecuteWorkflow(workflows.BulkImport, in)
@@ -332,8 +333,8 @@ func TestRetryOfAnImport(t *testing.T) {
 	retry := func(t *testing.T, change func(env *testsuite.TestWorkflowEnvironment)) (asked int, test *importTest) {
 		t.Helper()
 		test = newImportTest(1)
-		var acts *activities.Importing
-		test.env.OnActivity(acts.RetryFailed, mock.Anything, mock.Anything).Return(func(context.Context, activities.RetryInput) error { return nil })
+		var acts *ingestion.Importing
+		test.env.OnActivity(acts.RetryFailed, mock.Anything, mock.Anything).Return(func(context.Context, ingestion.RetryInput) error { return nil })
 		test.env.OnActivity(acts.SettleRetried, mock.Anything, mock.Anything).Return(func(context.Context, knowledge.ImportRef) (int, error) {
 			asked++
 			return max(5-asked, 0), nil

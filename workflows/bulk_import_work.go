@@ -9,7 +9,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -95,15 +96,15 @@ func (s *work) start() {
 
 // list lists one page.
 func (s *work) list(ctx workflow.Context) {
-	in := activities.ListInput{ImportRef: s.in.ImportRef, Page: s.Listed}
-	var listed activities.ListResult
+	in := ingestion.ListInput{ImportRef: s.in.ImportRef, Page: s.Listed}
+	var listed ingestion.ListResult
 	options := onQueue(activityOptions(ctx, fmt.Sprintf("list page %d", s.Listed), 12*time.Hour, importRetries()), QueueBulk, 0)
 	err := execute(options, s.acts.ListImportPage, in, &listed)
 	switch {
 	case ctx.Err() != nil:
 		return // it is listed again
 	case err != nil:
-		f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the source took too long to list; try again later"})
+		f := step.Describe(err, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the source took too long to list; try again later"})
 		s.Failure = &ListFailure{Code: f.Code, Message: f.Message}
 		return
 	}
@@ -176,7 +177,7 @@ func (w *bulkImport) awaitPage(ctx workflow.Context, page PageToDo) {
 			_ = workflow.RequestCancelExternalWorkflow(disconnected(ctx), w.in.PageWorkflowID(page.Page), "").Get(disconnected(ctx), nil)
 		}
 		var running bool
-		in := activities.PageInput{ImportRef: w.in.ImportRef, Page: page.Page}
+		in := ingestion.PageInput{ImportRef: w.in.ImportRef, Page: page.Page}
 		err := workflow.ExecuteLocalActivity(finalOptions(ctx, "see whether a page still runs"), w.acts.IsPageRunning, in).Get(disconnected(ctx), &running)
 		if err != nil || !running {
 			return
@@ -203,7 +204,7 @@ func (w *bulkImport) stopPages(ctx workflow.Context) {
 
 // failPage stores that the objects of a page failed that have no outcome.
 func (s *work) failPage(ctx workflow.Context, page PageToDo) bool {
-	in := activities.FailBatchInput{
+	in := ingestion.FailBatchInput{
 		ImportRef: s.in.ImportRef, Run: s.in.Run, Page: page.Page, Last: page.Objects,
 		Error: knowledge.DocumentError{Code: knowledge.CodeInternal, Stage: knowledge.StageFetch, Retryable: true, Message: "the workflow of its page ended again and again; see the server's log"},
 	}
@@ -211,7 +212,7 @@ func (s *work) failPage(ctx workflow.Context, page PageToDo) bool {
 }
 
 // failBatch stores that objects failed whose batch failed.
-func failBatch(ctx workflow.Context, acts *activities.Importing, in activities.FailBatchInput) error {
+func failBatch(ctx workflow.Context, acts *ingestion.Importing, in ingestion.FailBatchInput) error {
 	options := onQueue(activityOptions(disconnected(ctx), "note what failed", 10*time.Minute, endlessRetries()), QueueBulk, 0)
 	return workflow.ExecuteActivity(options, acts.FailImportBatch, in).Get(ctx, nil)
 }

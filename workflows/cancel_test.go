@@ -6,21 +6,23 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
 // steps returns the activities of IngestDocument for a document of one batch that is
 // not small. embed embeds its chunks. The inputs of FinishVersion are sent to ends.
-func steps(embed any, ends chan<- activities.FinishInput) map[string]any {
+func steps(embed any, ends chan<- ingestion.FinishInput) map[string]any {
 	return map[string]any{
-		"PrepareDocument": returning[activities.PrepareInput](activities.PrepareResult{}),
-		"ExtractDocument": returning[activities.ExtractInput](activities.ExtractResult{Pages: 1, Chunks: 1}),
+		"PrepareDocument": returning[ingestion.PrepareInput](ingestion.PrepareResult{}),
+		"ExtractDocument": returning[ingestion.ExtractInput](ingestion.ExtractResult{Pages: 1, Chunks: 1}),
 		"EmbedChunks":     embed,
-		"PublishDocument": returning[activities.PublishInput](activities.PublishResult{Published: true}),
+		"PublishDocument": returning[ingestion.PublishInput](ingestion.PublishResult{Published: true}),
 		"FinishVersion":   finish(ends),
-		"DiscardVersion":  func(activities.DiscardInput) error { return nil },
+		"DiscardVersion":  func(ingestion.DiscardInput) error { return nil },
 	}
 }
 
@@ -51,11 +53,11 @@ func failing[In any](began chan<- struct{}) func(context.Context, In) error {
 func TestCancel(t *testing.T) {
 	server := newServerTest(t)
 	ingest := workflows.IngestInput{Workspace: "w", Project: "p", Document: "d", Tasks: []workflows.IngestTask{{Version: 1, Run: "r"}}}
-	question := workflows.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
+	question := record.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
 
 	t.Run("a version whose worker died is canceled", func(t *testing.T) {
-		began, over, ends := make(chan struct{}, 1), make(chan struct{}), make(chan activities.FinishInput, 1)
-		run := server.start(t, workflows.IngestDocument, ingest, steps(func(activities.EmbedInput) error {
+		began, over, ends := make(chan struct{}, 1), make(chan struct{}), make(chan ingestion.FinishInput, 1)
+		run := server.start(t, workflows.IngestDocument, ingest, steps(func(ingestion.EmbedInput) error {
 			began <- struct{}{}
 			<-over // without a heartbeat, as in a process that is gone
 			return nil
@@ -72,12 +74,12 @@ func TestCancel(t *testing.T) {
 	})
 
 	t.Run("a version ends only after its local step has ended", func(t *testing.T) {
-		began, over, ends := make(chan struct{}, 1), make(chan struct{}), make(chan activities.FinishInput, 1)
-		acts := steps(func(activities.EmbedInput) error { return nil }, ends)
-		acts["PrepareDocument"] = func(activities.PrepareInput) (activities.PrepareResult, error) {
+		began, over, ends := make(chan struct{}, 1), make(chan struct{}), make(chan ingestion.FinishInput, 1)
+		acts := steps(func(ingestion.EmbedInput) error { return nil }, ends)
+		acts["PrepareDocument"] = func(ingestion.PrepareInput) (ingestion.PrepareResult, error) {
 			began <- struct{}{}
 			<-over // as on a disk that hangs
-			return activities.PrepareResult{}, nil
+			return ingestion.PrepareResult{}, nil
 		}
 		run := server.start(t, workflows.IngestDocument, ingest, acts)
 		next(t, began)
@@ -98,8 +100,8 @@ func TestCancel(t *testing.T) {
 	})
 
 	t.Run("a question whose model call fails after the cancel is canceled", func(t *testing.T) {
-		began, ends := make(chan struct{}, 1), make(chan activities.FinishAnswerInput, 1)
-		run := server.start(t, workflows.AnswerQuery, question, map[string]any{"CallModel": failing[activities.ModelCallInput](began), "FinishAnswer": finish(ends)})
+		began, ends := make(chan struct{}, 1), make(chan answering.FinishAnswerInput, 1)
+		run := server.start(t, workflows.AnswerQuery, question, map[string]any{"CallModel": failing[answering.ModelCallInput](began), "FinishAnswer": finish(ends)})
 		next(t, began)
 		if err := server.client.CancelWorkflow(t.Context(), run.GetID(), ""); err != nil {
 			t.Fatal(err)
@@ -111,12 +113,12 @@ func TestCancel(t *testing.T) {
 	})
 
 	t.Run("a question whose model call succeeds after the cancel is canceled, and the call is counted", func(t *testing.T) {
-		began, ends := make(chan struct{}, 1), make(chan activities.FinishAnswerInput, 1)
+		began, ends := make(chan struct{}, 1), make(chan answering.FinishAnswerInput, 1)
 		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
-			"CallModel": func(ctx context.Context, _ activities.ModelCallInput) (activities.ModelCallResult, error) {
+			"CallModel": func(ctx context.Context, _ answering.ModelCallInput) (answering.ModelCallResult, error) {
 				began <- struct{}{}
 				<-ctx.Done() // without a heartbeat: the server tells the worker
-				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
+				return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
 			},
 			"FinishAnswer": finish(ends),
 		})
@@ -139,12 +141,12 @@ func TestCancel(t *testing.T) {
 		{"a version that is canceled after the switch to it is published", true, "completed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			began, ends := make(chan struct{}, 1), make(chan activities.FinishInput, 1)
-			acts := steps(func(activities.EmbedInput) error { return nil }, ends)
-			acts["PublishDocument"] = func(ctx context.Context, _ activities.PublishInput) (activities.PublishResult, error) {
+			began, ends := make(chan struct{}, 1), make(chan ingestion.FinishInput, 1)
+			acts := steps(func(ingestion.EmbedInput) error { return nil }, ends)
+			acts["PublishDocument"] = func(ctx context.Context, _ ingestion.PublishInput) (ingestion.PublishResult, error) {
 				began <- struct{}{}
 				<-ctx.Done()
-				return activities.PublishResult{Published: test.published}, nil
+				return ingestion.PublishResult{Published: test.published}, nil
 			}
 			run := server.start(t, workflows.IngestDocument, ingest, acts)
 			next(t, began)
@@ -159,14 +161,14 @@ func TestCancel(t *testing.T) {
 	}
 
 	t.Run("a removal whose workflow is canceled is completed", func(t *testing.T) {
-		began, asked, ends := make(chan struct{}, 1), make(chan struct{}), make(chan activities.FinishInput, 1)
-		done := func(activities.RemoveInput) error { return nil }
-		in := workflows.RemoveInput{RemoveInput: activities.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r"}}
+		began, asked, ends := make(chan struct{}, 1), make(chan struct{}), make(chan ingestion.FinishInput, 1)
+		done := func(ingestion.RemoveInput) error { return nil }
+		in := workflows.RemoveInput{RemoveInput: ingestion.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r"}}
 		run := server.start(t, workflows.RemoveDocument, in, map[string]any{
-			"StopIngest": func(ctx context.Context, _ activities.StopInput) (activities.StopResult, error) {
+			"StopIngest": func(ctx context.Context, _ ingestion.StopInput) (ingestion.StopResult, error) {
 				began <- struct{}{}
 				<-asked
-				return activities.StopResult{}, ctx.Err()
+				return ingestion.StopResult{}, ctx.Err()
 			},
 			"RemoveEntries": done, "RemoveBlobs": done, "RemoveRows": done, "FinishRemoval": finish(ends),
 		})

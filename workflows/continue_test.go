@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/mock"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
 )
@@ -20,7 +20,7 @@ import (
 func TestLongDocument(t *testing.T) {
 	t.Parallel()
 	const chunks = 100_000
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 	var mu sync.Mutex
 	embedded, extracted, runs := map[int]int{}, 0, 0
 	segments := map[int][]stream.Item{}
@@ -28,17 +28,17 @@ func TestLongDocument(t *testing.T) {
 		Workspace: "w", Project: "p", Document: "d",
 		Tasks: []workflows.IngestTask{{Version: 1, Run: "r1"}, {Version: 2, Run: "r2"}},
 	}
-	finished := []activities.FinishInput{}
+	finished := []ingestion.FinishInput{}
 	for {
 		test := newIngestTest(t)
 		test.env.SetContinueAsNewSuggested(true)
 		test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Maybe().Return(
-			func(context.Context, activities.ExtractInput) (activities.ExtractResult, error) {
+			func(context.Context, ingestion.ExtractInput) (ingestion.ExtractResult, error) {
 				extracted++
-				return activities.ExtractResult{Chunks: chunks}, nil
+				return ingestion.ExtractResult{Chunks: chunks}, nil
 			})
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Maybe().Return(
-			func(_ context.Context, in activities.EmbedInput) error {
+			func(_ context.Context, in ingestion.EmbedInput) error {
 				mu.Lock()
 				defer mu.Unlock()
 				if in.Version == 1 {
@@ -47,7 +47,7 @@ func TestLongDocument(t *testing.T) {
 				return nil
 			})
 		test.env.OnActivity(acts.StoreVersionSegment, mock.Anything, mock.Anything).Maybe().Return(
-			func(_ context.Context, in activities.VersionSegmentInput) error {
+			func(_ context.Context, in ingestion.VersionSegmentInput) error {
 				if in.Version == 1 {
 					segments[in.Number] = in.Items
 				}
@@ -98,20 +98,20 @@ func TestLongDocument(t *testing.T) {
 // signal: it is signaled once, and the history of the removal stays short.
 func TestRemovalThatWaits(t *testing.T) {
 	t.Parallel()
-	var acts *activities.Ingestion
-	in := workflows.RemoveInput{RemoveInput: activities.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r", Upto: 1}}
+	var acts *ingestion.Documents
+	in := workflows.RemoveInput{RemoveInput: ingestion.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r", Upto: 1}}
 	asked, told := 0, 0
 	for runs := 0; ; runs++ {
 		env := newEnvironment()
-		env.RegisterActivity(&activities.Ingestion{})
+		env.RegisterActivity(&ingestion.Documents{})
 		env.SetContinueAsNewSuggested(asked == 10)
 		env.OnActivity(acts.StopIngest, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in activities.StopInput) (activities.StopResult, error) {
+			func(_ context.Context, in ingestion.StopInput) (ingestion.StopResult, error) {
 				if asked++; !in.Signaled {
 					told++
 				}
 				env.SetContinueAsNewSuggested(asked == 10)
-				return activities.StopResult{Running: asked < 20, Signaled: true}, nil
+				return ingestion.StopResult{Running: asked < 20, Signaled: true}, nil
 			})
 		for _, step := range []any{acts.RemoveEntries, acts.RemoveBlobs, acts.RemoveRows, acts.FinishRemoval} {
 			env.OnActivity(step, mock.Anything, mock.Anything).Maybe().Return(nil)

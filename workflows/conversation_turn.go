@@ -5,7 +5,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -31,13 +31,13 @@ func awaitTurn(ctx workflow.Context, run knowledge.RunRef, after string) (overlo
 	if after == "" {
 		return false, nil
 	}
-	var acts *activities.Answering
+	var acts *answering.Questions
 	workflow.SetCurrentDetails(ctx, "waits for the question before it in the conversation")
 	turn := workflow.GetSignalChannel(ctx, SignalTurn)
 	told, wait := "", firstTurnLook
 	for {
-		in := activities.TurnInput{RunRef: run, After: after}
-		var result activities.TurnResult
+		in := answering.TurnInput{RunRef: run, After: after}
+		var result answering.TurnResult
 		if err := workflow.ExecuteLocalActivity(localOptions(ctx, "look for the turn"), acts.TakeTurn, in).Get(ctx, &result); err != nil || result.Before == "" {
 			return result.Overlong, err
 		}

@@ -7,32 +7,35 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
 // errEnded is the failure that a starting process writes for the activities of the
 // process before.
-var errEnded = temporal.NewApplicationError("the process that ran this has ended", activities.TypeEnded)
+var errEnded = temporal.NewApplicationError("the process that ran this has ended", step.TypeEnded)
 
 // TestProcessEnds fails steps as Temporal does when their process ends. It is not
 // parallel for the reason that TestCancel has.
 func TestProcessEnds(t *testing.T) {
 	server := newServerTest(t)
-	question := workflows.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
+	question := record.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
 
 	t.Run("a model call survives more deaths than it has retries, and its attempts are numbered in one sequence", func(t *testing.T) {
-		over, ends := make(chan struct{}), make(chan activities.FinishAnswerInput, 1)
+		over, ends := make(chan struct{}), make(chan answering.FinishAnswerInput, 1)
 		var before []int
 		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
-			"CallModel": func(in activities.ModelCallInput) (result activities.ModelCallResult, err error) {
+			"CallModel": func(in answering.ModelCallInput) (result answering.ModelCallResult, err error) {
 				before = append(before, in.Before)
 				switch len(before) {
 				case 1:
 					<-over // without a heartbeat
 				case 9:
-					return activities.ModelCallResult{Key: "turn-1", Attempt: in.Before + 1, Tail: "the answer"}, nil
+					return answering.ModelCallResult{Key: "turn-1", Attempt: in.Before + 1, Tail: "the answer"}, nil
 				}
 				return result, errEnded
 			},
@@ -49,10 +52,10 @@ func TestProcessEnds(t *testing.T) {
 	})
 
 	t.Run("a model that stays down fails the question after its retries", func(t *testing.T) {
-		ends := make(chan activities.FinishAnswerInput, 1)
+		ends := make(chan answering.FinishAnswerInput, 1)
 		calls := 0
 		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
-			"CallModel": func(activities.ModelCallInput) (result activities.ModelCallResult, err error) {
+			"CallModel": func(answering.ModelCallInput) (result answering.ModelCallResult, err error) {
 				if calls++; calls == 1 {
 					return result, errEnded
 				}
@@ -68,10 +71,10 @@ func TestProcessEnds(t *testing.T) {
 	})
 
 	t.Run("a document that ends the process each time fails", func(t *testing.T) {
-		ends := make(chan activities.FinishInput, 1)
+		ends := make(chan ingestion.FinishInput, 1)
 		calls := 0
 		in := workflows.IngestInput{Workspace: "w", Project: "p", Document: "d", Tasks: []workflows.IngestTask{{Version: 1, Run: "r"}}}
-		run := server.start(t, workflows.IngestDocument, in, steps(func(activities.EmbedInput) error {
+		run := server.start(t, workflows.IngestDocument, in, steps(func(ingestion.EmbedInput) error {
 			calls++
 			return errEnded
 		}, ends))

@@ -7,21 +7,16 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // SignalResearch is the signal of DeepResearch that pauses, resumes and steers it:
 // ResearchControl.
 const SignalResearch = "research_control"
-
-// ResearchControl pauses a research, resumes it, or names a message of the person who
-// asked.
-type ResearchControl struct {
-	Paused  *bool  `json:"paused,omitempty"`
-	Message string `json:"message,omitempty"` // blob of an activities.MessageRecord
-}
 
 // ResearchInput starts DeepResearch. State is carried over a continue-as-new.
 type ResearchInput struct {
@@ -38,13 +33,13 @@ type ResearchInput struct {
 }
 
 // NewResearchInput returns the input of the workflow for the input of an answer.
-func NewResearchInput(in AnswerInput) ResearchInput {
+func NewResearchInput(in record.AnswerInput) ResearchInput {
 	return ResearchInput{RunRef: in.RunRef, MessageID: in.MessageID, ConversationID: in.ConversationID, After: in.After, Web: in.Web, Webhooks: in.Webhooks, Attachments: in.Attachments, Limits: in.Research.WithDefaults()}
 }
 
 // ResearchState is how far a research is.
 type ResearchState struct {
-	activities.Research
+	answering.Research
 	Begun    bool            `json:"begun,omitempty"` // its log runs
 	Asked    bool            `json:"asked,omitempty"` // its webhooks have answered
 	Usage    knowledge.Usage `json:"usage,omitzero"`
@@ -82,10 +77,10 @@ type research struct {
 	ResearchState
 	in      ResearchInput
 	log     runLogWriter
-	resumed time.Time             // from which on Worked is counted
-	next    bool                  // it continues as new
-	report  string                // blob of the report
-	acts    *activities.Answering // for the names of its methods only
+	resumed time.Time            // from which on Worked is counted
+	next    bool                 // it continues as new
+	report  string               // blob of the report
+	acts    *answering.Questions // for the names of its methods only
 }
 
 // begin starts the log.
@@ -93,7 +88,7 @@ func (r *research) begin(ctx workflow.Context) error {
 	if r.Begun {
 		return nil
 	}
-	started := QueryStarted(AnswerInput{MessageID: r.in.MessageID, ConversationID: r.in.ConversationID})
+	started := record.QueryStarted(record.AnswerInput{MessageID: r.in.MessageID, ConversationID: r.in.ConversationID})
 	if err := startRunLog(ctx, RunLogInput{RunRef: r.in.RunRef, Log: stream.Log{Entries: []stream.Entry{started}}}); err != nil {
 		return fmt.Errorf("start the log of run %s: %w", r.in.Run, err)
 	}
@@ -137,8 +132,8 @@ func (r *research) isLong(ctx workflow.Context) bool {
 
 // join stores the report and shows its last part.
 func (r *research) join(ctx workflow.Context) error {
-	in := activities.ReportInput{RunRef: r.in.RunRef, Research: r.Research, Usage: r.Usage}
-	var joined activities.ReportResult
+	in := answering.ReportInput{RunRef: r.in.RunRef, Research: r.Research, Usage: r.Usage}
+	var joined answering.ReportResult
 	if err := execute(activityOptions(ctx, "join the report", time.Minute, storeRetries()), r.acts.JoinReport, in, &joined); err != nil {
 		return err
 	}
@@ -148,21 +143,21 @@ func (r *research) join(ctx workflow.Context) error {
 
 // show publishes a part of the report, 1 = first.
 func (r *research) show(ctx workflow.Context, key string, part int) error {
-	in := activities.ShowInput{RunRef: r.in.RunRef, Key: key, Part: part}
+	in := answering.ShowInput{RunRef: r.in.RunRef, Key: key, Part: part}
 	return workflow.ExecuteLocalActivity(finalOptions(ctx, fmt.Sprintf("show part %d of the report", part)), r.acts.ShowReport, in).Get(ctx, nil)
 }
 
 // finish stores the end of the run, and then ends its log.
 func (r *research) finish(ctx workflow.Context, err error) error {
-	end := activities.Ending{Kind: knowledge.KindResearch, Answer: r.in.AnswerKey()}
-	in := activities.FinishAnswerInput{
+	end := record.Ending{Kind: knowledge.KindResearch, Answer: r.in.AnswerKey()}
+	in := answering.FinishAnswerInput{
 		RunRef: r.in.RunRef, Workflow: "DeepResearch",
 		Loop: r.Found(),
 	}
 	in.Loop.Answer, in.Loop.Usage, in.Loop.Attachments = r.report, r.Usage, r.Attachments
 	if err = canceled(ctx, err); err != nil {
-		f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
-		end, in.Code, in.Message, in.RetryAt = activities.Failed(knowledge.KindResearch, f), f.Code, f.Message, f.RetryAt
+		f := step.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
+		end, in.Code, in.Message, in.RetryAt = record.Failed(knowledge.KindResearch, f), f.Code, f.Message, f.RetryAt
 	}
 	in.Status = end.Status()
 	if err := setStatusAttribute(ctx, in.Status); err != nil {
@@ -179,18 +174,18 @@ func (r *research) finish(ctx workflow.Context, err error) error {
 // drain receives every waiting signal.
 func (r *research) drain(ctx workflow.Context) {
 	for {
-		var c ResearchControl
+		var c record.ResearchControl
 		if !workflow.GetSignalChannel(ctx, SignalResearch).ReceiveAsync(&c) {
 			return
 		}
 		if c.Message != "" {
 			r.Messages = append(r.Messages, c.Message)
-			r.update(ctx, ResearchData{Phase: "message", Status: "received", Message: len(r.Messages)}, c.Message)
+			r.update(ctx, record.ResearchData{Phase: "message", Status: "received", Message: len(r.Messages)}, c.Message)
 		}
 		if c.Paused != nil && *c.Paused != r.Paused {
 			r.count(ctx)
 			r.Paused = *c.Paused
-			r.update(ctx, ResearchData{Phase: "pause", Status: map[bool]string{true: "started", false: "completed"}[r.Paused]}, "")
+			r.update(ctx, record.ResearchData{Phase: "pause", Status: map[bool]string{true: "started", false: "completed"}[r.Paused]}, "")
 		}
 	}
 }
@@ -220,31 +215,15 @@ func (r *research) timeLeft(share float64) time.Duration {
 	return time.Duration(share*float64(r.in.Limits.Timeout)*float64(time.Second)) - r.Worked
 }
 
-// ResearchData is the inline data of a researchUpdate event. The words are in blobs.
-type ResearchData struct {
-	Phase    string `json:"phase"`  // plan, search, web, notes, outline, section, message, pause or budget
-	Status   string `json:"status"` // started, completed, failed, skipped or received
-	Round    int    `json:"round,omitempty"`
-	Question int    `json:"question,omitempty"` // of the round, 1 = first
-	Section  int    `json:"section,omitempty"`  // 1 = first
-	Message  int    `json:"message,omitempty"`  // 1 = first
-	Found    *int   `json:"found,omitempty"`    // passages, or pages of the web
-	Notes    *int   `json:"notes,omitempty"`
-
-	Reason   string           `json:"reason,omitempty"`   // of a failure, or the budget that is used up
-	Searches []string         `json:"searches,omitempty"` // blobs of the searches
-	Usage    *knowledge.Usage `json:"usage,omitempty"`    // so far
-}
-
 // update publishes a researchUpdate event. ref is the blob that has its words.
-func (r *research) update(ctx workflow.Context, d ResearchData, ref string) {
+func (r *research) update(ctx workflow.Context, d record.ResearchData, ref string) {
 	usage := r.Usage
 	d.Usage = &usage
-	r.log.publish(ctx, entry(stream.TopicResearch, stream.Event{Ref: ref, Data: stream.Data(d)}))
+	r.log.publish(ctx, record.Entry(stream.TopicResearch, stream.Event{Ref: ref, Data: stream.Data(d)}))
 }
 
 // failureOf returns what readers are told of the error of a step.
 func failureOf(err error) string {
-	f := activities.Describe(err, knowledge.Failure{Message: "it took too long"})
+	f := step.Describe(err, knowledge.Failure{Message: "it took too long"})
 	return cmp.Or(f.Message, "it failed")
 }

@@ -6,7 +6,8 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/internal/record"
 )
 
 // outline outlines the report. Without budget, or if the model fails, it has a section for
@@ -16,9 +17,9 @@ func (r *research) outline(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	in := activities.OutlineInput{RunRef: r.in.RunRef, Research: r.Research, Sections: min(activities.MaxSections, max(1, r.callsLeft()-1)), Plain: r.spent(left) != ""}
-	r.update(ctx, ResearchData{Phase: "outline", Status: "started"}, "")
-	var result activities.OutlineResult
+	in := answering.OutlineInput{RunRef: r.in.RunRef, Research: r.Research, Sections: min(answering.MaxSections, max(1, r.callsLeft()-1)), Plain: r.spent(left) != ""}
+	r.update(ctx, record.ResearchData{Phase: "outline", Status: "started"}, "")
+	var result answering.OutlineResult
 	if !in.Plain {
 		_, err = r.within(ctx, 1, func(ctx workflow.Context) error {
 			return execute(activityOptions(ctx, "outline the report", 10*time.Minute, questionRetries()), r.acts.OutlineReport, in, &result)
@@ -29,28 +30,28 @@ func (r *research) outline(ctx workflow.Context) error {
 		return ctx.Err()
 	}
 	if in.Plain {
-		in.Sections = activities.MaxSections
+		in.Sections = answering.MaxSections
 		if err := execute(activityOptions(ctx, "outline the report by its questions", time.Minute, storeRetries()), r.acts.OutlineReport, in, &result); err != nil {
 			return err
 		}
 	}
 	r.Usage.Add(result.Usage)
 	r.Outline, r.Sections = result.Key, result.Sections
-	r.update(ctx, ResearchData{Phase: "outline", Status: "completed"}, r.Outline)
+	r.update(ctx, record.ResearchData{Phase: "outline", Status: "completed"}, r.Outline)
 	return nil
 }
 
 func (r *research) callsLeft() int { return r.in.Limits.Budget.Calls - r.Usage.ModelCalls }
 
 // spent returns the part of the budget that leaves no room for one more model call.
-func (r *research) spent(left time.Duration) activities.Exhaustion {
+func (r *research) spent(left time.Duration) answering.Exhaustion {
 	switch {
 	case left <= 0:
-		return activities.OutOfTime
+		return answering.OutOfTime
 	case r.callsLeft() < 1:
-		return activities.OutOfCalls
+		return answering.OutOfCalls
 	case r.tokens() >= r.in.Limits.Budget.Tokens:
-		return activities.OutOfTokens
+		return answering.OutOfTokens
 	}
 	return ""
 }
@@ -63,10 +64,10 @@ func (r *research) section(ctx workflow.Context) error {
 		return err
 	}
 	number := len(r.Research.Sections) + 1
-	in := activities.SectionInput{RunRef: r.in.RunRef, Research: r.Research, Section: number - 1}
-	r.update(ctx, ResearchData{Phase: "section", Status: "started", Section: number}, r.Outline)
-	var result activities.SectionResult
-	var written activities.Section
+	in := answering.SectionInput{RunRef: r.in.RunRef, Research: r.Research, Section: number - 1}
+	r.update(ctx, record.ResearchData{Phase: "section", Status: "started", Section: number}, r.Outline)
+	var result answering.SectionResult
+	var written answering.Section
 	reason, late := r.spent(left), false
 	if reason == "" {
 		late, err = r.within(ctx, 1, func(ctx workflow.Context) error {
@@ -77,7 +78,7 @@ func (r *research) section(ctx workflow.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case late && err != nil:
-			reason = activities.OutOfTime
+			reason = answering.OutOfTime
 		case err != nil:
 			written.Failure = failureOf(err)
 		case result.Uncited:
@@ -100,7 +101,7 @@ func (r *research) section(ctx workflow.Context) error {
 		return err
 	}
 	r.Research.Sections = append(r.Research.Sections, written)
-	data := ResearchData{Phase: "section", Status: "completed", Section: number, Reason: written.Failure}
+	data := record.ResearchData{Phase: "section", Status: "completed", Section: number, Reason: written.Failure}
 	switch {
 	case written.Skipped:
 		data.Status, data.Reason = "skipped", string(r.Ended)

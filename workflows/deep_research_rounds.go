@@ -9,7 +9,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/internal/record"
 )
 
 // The shares of time and tokens that sub-questions may use. The report needs the rest.
@@ -55,15 +56,15 @@ func (r *research) round(ctx workflow.Context) error {
 
 // plan plans a round within the time that is left. If no time is left, or a plan after the
 // first one fails, the plan has no questions, and the report has what was found so far.
-func (r *research) plan(ctx workflow.Context, round int, left time.Duration) (plan activities.PlanResult, err error) {
+func (r *research) plan(ctx workflow.Context, round int, left time.Duration) (plan answering.PlanResult, err error) {
 	heard := len(r.Messages)
-	in := activities.PlanInput{RunRef: r.in.RunRef, Research: r.Research, Round: round, Breadth: r.in.Limits.Breadth}
-	r.update(ctx, ResearchData{Phase: "plan", Status: "started", Round: round}, "")
+	in := answering.PlanInput{RunRef: r.in.RunRef, Research: r.Research, Round: round, Breadth: r.in.Limits.Breadth}
+	r.update(ctx, record.ResearchData{Phase: "plan", Status: "started", Round: round}, "")
 	options := activityOptions(ctx, fmt.Sprintf("plan round %d", round), 10*time.Minute, questionRetries())
 	if err = execute(workflow.WithScheduleToCloseTimeout(options, left), r.acts.PlanResearch, in, &plan); err == nil {
 		r.Usage.Add(plan.Usage)
 		r.Heard = heard
-		r.update(ctx, ResearchData{Phase: "plan", Status: "completed", Round: round}, plan.Key)
+		r.update(ctx, record.ResearchData{Phase: "plan", Status: "completed", Round: round}, plan.Key)
 		return plan, nil
 	}
 	if ctx.Err() != nil {
@@ -73,11 +74,11 @@ func (r *research) plan(ctx workflow.Context, round int, left time.Duration) (pl
 	if round == 1 && !late {
 		return plan, err
 	}
-	r.update(ctx, ResearchData{Phase: "plan", Status: "failed", Round: round, Reason: failureOf(err)}, "")
+	r.update(ctx, record.ResearchData{Phase: "plan", Status: "failed", Round: round, Reason: failureOf(err)}, "")
 	if late {
-		r.stop(ctx, activities.OutOfTime)
+		r.stop(ctx, answering.OutOfTime)
 	}
-	return activities.PlanResult{}, nil
+	return answering.PlanResult{}, nil
 }
 
 // isOutOfTime reports whether an activity with a ScheduleToCloseTimeout has failed because
@@ -92,30 +93,30 @@ func isOutOfTime(err error) bool {
 }
 
 // stop ends the search for lack of budget.
-func (r *research) stop(ctx workflow.Context, reason activities.Exhaustion) {
+func (r *research) stop(ctx workflow.Context, reason answering.Exhaustion) {
 	r.Searched = true
 	if r.Ended == "" {
 		r.Ended = reason
-		r.update(ctx, ResearchData{Phase: "budget", Status: "completed", Reason: string(reason)}, "")
+		r.update(ctx, record.ResearchData{Phase: "budget", Status: "completed", Reason: string(reason)}, "")
 	}
 }
 
 // reserve is how many model calls the report may need.
 func (r *research) reserve() int {
-	return min(1+activities.MaxSections, max(2, r.in.Limits.Budget.Calls/3))
+	return min(1+answering.MaxSections, max(2, r.in.Limits.Budget.Calls/3))
 }
 
 // exhausted returns the part of the budget that leaves no room to search with so many more
 // model calls, "" = there is room.
-func (r *research) exhausted(left time.Duration, calls int) activities.Exhaustion {
+func (r *research) exhausted(left time.Duration, calls int) answering.Exhaustion {
 	budget := r.in.Limits.Budget
 	switch {
 	case left <= 0:
-		return activities.OutOfTime
+		return answering.OutOfTime
 	case r.Usage.ModelCalls+calls+r.reserve() > budget.Calls:
-		return activities.OutOfCalls
+		return answering.OutOfCalls
 	case float64(r.tokens()) >= tokensToSearch*float64(budget.Tokens):
-		return activities.OutOfTokens
+		return answering.OutOfTokens
 	}
 	return ""
 }
@@ -125,10 +126,10 @@ func (r *research) tokens() int { return r.Usage.PromptTokens + r.Usage.Completi
 // read researches the sub-questions of a plan, some at a time. One that fails does not
 // fail the research. It sets Searched if all have failed so far: another round would only
 // repeat that, and the report says what failed.
-func (r *research) read(ctx workflow.Context, round int, plan activities.PlanResult) error {
+func (r *research) read(ctx workflow.Context, round int, plan answering.PlanResult) error {
 	first := len(r.Reading)
 	for i := range plan.Questions {
-		r.Reading = append(r.Reading, activities.Reading{Plan: plan.Key, Question: i, Skipped: true})
+		r.Reading = append(r.Reading, answering.Reading{Plan: plan.Key, Question: i, Skipped: true})
 	}
 	late, err := r.within(ctx, timeToSearch, func(ctx workflow.Context) error {
 		slots, group, open := workflow.NewSemaphore(ctx, readAtATime), workflow.NewWaitGroup(ctx), 0
@@ -161,7 +162,7 @@ func (r *research) read(ctx workflow.Context, round int, plan activities.PlanRes
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case late:
-		r.stop(ctx, activities.OutOfTime)
+		r.stop(ctx, answering.OutOfTime)
 	case err != nil:
 		return err
 	}
@@ -170,13 +171,13 @@ func (r *research) read(ctx workflow.Context, round int, plan activities.PlanRes
 }
 
 // readOne has a workflow research a sub-question, and returns what became of it.
-func (r *research) readOne(ctx workflow.Context, round int, q activities.Reading) activities.Reading {
+func (r *research) readOne(ctx workflow.Context, round int, q answering.Reading) answering.Reading {
 	var result QuestionResult
 	err := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: r.in.ResearchQuestionID(round, q.Question+1), ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WorkflowTaskTimeout: pageTaskTimeout, WaitForCancellation: true, TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
 		StaticSummary: fmt.Sprintf("research question %d of round %d", q.Question+1, round),
-	}), ResearchQuestion, QuestionInput{ReadInput: activities.ReadInput{RunRef: r.in.RunRef, Round: round, Plan: q.Plan, Question: q.Question, Given: r.Given}, Web: r.in.Web}).Get(ctx, &result)
+	}), ResearchQuestion, QuestionInput{ReadInput: answering.ReadInput{RunRef: r.in.RunRef, Round: round, Plan: q.Plan, Question: q.Question, Given: r.Given}, Web: r.in.Web}).Get(ctx, &result)
 	r.Usage.Add(result.Usage)
 	q.Searches, q.Notes, q.Failure, q.Skipped, q.Missed = result.Searches, result.Notes, result.Failure, false, result.Missed
 	switch {

@@ -13,10 +13,12 @@ import (
 	"github.com/stretchr/testify/mock"
 	"go.temporal.io/sdk/testsuite"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
@@ -32,7 +34,7 @@ func newResearchTest(t *testing.T) *researchTest {
 	test := &researchTest{loopTest: newLoopTest(t)}
 	acts := test.activities()
 	acts.Workflows, acts.Library = logByID{env: test.env}, test.store
-	test.env.RegisterActivity(acts.Answering)
+	test.env.RegisterActivity(acts.Questions)
 	test.env.RegisterWorkflow(workflows.RunLog)
 	test.env.RegisterWorkflow(workflows.ResearchQuestion)
 	test.publish("pump", []string{"The HX-4 pump weighs 12 kg.", "The HX-4 pump needs oil every 500 hours."})
@@ -41,7 +43,7 @@ func newResearchTest(t *testing.T) *researchTest {
 
 // logByID reaches the RunLog in the environment.
 type logByID struct {
-	activities.Workflows
+	step.Workflows
 	env *testsuite.TestWorkflowEnvironment
 }
 
@@ -61,7 +63,7 @@ func (w logByID) Events(_ context.Context, id string, from int64) (page stream.E
 func (test *researchTest) research(question string, limits knowledge.ResearchConfig) {
 	test.Helper()
 	request := test.request(question, limits)
-	test.env.ExecuteWorkflow(workflows.DeepResearch, workflows.NewResearchInput(workflows.NewAnswerInput(test.run, request)))
+	test.env.ExecuteWorkflow(workflows.DeepResearch, workflows.NewResearchInput(record.NewAnswerInput(test.run, request)))
 	test.must(test.env.GetWorkflowError())
 }
 
@@ -84,7 +86,7 @@ func (test *researchTest) request(question string, limits knowledge.ResearchConf
 }
 
 // outcome returns the stored run, its answer, and the text that readers were shown.
-func (test *researchTest) outcome() (run store.Run, answer activities.AnswerRecord, shown string, updates []workflows.ResearchData) {
+func (test *researchTest) outcome() (run store.Run, answer record.Answer, shown string, updates []record.ResearchData) {
 	test.Helper()
 	run, err := test.store.RunForSystem(test.Context(), test.run.Workspace, test.run.Run)
 	test.must(err)
@@ -100,7 +102,7 @@ func (test *researchTest) outcome() (run store.Run, answer activities.AnswerReco
 		case stream.TopicDelta:
 			shown += e.Text
 		case stream.TopicResearch:
-			var data workflows.ResearchData
+			var data record.ResearchData
 			test.must(json.Unmarshal(e.Data, &data))
 			updates = append(updates, data)
 		}
@@ -200,8 +202,8 @@ func TestDeepResearch(t *testing.T) {
 		test := newResearchTest(t)
 		test.publish("letter", []string{"It weighs too much."})
 		letter := knowledge.DocumentID(test.run.Workspace, test.run.Project, "letter")
-		test.env.OnActivity((*activities.Answering)(nil).AwaitAttachment, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in activities.AttachmentInput) (knowledge.AttachedDocument, error) {
+		test.env.OnActivity((*answering.Questions)(nil).AwaitAttachment, mock.Anything, mock.Anything).Return(
+			func(_ context.Context, in answering.AttachmentInput) (knowledge.AttachedDocument, error) {
 				d := knowledge.AttachedDocument{DocumentID: in.Document, Status: knowledge.StatusPublished}
 				if in.Document == letter {
 					d.Status, d.Code = knowledge.StatusError, knowledge.CodeCorrupt
@@ -211,7 +213,7 @@ func TestDeepResearch(t *testing.T) {
 		test.server.ScriptChat(plan("How heavy is the HX-4 pump?"), notes("It is heavy."), plan(), outline("Weight"), modeltest.Text("It weighs 12 kg <source_1>."))
 		request := test.request("How heavy is it?", knowledge.ResearchConfig{})
 		request.Attachments = []string{knowledge.DocumentID(test.run.Workspace, test.run.Project, "pump"), letter}
-		test.env.ExecuteWorkflow(workflows.DeepResearch, workflows.NewResearchInput(workflows.NewAnswerInput(test.run, request)))
+		test.env.ExecuteWorkflow(workflows.DeepResearch, workflows.NewResearchInput(record.NewAnswerInput(test.run, request)))
 		test.must(test.env.GetWorkflowError())
 		run, answer, shown, _ := test.outcome()
 		if run.Status != knowledge.RunCompleted || len(answer.Attachments) != 2 || answer.Attachments[1].Code != knowledge.CodeCorrupt {
@@ -365,18 +367,18 @@ func TestDeepResearch(t *testing.T) {
 		t.Parallel()
 		test := newResearchTest(t)
 		key := test.run.ResearchKey("message-1")
-		_, err := test.blobs.PutJSON(t.Context(), key, activities.MessageRecord{Text: "Say which colour it has"})
+		_, err := test.blobs.PutJSON(t.Context(), key, record.ResearchMessage{Text: "Say which colour it has"})
 		test.must(err)
 		paused, resumed := true, false
 		test.env.RegisterDelayedCallback(func() {
-			test.env.SignalWorkflow(workflows.SignalResearch, workflows.ResearchControl{Paused: &paused})
-			test.env.SignalWorkflow(workflows.SignalResearch, workflows.ResearchControl{Message: key})
+			test.env.SignalWorkflow(workflows.SignalResearch, record.ResearchControl{Paused: &paused})
+			test.env.SignalWorkflow(workflows.SignalResearch, record.ResearchControl{Message: key})
 		}, 0)
 		test.env.RegisterDelayedCallback(func() {
 			if n := test.server.Totals().Chats.Asked; n > 1 {
 				t.Errorf("%d model calls while it is paused", n)
 			}
-			test.env.SignalWorkflow(workflows.SignalResearch, workflows.ResearchControl{Paused: &resumed})
+			test.env.SignalWorkflow(workflows.SignalResearch, record.ResearchControl{Paused: &resumed})
 		}, time.Hour)
 		test.server.ScriptChat(plan("How heavy is the HX-4 pump?"), notes("It is heavy."), plan(), outline("All"), modeltest.Text("It is so <source_1>."))
 		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 1})
@@ -413,7 +415,7 @@ func TestDeepResearch(t *testing.T) {
 // collectedLog is the log of a run whose workflow ends and begins again in the
 // environment.
 type collectedLog struct {
-	activities.Workflows
+	step.Workflows
 	mu  sync.Mutex
 	log stream.Log
 }
@@ -440,11 +442,11 @@ func TestLongResearch(t *testing.T) {
 		plan("How heavy is the HX-4 pump?"), notes("It is heavy."), plan("How often does it need oil?"), notes("It needs oil."),
 		outline("Weight", "Oil"), modeltest.Text("It weighs 12 kg <source_1>."), modeltest.Text("It needs oil <source_1> <source_2>."))
 	request := test.request("What is to know of the pump?", knowledge.ResearchConfig{})
-	in := workflows.NewResearchInput(workflows.NewAnswerInput(test.run, request))
+	in := workflows.NewResearchInput(record.NewAnswerInput(test.run, request))
 	runs := 1
 	for ; ; runs++ {
 		env := newEnvironment()
-		acts := test.activities().Answering
+		acts := test.activities().Questions
 		acts.Workflows = log
 		env.RegisterActivity(acts)
 		env.RegisterWorkflow(workflows.ResearchQuestion)

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/scrape"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -50,7 +52,7 @@ func (smallWeb) Read(_ context.Context, addresses []string, _ func(*url.URL) boo
 }
 
 // failingRetriever fails for queries with the word seals.
-type failingRetriever struct{ activities.Retriever }
+type failingRetriever struct{ answering.Retriever }
 
 func (r failingRetriever) Retrieve(ctx context.Context, q retrieve.Request) (retrieve.Result, error) {
 	if strings.Contains(q.Query, "seals") {
@@ -64,7 +66,7 @@ func newWebResearchTest(t *testing.T) *researchTest {
 	t.Helper()
 	test := &researchTest{loopTest: newLoopTest(t)}
 	test.env = newEnvironment()
-	acts := test.activities().Answering
+	acts := test.activities().Questions
 	acts.Workflows, acts.Web, acts.Pages = logByID{env: test.env}, smallWeb{}, smallWeb{}
 	acts.Retriever = failingRetriever{acts.Retriever}
 	test.env.RegisterActivity(acts)
@@ -81,7 +83,7 @@ func (test *researchTest) researchWeb(web knowledge.WebSearchConfig) {
 	request.Config.Tools.WebSearch = &web
 	_, err := test.blobs.PutJSON(test.Context(), test.run.RequestKey(), request)
 	test.must(err)
-	test.env.ExecuteWorkflow(workflows.DeepResearch, workflows.NewResearchInput(workflows.NewAnswerInput(test.run, request)))
+	test.env.ExecuteWorkflow(workflows.DeepResearch, workflows.NewResearchInput(record.NewAnswerInput(test.run, request)))
 	test.must(test.env.GetWorkflowError())
 }
 
@@ -170,8 +172,8 @@ func TestDeepResearchFailover(t *testing.T) {
 	test.env = newEnvironment()
 	second := modeltest.New(modeltest.Options{})
 	t.Cleanup(second.Close)
-	acts := test.activities().Answering
-	acts.Workflows, acts.Failover = logByID{env: test.env}, []activities.Chat{model.New(second.Endpoint(), nil)}
+	acts := test.activities().Questions
+	acts.Workflows, acts.Failover = logByID{env: test.env}, []step.Chat{model.New(second.Endpoint(), nil)}
 	test.env.RegisterActivity(acts)
 	test.env.RegisterWorkflow(workflows.RunLog)
 	test.env.RegisterWorkflow(workflows.ResearchQuestion)

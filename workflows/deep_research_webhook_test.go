@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/webhook"
 	"github.com/cairn-rag/cairn/workflows"
@@ -41,8 +42,8 @@ func researchWith(t *testing.T, h *researchHook, script ...modeltest.Reply) *res
 	t.Helper()
 	test := &researchTest{loopTest: newLoopTest(t)}
 	test.env = newEnvironment()
-	acts := test.activities().Answering
-	acts.Workflows, acts.Webhooks = logByID{env: test.env}, activities.QueryWebhooks{Hooks: h, Secrets: h, Sender: h}
+	acts := test.activities().Questions
+	acts.Workflows, acts.Webhooks = logByID{env: test.env}, answering.QueryWebhooks{Hooks: h, Secrets: h, Sender: h}
 	test.env.RegisterActivity(acts)
 	test.env.RegisterWorkflow(workflows.RunLog)
 	test.env.RegisterWorkflow(workflows.ResearchQuestion)
@@ -52,7 +53,7 @@ func researchWith(t *testing.T, h *researchHook, script ...modeltest.Reply) *res
 	request.Webhooks = []string{"hook"}
 	_, err := test.blobs.PutJSON(test.Context(), test.run.RequestKey(), request)
 	test.must(err)
-	test.env.ExecuteWorkflow(workflows.DeepResearch, workflows.NewResearchInput(workflows.NewAnswerInput(test.run, request)))
+	test.env.ExecuteWorkflow(workflows.DeepResearch, workflows.NewResearchInput(record.NewAnswerInput(test.run, request)))
 	test.must(test.env.GetWorkflowError())
 	if h.asked != 1 {
 		t.Errorf("the webhook was asked %d times", h.asked)

@@ -5,7 +5,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/delivery"
 )
 
 // SignalWake is the signal of DeliverWebhook that there is a new event.
@@ -24,7 +24,7 @@ func DeliverWebhookID(workspace, webhook string) string {
 // the events, their order and the time of each attempt; the workflow sees to it that
 // somebody makes the attempts, whatever dies. It rests until the next one is due, or
 // until it is woken for a new event.
-func DeliverWebhook(ctx workflow.Context, in activities.DeliverInput) error {
+func DeliverWebhook(ctx workflow.Context, in delivery.DeliverInput) error {
 	woken := workflow.GetSignalChannel(ctx, SignalWake)
 	for {
 		drainSignals(woken)
@@ -46,10 +46,10 @@ func DeliverWebhook(ctx workflow.Context, in activities.DeliverInput) error {
 	}
 }
 
-func deliverDue(ctx workflow.Context, in activities.DeliverInput) (result activities.DeliverResult, err error) {
+func deliverDue(ctx workflow.Context, in delivery.DeliverInput) (result delivery.DeliverResult, err error) {
 	const summary = "deliver events"
 	workflow.SetCurrentDetails(ctx, summary)
-	var acts *activities.Delivering
+	var acts *delivery.Delivering
 	options := activityOptions(ctx, summary, deliveryLimit, endlessRetries())
 	err = workflow.ExecuteActivity(options, acts.DeliverWebhooks, in).Get(ctx, &result)
 	return result, err

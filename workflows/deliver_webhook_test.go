@@ -14,7 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/delivery"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/telemetry"
@@ -32,15 +32,15 @@ type deliverTest struct {
 }
 
 // newDeliverTest takes the results of the activity's calls; the last one is repeated.
-func newDeliverTest(results ...func(now time.Time) (activities.DeliverResult, error)) *deliverTest {
+func newDeliverTest(results ...func(now time.Time) (delivery.DeliverResult, error)) *deliverTest {
 	test := &deliverTest{env: newEnvironment()}
-	test.env.RegisterActivity(&activities.Delivering{})
+	test.env.RegisterActivity(&delivery.Delivering{})
 	began := test.env.Now()
-	var acts *activities.Delivering
+	var acts *delivery.Delivering
 	test.env.OnActivity(acts.DeliverWebhooks, mock.Anything, mock.Anything).Return(
-		func(_ context.Context, in activities.DeliverInput) (activities.DeliverResult, error) {
+		func(_ context.Context, in delivery.DeliverInput) (delivery.DeliverResult, error) {
 			if in.WebhookQueue != hook {
-				return activities.DeliverResult{}, fmt.Errorf("the queue is %+v", in.WebhookQueue)
+				return delivery.DeliverResult{}, fmt.Errorf("the queue is %+v", in.WebhookQueue)
 			}
 			test.calls = append(test.calls, test.env.Now().Sub(began).Round(time.Second))
 			return results[min(len(test.calls), len(results))-1](test.env.Now())
@@ -50,7 +50,7 @@ func newDeliverTest(results ...func(now time.Time) (activities.DeliverResult, er
 
 func (test *deliverTest) run(t *testing.T, calls ...time.Duration) {
 	t.Helper()
-	test.env.ExecuteWorkflow(workflows.DeliverWebhook, activities.DeliverInput{WebhookQueue: hook})
+	test.env.ExecuteWorkflow(workflows.DeliverWebhook, delivery.DeliverInput{WebhookQueue: hook})
 	if err := test.env.GetWorkflowError(); !test.env.IsWorkflowCompleted() || err != nil {
 		t.Fatalf("ended: %t, %v", test.env.IsWorkflowCompleted(), err)
 	}
@@ -59,15 +59,15 @@ func (test *deliverTest) run(t *testing.T, calls ...time.Duration) {
 	}
 }
 
-func nothingPending(time.Time) (activities.DeliverResult, error) {
-	return activities.DeliverResult{Rests: true}, nil
+func nothingPending(time.Time) (delivery.DeliverResult, error) {
+	return delivery.DeliverResult{Rests: true}, nil
 }
 
-func turnOver(time.Time) (activities.DeliverResult, error) { return activities.DeliverResult{}, nil }
+func turnOver(time.Time) (delivery.DeliverResult, error) { return delivery.DeliverResult{}, nil }
 
-func restsFor(d time.Duration) func(time.Time) (activities.DeliverResult, error) {
-	return func(now time.Time) (activities.DeliverResult, error) {
-		return activities.DeliverResult{Rests: true, NextAt: now.Add(d)}, nil
+func restsFor(d time.Duration) func(time.Time) (delivery.DeliverResult, error) {
+	return func(now time.Time) (delivery.DeliverResult, error) {
+		return delivery.DeliverResult{Rests: true, NextAt: now.Add(d)}, nil
 	}
 }
 
@@ -95,22 +95,22 @@ func TestDeliverWebhook(t *testing.T) {
 	t.Run("an event that comes while it delivers is not missed", func(t *testing.T) {
 		t.Parallel()
 		var test *deliverTest
-		test = newDeliverTest(func(time.Time) (activities.DeliverResult, error) {
+		test = newDeliverTest(func(time.Time) (delivery.DeliverResult, error) {
 			test.env.SignalWorkflow(workflows.SignalWake, nil)
-			return activities.DeliverResult{Rests: true}, nil
+			return delivery.DeliverResult{Rests: true}, nil
 		}, nothingPending)
 		test.run(t, 0, 0)
 	})
 	t.Run("stores that fail end nothing", func(t *testing.T) {
 		t.Parallel()
 		failures := 8
-		test := newDeliverTest(func(time.Time) (activities.DeliverResult, error) {
+		test := newDeliverTest(func(time.Time) (delivery.DeliverResult, error) {
 			if failures--; failures > 0 {
-				return activities.DeliverResult{}, temporal.NewApplicationError("the disk is full", "unavailable")
+				return delivery.DeliverResult{}, temporal.NewApplicationError("the disk is full", "unavailable")
 			}
-			return activities.DeliverResult{Rests: true}, nil
+			return delivery.DeliverResult{Rests: true}, nil
 		})
-		test.env.ExecuteWorkflow(workflows.DeliverWebhook, activities.DeliverInput{WebhookQueue: hook})
+		test.env.ExecuteWorkflow(workflows.DeliverWebhook, delivery.DeliverInput{WebhookQueue: hook})
 		if err := test.env.GetWorkflowError(); err != nil || len(test.calls) != 8 {
 			t.Errorf("%d calls, %v", len(test.calls), err)
 		}
@@ -119,8 +119,8 @@ func TestDeliverWebhook(t *testing.T) {
 		t.Parallel()
 		test := newDeliverTest(turnOver)
 		test.env.SetContinueAsNewSuggested(true)
-		test.env.ExecuteWorkflow(workflows.DeliverWebhook, activities.DeliverInput{WebhookQueue: hook})
-		if in := continued[activities.DeliverInput](t, test.env.GetWorkflowError()); in.WebhookQueue != hook {
+		test.env.ExecuteWorkflow(workflows.DeliverWebhook, delivery.DeliverInput{WebhookQueue: hook})
+		if in := continued[delivery.DeliverInput](t, test.env.GetWorkflowError()); in.WebhookQueue != hook {
 			t.Errorf("continued with %+v", in)
 		}
 	})
@@ -158,11 +158,11 @@ func TestReceiverIsDown(t *testing.T) {
 			began := env.Now()
 			receiver := &down{now: env.Now, until: began.Add(test.outage)}
 			s := twoEvents(t, env)
-			env.RegisterActivity(&activities.Delivering{
+			env.RegisterActivity(&delivery.Delivering{
 				Deliveries: s, Secrets: open{}, Sender: receiver, OperatorURL: func(string) string { return "" },
 				Metrics: telemetry.NewMetrics("test"), Log: slog.New(slog.DiscardHandler), Now: env.Now,
 			})
-			env.ExecuteWorkflow(workflows.DeliverWebhook, activities.DeliverInput{WebhookQueue: hook})
+			env.ExecuteWorkflow(workflows.DeliverWebhook, delivery.DeliverInput{WebhookQueue: hook})
 			if err := env.GetWorkflowError(); err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -67,7 +68,7 @@ func (l *eventLog) poll(ctx workflow.Context, in stream.PollInput) (stream.Page,
 
 // add appends an event that the workflow itself writes.
 func (l *eventLog) add(topic string, e stream.Event) {
-	l.Append(entry(topic, e))
+	l.Append(record.Entry(topic, e))
 }
 
 // drainOnSignal calls drain whenever signals of this name wait to be received. It
@@ -115,14 +116,4 @@ func (l *eventLog) carry(ctx workflow.Context) stream.Log {
 func (l *eventLog) awaitPolls(ctx workflow.Context) {
 	// The only error is a cancel, which a disconnected context does not have.
 	_ = workflow.Await(disconnected(ctx), func() bool { return workflow.AllHandlersFinished(ctx) })
-}
-
-// entry encodes an event. It panics only on a defect, which fails the workflow task
-// and not the run.
-func entry(topic string, e stream.Event) stream.Entry {
-	encoded, err := stream.NewEntry(topic, e)
-	if err != nil {
-		panic(fmt.Sprintf("event %s: %v", topic, err))
-	}
-	return encoded
 }

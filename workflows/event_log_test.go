@@ -11,8 +11,9 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/workflows"
@@ -79,7 +80,7 @@ func TestEventLogProtocol(t *testing.T) {
 	t.Run("a poll returns the items of the log, or blocks for the next ones", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
-		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
 			first := <-test.poll("first", stream.PollInput{})
 			if diff := cmp.Diff([]string{"0 runStarted "}, lines(t, first.page)); diff != "" || first.err != nil || first.page.NextOffset != 1 {
 				t.Errorf("%v, next %d, %s", first.err, first.page.NextOffset, diff)
@@ -96,9 +97,9 @@ func TestEventLogProtocol(t *testing.T) {
 			if diff := cmp.Diff([]string{"3 delta three "}, lines(t, rest.page)); diff != "" || rest.err != nil {
 				t.Errorf("%v, %s", rest.err, diff)
 			}
-			return activities.ModelCallResult{Key: "t", Attempt: 1, Tail: "end", Published: true}, nil
+			return answering.ModelCallResult{Key: "t", Attempt: 1, Tail: "end", Published: true}, nil
 		})
-		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
+		end := test.run(t, record.AnswerInput{MaxToolTurns: 5})
 		if diff := cmp.Diff([]string{"runStarted", "delta", "delta", "delta", "delta", "sources", "completed"}, topics(end.Items)); diff != "" {
 			t.Error(diff)
 		}
@@ -107,53 +108,53 @@ func TestEventLogProtocol(t *testing.T) {
 	t.Run("a poll of items that left memory fails, and one from 0 returns the items in memory", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
-		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
 			below := <-test.poll("below", stream.PollInput{FromOffset: 5})
 			wantApplicationError(t, below.err, "TruncatedOffset")
 			all := <-test.poll("all", stream.PollInput{})
 			if diff := cmp.Diff([]string{"300 delta kept"}, lines(t, all.page)); diff != "" || all.err != nil {
 				t.Errorf("%v, %s", all.err, diff)
 			}
-			return activities.ModelCallResult{Key: "t", Attempt: 1, Tail: "end"}, nil
+			return answering.ModelCallResult{Key: "t", Attempt: 1, Tail: "end"}, nil
 		})
 		kept, err := stream.NewEntry(stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: "kept"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		test.run(t, workflows.AnswerInput{
-			MaxToolTurns: 5, Carried: &activities.Loop{}, Log: stream.Log{Base: 300, Entries: []stream.Entry{kept}},
+		test.run(t, record.AnswerInput{
+			MaxToolTurns: 5, Carried: &record.Loop{}, Log: stream.Log{Base: 300, Entries: []stream.Entry{kept}},
 		})
 	})
 
 	t.Run("during a continue-as-new a poll is refused, and one that waits ends", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
-		var acts *activities.Answering
+		var acts *answering.Questions
 		test.env.SetContinueAsNewSuggested(true)
 		var waiting <-chan polled
-		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
 			texts := make([]string, 300) // more than the next run takes with it
 			for i := range texts {
 				texts[i] = fmt.Sprint(i)
 			}
 			test.publish(t, 1, texts...)
-			return activities.ModelCallResult{Key: "t", Attempt: 1, Published: true, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: tool.DocumentsRAG}}}, nil
+			return answering.ModelCallResult{Key: "t", Attempt: 1, Published: true, ToolCalls: []answering.ToolCallRef{{ID: "a", Name: tool.DocumentsRAG}}}, nil
 		})
 		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.ToolCallInput) (activities.ToolOutput, error) {
+			func(context.Context, answering.ToolCallInput) (record.ToolOutput, error) {
 				waiting = test.poll("waiting", stream.PollInput{FromOffset: 1000})
-				return activities.ToolOutput{Search: "s"}, nil
+				return record.ToolOutput{Search: "s"}, nil
 			})
 		refused := make(chan polled, 1)
 		test.env.OnActivity(acts.StoreSegment, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in activities.SegmentInput) error {
+			func(_ context.Context, in answering.SegmentInput) error {
 				refused <- <-test.poll("refused", stream.PollInput{})
 				if len(in.Items) == 0 || in.Items[0].Offset != 0 {
 					t.Errorf("the segment has %d items", len(in.Items))
 				}
 				return nil
 			})
-		test.env.ExecuteWorkflow(workflows.AnswerQuery, workflows.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Run: "r"}, MaxToolTurns: 5})
+		test.env.ExecuteWorkflow(workflows.AnswerQuery, record.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Run: "r"}, MaxToolTurns: 5})
 		if !isContinueAsNew(test.env.GetWorkflowError()) {
 			t.Fatalf("ended with %v", test.env.GetWorkflowError())
 		}

@@ -6,7 +6,8 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -61,17 +62,17 @@ type importPage struct {
 	large   workflow.Semaphore
 	group   workflow.WaitGroup
 	err     error // a batch has neither an outcome nor could its failure be stored
-	acts    *activities.Importing
+	acts    *ingestion.Importing
 }
 
 // batch imports the objects [first, last), and starts the steps of those that take
 // long.
 func (w *importPage) batch(ctx workflow.Context, first, last int) {
-	in := activities.BatchInput{ImportRef: w.in.ImportRef, Run: w.in.Run, Page: w.in.Page, First: first, Last: last}
-	var result activities.BatchResult
+	in := ingestion.BatchInput{ImportRef: w.in.ImportRef, Run: w.in.Run, Page: w.in.Page, First: first, Last: last}
+	var result ingestion.BatchResult
 	summary := fmt.Sprintf("import objects %d-%d", first, last-1)
 	err := execute(stepOptions(ctx, summary, QueueBulk, time.Hour), w.acts.ImportBatch, in, &result)
-	w.settle(ctx, err, activities.FailBatchInput{First: first, Last: last})
+	w.settle(ctx, err, ingestion.FailBatchInput{First: first, Last: last})
 	for len(result.Large) > 0 && ctx.Err() == nil {
 		n := min(largeSize, len(result.Large))
 		objects := result.Large[:n]
@@ -89,19 +90,19 @@ func (w *importPage) batch(ctx workflow.Context, first, last int) {
 
 // slow imports objects that take long.
 func (w *importPage) slow(ctx workflow.Context, objects []int) {
-	in := activities.LargeInput{ImportRef: w.in.ImportRef, Run: w.in.Run, Page: w.in.Page, Objects: objects}
+	in := ingestion.LargeInput{ImportRef: w.in.ImportRef, Run: w.in.Run, Page: w.in.Page, Objects: objects}
 	summary := fmt.Sprintf("import %d large objects from %d on", len(objects), objects[0])
 	err := execute(stepOptions(ctx, summary, QueueBulkLarge, 12*time.Hour), w.acts.ImportLarge, in, nil)
-	w.settle(ctx, err, activities.FailBatchInput{Objects: objects})
+	w.settle(ctx, err, ingestion.FailBatchInput{Objects: objects})
 }
 
 // settle stores the failure of a step, unless the page was canceled: every object gets
 // an outcome.
-func (w *importPage) settle(ctx workflow.Context, err error, in activities.FailBatchInput) {
+func (w *importPage) settle(ctx workflow.Context, err error, in ingestion.FailBatchInput) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the step took too long; retry what failed", Retryable: true})
+	f := step.Describe(err, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the step took too long; retry what failed", Retryable: true})
 	in.ImportRef, in.Run, in.Page = w.in.ImportRef, w.in.Run, w.in.Page
 	in.Error = knowledge.DocumentError{Code: f.Code, Stage: f.Stage, Message: f.Message, Retryable: true}
 	if failed := failBatch(ctx, w.acts, in); failed != nil && w.err == nil {

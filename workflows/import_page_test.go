@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/workflows"
 )
@@ -24,28 +24,28 @@ type pageTest struct {
 	mu      sync.Mutex
 	batches []string
 	large   []int
-	failed  []activities.FailBatchInput
+	failed  []ingestion.FailBatchInput
 }
 
-func newPageTest(batch func(activities.BatchInput) (activities.BatchResult, error), large func(activities.LargeInput) error) *pageTest {
+func newPageTest(batch func(ingestion.BatchInput) (ingestion.BatchResult, error), large func(ingestion.LargeInput) error) *pageTest {
 	test := &pageTest{env: newEnvironment()}
 	test.env.SetTestTimeout(30 * time.Second)
-	test.env.RegisterActivity(&activities.Importing{})
-	var acts *activities.Importing
+	test.env.RegisterActivity(&ingestion.Importing{})
+	var acts *ingestion.Importing
 	on := func(step, do any) { test.env.OnActivity(step, mock.Anything, mock.Anything).Maybe().Return(do) }
-	on(acts.ImportBatch, func(_ context.Context, in activities.BatchInput) (activities.BatchResult, error) {
+	on(acts.ImportBatch, func(_ context.Context, in ingestion.BatchInput) (ingestion.BatchResult, error) {
 		test.mu.Lock()
 		test.batches = append(test.batches, fmt.Sprintf("%d-%d", in.First, in.Last))
 		test.mu.Unlock()
 		return batch(in)
 	})
-	on(acts.ImportLarge, func(_ context.Context, in activities.LargeInput) error {
+	on(acts.ImportLarge, func(_ context.Context, in ingestion.LargeInput) error {
 		test.mu.Lock()
 		test.large = append(test.large, in.Objects...)
 		test.mu.Unlock()
 		return large(in)
 	})
-	on(acts.FailImportBatch, func(_ context.Context, in activities.FailBatchInput) error {
+	on(acts.FailImportBatch, func(_ context.Context, in ingestion.FailBatchInput) error {
 		test.mu.Lock()
 		defer test.mu.Unlock()
 		test.failed = append(test.failed, in)
@@ -68,13 +68,13 @@ func (test *pageTest) run(t *testing.T, objects int) (result workflows.ImportPag
 
 func TestImportPage(t *testing.T) {
 	t.Parallel()
-	fine := func(activities.BatchInput) (activities.BatchResult, error) { return activities.BatchResult{}, nil }
-	quick := func(activities.LargeInput) error { return nil }
+	fine := func(ingestion.BatchInput) (ingestion.BatchResult, error) { return ingestion.BatchResult{}, nil }
+	quick := func(ingestion.LargeInput) error { return nil }
 
 	t.Run("imports batches and then what takes long", func(t *testing.T) {
 		t.Parallel()
-		test := newPageTest(func(in activities.BatchInput) (activities.BatchResult, error) {
-			return activities.BatchResult{Large: []int{in.First, in.First + 1, in.First + 2, in.First + 3, in.First + 4}}, nil
+		test := newPageTest(func(in ingestion.BatchInput) (ingestion.BatchResult, error) {
+			return ingestion.BatchResult{Large: []int{in.First, in.First + 1, in.First + 2, in.First + 3, in.First + 4}}, nil
 		}, quick)
 		if !test.run(t, 120).Complete {
 			t.Error("it is not complete")
@@ -90,12 +90,12 @@ func TestImportPage(t *testing.T) {
 	})
 	t.Run("a batch that fails gives its objects their failure", func(t *testing.T) {
 		t.Parallel()
-		test := newPageTest(func(in activities.BatchInput) (activities.BatchResult, error) {
+		test := newPageTest(func(in ingestion.BatchInput) (ingestion.BatchResult, error) {
 			if in.First == 50 {
-				return activities.BatchResult{}, temporal.NewNonRetryableApplicationError("the model refused", string(knowledge.CodeProviderFailed), nil)
+				return ingestion.BatchResult{}, temporal.NewNonRetryableApplicationError("the model refused", string(knowledge.CodeProviderFailed), nil)
 			}
-			return activities.BatchResult{Large: []int{in.First}}, nil
-		}, func(in activities.LargeInput) error {
+			return ingestion.BatchResult{Large: []int{in.First}}, nil
+		}, func(in ingestion.LargeInput) error {
 			if in.Objects[0] == 0 {
 				return temporal.NewNonRetryableApplicationError("the model refused", string(knowledge.CodeProviderFailed), nil)
 			}
@@ -107,7 +107,7 @@ func TestImportPage(t *testing.T) {
 		if len(test.failed) != 2 {
 			t.Fatalf("failed %+v", test.failed)
 		}
-		slices.SortFunc(test.failed, func(a, b activities.FailBatchInput) int { return len(a.Objects) - len(b.Objects) })
+		slices.SortFunc(test.failed, func(a, b ingestion.FailBatchInput) int { return len(a.Objects) - len(b.Objects) })
 		if f := test.failed[0]; f.First != 50 || f.Last != 100 || f.Page != 3 || f.Error.Code != knowledge.CodeProviderFailed || !f.Error.Retryable {
 			t.Errorf("the batch failed as %+v", f)
 		}
@@ -118,7 +118,7 @@ func TestImportPage(t *testing.T) {
 	t.Run("a cancel ends it without completing it", func(t *testing.T) {
 		t.Parallel()
 		var test *pageTest
-		test = newPageTest(func(in activities.BatchInput) (activities.BatchResult, error) {
+		test = newPageTest(func(in ingestion.BatchInput) (ingestion.BatchResult, error) {
 			if in.First == 100 {
 				test.env.CancelWorkflow()
 			}

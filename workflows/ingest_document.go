@@ -8,7 +8,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -108,7 +108,7 @@ type ingest struct {
 	result   *IngestResult        // of the last version that ended; nil = none
 	// retrySignals counts the retry signals.
 	retrySignals int
-	acts         *activities.Ingestion // for the names of its methods only
+	acts         *ingestion.Documents // for the names of its methods only
 }
 
 func newIngest(ctx workflow.Context, in IngestInput) (*ingest, error) {
@@ -250,7 +250,7 @@ func (w *ingest) storeSegment(ctx workflow.Context, held []stream.Item, before i
 	if count == 0 {
 		return nil
 	}
-	in := activities.VersionSegmentInput{StepInput: w.step(), Number: w.segments, Items: held[:count]}
+	in := ingestion.VersionSegmentInput{StepInput: w.step(), Number: w.segments, Items: held[:count]}
 	w.segments++
 	return workflow.ExecuteLocalActivity(finalOptions(ctx, "store a part of the log"), w.acts.StoreVersionSegment, in).Get(ctx, nil)
 }
@@ -268,8 +268,8 @@ func (w *ingest) timeoutFailure() knowledge.Failure {
 	}
 }
 
-func (w *ingest) step() activities.StepInput {
-	return activities.StepInput{
+func (w *ingest) step() ingestion.StepInput {
+	return ingestion.StepInput{
 		VersionRef: knowledge.VersionRef{
 			Workspace: w.in.Workspace, Project: w.in.Project, Document: w.in.Document, Version: w.current.Version,
 		},

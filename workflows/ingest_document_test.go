@@ -14,7 +14,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/workflows"
 )
@@ -22,7 +23,7 @@ import (
 // ingestTest runs IngestDocument against activities that the test sets up. It
 // records the input of FinishVersion for each run.
 type ingestTest struct {
-	ends[activities.FinishInput]
+	ends[ingestion.FinishInput]
 	env *testsuite.TestWorkflowEnvironment
 }
 
@@ -30,8 +31,8 @@ func newIngestTest(t *testing.T) *ingestTest {
 	t.Helper()
 	test := &ingestTest{env: newEnvironment()}
 	test.env.SetTestTimeout(30 * time.Second)
-	var acts *activities.Ingestion
-	test.env.RegisterActivity(&activities.Ingestion{})
+	var acts *ingestion.Documents
+	test.env.RegisterActivity(&ingestion.Documents{})
 	for _, finish := range []any{acts.FinishVersion, acts.FinishRemoval} {
 		test.env.OnActivity(finish, mock.Anything, mock.Anything).Maybe().Return(test.finish)
 	}
@@ -40,21 +41,21 @@ func newIngestTest(t *testing.T) *ingestTest {
 
 // steps makes every step succeed, for a document of so many chunks.
 func (test *ingestTest) steps(small bool, chunks int) {
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 	any := mock.Anything
-	extracted := activities.ExtractResult{Pages: 1, Chunks: chunks}
-	prepared := activities.PrepareResult{Small: small, Chunked: small}
+	extracted := ingestion.ExtractResult{Pages: 1, Chunks: chunks}
+	prepared := ingestion.PrepareResult{Small: small, Chunked: small}
 	if small {
 		prepared.ExtractResult = extracted
 	}
 	test.env.OnActivity(acts.PrepareDocument, any, any).Maybe().Return(prepared, nil)
 	test.env.OnActivity(acts.ExtractDocument, any, any).Maybe().Return(extracted, nil)
 	test.env.OnActivity(acts.PublishDocument, any, any).Maybe().Return(
-		func(_ context.Context, in activities.PublishInput) (activities.PublishResult, error) {
+		func(_ context.Context, in ingestion.PublishInput) (ingestion.PublishResult, error) {
 			if in.End != nil {
 				test.published(in)
 			}
-			return activities.PublishResult{Published: true, Ended: in.End != nil}, nil
+			return ingestion.PublishResult{Published: true, Ended: in.End != nil}, nil
 		})
 	test.env.OnActivity(acts.IsPublished, any, any).Maybe().Return(false, nil)
 	test.env.OnActivity(acts.RetireVersions, any, any).Maybe().Return(nil)
@@ -62,10 +63,10 @@ func (test *ingestTest) steps(small bool, chunks int) {
 }
 
 // published records the end of a run that the publishing step wrote.
-func (test *ingestTest) published(in activities.PublishInput) {
+func (test *ingestTest) published(in ingestion.PublishInput) {
 	test.mu.Lock()
 	defer test.mu.Unlock()
-	test.finished = append(test.finished, activities.FinishInput{StepInput: in.StepInput, Status: "completed", Items: in.End})
+	test.finished = append(test.finished, ingestion.FinishInput{StepInput: in.StepInput, Status: "completed", Items: in.End})
 }
 
 func (test *ingestTest) run(t *testing.T, tasks ...workflows.IngestTask) {
@@ -91,7 +92,7 @@ func (test *ingestTest) outcomes() map[int]string {
 
 func TestIngestDocument(t *testing.T) {
 	t.Parallel()
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 
 	t.Run("a large document is embedded in steps of at most eight batches, four at a time", func(t *testing.T) {
 		t.Parallel()
@@ -101,7 +102,7 @@ func TestIngestDocument(t *testing.T) {
 			var mu sync.Mutex
 			flying, most, batches := 0, 0, map[int]int{}
 			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-				func(_ context.Context, in activities.EmbedInput) error {
+				func(_ context.Context, in ingestion.EmbedInput) error {
 					mu.Lock()
 					flying++
 					most = max(most, flying)
@@ -128,7 +129,7 @@ func TestIngestDocument(t *testing.T) {
 
 	t.Run("only a long document is published on the queue for those", func(t *testing.T) {
 		t.Parallel()
-		for chunks, want := range map[int]string{activities.LongDocument: workflows.QueueIngest, activities.LongDocument + 1: workflows.QueueWrite} {
+		for chunks, want := range map[int]string{ingestion.LongDocument: workflows.QueueIngest, ingestion.LongDocument + 1: workflows.QueueWrite} {
 			test := newIngestTest(t)
 			queue := ""
 			test.env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
@@ -150,10 +151,10 @@ func TestIngestDocument(t *testing.T) {
 		test := newIngestTest(t)
 		tries := 0
 		test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.PrepareInput) (activities.PrepareResult, error) {
+			func(context.Context, ingestion.PrepareInput) (ingestion.PrepareResult, error) {
 				tries++
-				return activities.PrepareResult{}, temporal.NewNonRetryableApplicationError("the file is encrypted", "encrypted", nil,
-					activities.ErrorDetails{Code: knowledge.CodeEncrypted, Stage: knowledge.StageExtract})
+				return ingestion.PrepareResult{}, temporal.NewNonRetryableApplicationError("the file is encrypted", "encrypted", nil,
+					step.ErrorDetails{Code: knowledge.CodeEncrypted, Stage: knowledge.StageExtract})
 			})
 		test.steps(true, 1)
 		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
@@ -169,7 +170,7 @@ func TestIngestDocument(t *testing.T) {
 		test.steps(true, 1)
 		tries := 0
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.EmbedInput) error {
+			func(context.Context, ingestion.EmbedInput) error {
 				if tries++; tries < 20 {
 					return temporal.NewApplicationError("limited", "provider_failed")
 				}
@@ -187,7 +188,7 @@ func TestIngestDocument(t *testing.T) {
 		test.steps(true, 1)
 		tries := 0
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.EmbedInput) error {
+			func(context.Context, ingestion.EmbedInput) error {
 				tries++
 				return temporal.NewApplicationErrorWithOptions("limited", "provider_failed",
 					temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
@@ -203,7 +204,7 @@ func TestIngestDocument(t *testing.T) {
 		test := newIngestTest(t)
 		test.steps(true, 1)
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in activities.EmbedInput) error {
+			func(_ context.Context, in ingestion.EmbedInput) error {
 				if in.Version == 1 {
 					for range 2 {
 						test.env.SignalWorkflow(workflows.SignalIngest, workflows.IngestTask{Version: 2, Run: "r2"})
@@ -225,7 +226,7 @@ func TestIngestDocument(t *testing.T) {
 		test := newIngestTest(t)
 		test.steps(true, 1)
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(ctx context.Context, _ activities.EmbedInput) error {
+			func(ctx context.Context, _ ingestion.EmbedInput) error {
 				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Upto: 1})
 				<-ctx.Done()
 				return ctx.Err()
@@ -241,7 +242,7 @@ func TestIngestDocument(t *testing.T) {
 		test := newIngestTest(t)
 		test.steps(true, 1)
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in activities.EmbedInput) error {
+			func(_ context.Context, in ingestion.EmbedInput) error {
 				if in.Version == 2 {
 					t.Error("version 2 was embedded")
 				}
@@ -260,7 +261,7 @@ func TestIngestDocument(t *testing.T) {
 		test.steps(true, 1)
 		test.env.SetContinueAsNewSuggested(true)
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.EmbedInput) error {
+			func(context.Context, ingestion.EmbedInput) error {
 				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Run: "r2"})
 				return nil
 			})
@@ -286,10 +287,10 @@ func TestIngestDocument(t *testing.T) {
 			t.Parallel()
 			test := newIngestTest(t)
 			test.env.OnActivity(acts.PublishDocument, mock.Anything, mock.Anything).Return(
-				func(ctx context.Context, _ activities.PublishInput) (activities.PublishResult, error) {
+				func(ctx context.Context, _ ingestion.PublishInput) (ingestion.PublishResult, error) {
 					test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Run: "r2"})
 					<-ctx.Done()
-					return activities.PublishResult{}, ctx.Err()
+					return ingestion.PublishResult{}, ctx.Err()
 				})
 			test.env.OnActivity(acts.IsPublished, mock.Anything, mock.Anything).Return(published, nil)
 			test.steps(false, 1)
@@ -306,7 +307,7 @@ func TestIngestDocument(t *testing.T) {
 		test := newIngestTest(t)
 		left := outage(15)
 		test.env.OnActivity(acts.RetireVersions, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.StepInput) error {
+			func(context.Context, ingestion.StepInput) error {
 				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Run: "r2"})
 				return left.fail()
 			})
@@ -323,11 +324,11 @@ func TestIngestDocument(t *testing.T) {
 		test := newIngestTest(t)
 		asked := 0
 		test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.PrepareInput) (activities.PrepareResult, error) {
+			func(context.Context, ingestion.PrepareInput) (ingestion.PrepareResult, error) {
 				if asked++; asked < 5 {
-					return activities.PrepareResult{Blocked: true}, nil
+					return ingestion.PrepareResult{Blocked: true}, nil
 				}
-				return activities.PrepareResult{Small: true, Chunked: true, ExtractResult: activities.ExtractResult{Chunks: 1}}, nil
+				return ingestion.PrepareResult{Small: true, Chunked: true, ExtractResult: ingestion.ExtractResult{Chunks: 1}}, nil
 			})
 		test.steps(true, 1)
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)

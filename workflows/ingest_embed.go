@@ -8,7 +8,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -19,7 +20,7 @@ const embedsInFlight = 4
 // time. It returns errContinue if the history has become long.
 func (w *ingest) embed(ctx workflow.Context, small bool) error {
 	w.enterStage(ctx, knowledge.StageEmbed)
-	if w.counts.chunks > activities.BatchSize {
+	if w.counts.chunks > ingestion.BatchSize {
 		if err := w.setStageAttribute(ctx); err != nil {
 			return err
 		}
@@ -74,21 +75,21 @@ func (w *ingest) embed(ctx workflow.Context, small bool) error {
 // document of a few batches is spread over several concurrent steps. A long
 // document has large steps, so that its history stays short.
 func stepSize(chunks int) int {
-	batches := (chunks + activities.BatchSize - 1) / activities.BatchSize
+	batches := (chunks + ingestion.BatchSize - 1) / ingestion.BatchSize
 	share := (batches + embedsInFlight - 1) / embedsInFlight
-	return min(max(share, 1), activities.BatchesPerStep) * activities.BatchSize
+	return min(max(share, 1), ingestion.BatchesPerStep) * ingestion.BatchSize
 }
 
 // embedChunks embeds the chunks [first, last). With quick, the first try is a local
 // activity.
 func (w *ingest) embedChunks(ctx workflow.Context, first, last int, quick bool) error {
-	in := activities.EmbedInput{StepInput: w.step(), First: first, Last: last, Count: w.counts.chunks}
+	in := ingestion.EmbedInput{StepInput: w.step(), First: first, Last: last, Count: w.counts.chunks}
 	summary := fmt.Sprintf("embed chunks %d-%d", first, last-1)
-	embedding := onQueue(activityOptions(ctx, summary, activities.BatchesPerStep*5*time.Minute, once()), QueueEmbed, 0)
+	embedding := onQueue(activityOptions(ctx, summary, ingestion.BatchesPerStep*5*time.Minute, once()), QueueEmbed, 0)
 	err := w.retry(ctx, modelRetries(), func(t tries) error {
 		if in.Waited, in.Now = t.held || t.failed > 0, t.now; quick {
 			quick = false
-			if err := embedQuickly(ctx, in); !activities.IsSlow(err) {
+			if err := embedQuickly(ctx, in); !step.IsSlow(err) {
 				return err
 			}
 		}
@@ -99,7 +100,7 @@ func (w *ingest) embedChunks(ctx workflow.Context, first, last int, quick bool) 
 	}
 	w.counts.embedded += last - first
 	w.setDetails(ctx)
-	if w.counts.chunks > activities.BatchSize {
+	if w.counts.chunks > ingestion.BatchSize {
 		w.addProgress()
 	}
 	return nil
@@ -108,8 +109,8 @@ func (w *ingest) embedChunks(ctx workflow.Context, first, last int, quick bool) 
 // embedQuickly tries to embed the chunks of a small document in a local activity. An
 // error that IsSlow reports says that the model is slow for other documents, so that an
 // activity has to embed them.
-func embedQuickly(ctx workflow.Context, in activities.EmbedInput) error {
-	var acts *activities.Ingestion
+func embedQuickly(ctx workflow.Context, in ingestion.EmbedInput) error {
+	var acts *ingestion.Documents
 	quick := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: 5 * time.Minute, ScheduleToCloseTimeout: forever, Summary: "embed", RetryPolicy: once(),
 	})

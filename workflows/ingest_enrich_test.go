@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/mock"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
@@ -15,24 +15,24 @@ import (
 func TestEnrichedDocument(t *testing.T) {
 	t.Parallel()
 	test := newIngestTest(t)
-	const chunks = 2*activities.EnrichStep + 1
-	var acts *activities.Ingestion
-	test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(activities.ExtractResult{Chunks: chunks, Enrich: true}, nil)
+	const chunks = 2*ingestion.EnrichStep + 1
+	var acts *ingestion.Documents
+	test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(ingestion.ExtractResult{Chunks: chunks, Enrich: true}, nil)
 	test.steps(false, chunks)
-	var steps []activities.EnrichInput
+	var steps []ingestion.EnrichInput
 	embedded := false
 	test.env.OnActivity(acts.EnrichDocument, mock.Anything, mock.Anything).Return(
-		func(_ context.Context, in activities.EnrichInput) (activities.EnrichResult, error) {
+		func(_ context.Context, in ingestion.EnrichInput) (ingestion.EnrichResult, error) {
 			steps = append(steps, in)
-			return activities.EnrichResult{More: in.Last < in.Count}, nil
+			return ingestion.EnrichResult{More: in.Last < in.Count}, nil
 		})
 	test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-		func(context.Context, activities.EmbedInput) error {
+		func(context.Context, ingestion.EmbedInput) error {
 			embedded = embedded || len(steps) < 3
 			return nil
 		})
 	test.run(t, workflows.IngestTask{Version: 1, Run: "run-1"})
-	if len(steps) != 3 || steps[2].First != 2*activities.EnrichStep || steps[2].Last != chunks {
+	if len(steps) != 3 || steps[2].First != 2*ingestion.EnrichStep || steps[2].Last != chunks {
 		t.Errorf("steps %+v", steps)
 	}
 	if embedded {

@@ -6,8 +6,8 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -47,26 +47,14 @@ func (w *ingest) setStageAttribute(ctx workflow.Context) error {
 	return nil
 }
 
-// DocumentState is the inline data of a documentUpdate event; the API adds the
-// rest of the document.
-type DocumentState struct {
-	Version    int             `json:"version"`
-	Stage      knowledge.Stage `json:"stage"`
-	Progress   float64         `json:"progress"`
-	ChunkCount int             `json:"chunkCount,omitempty"`
-	PageCount  int             `json:"pageCount,omitempty"`
-
-	Waiting *knowledge.Waiting `json:"waiting,omitempty"`
-}
-
 // addProgress adds an event with the progress of the version.
 func (w *ingest) addProgress() {
 	part := 0.0 // the completed share of the stage
 	if w.stage == knowledge.StageEmbed && w.counts.chunks > 0 {
 		part = float64(w.counts.embedded) / float64(w.counts.chunks)
 	}
-	w.log.add(stream.TopicDocument, stream.Event{Data: stream.Data(DocumentState{
-		Version: w.current.Version, Stage: w.stage, Progress: activities.Progress(w.stage, part),
+	w.log.add(stream.TopicDocument, stream.Event{Data: stream.Data(record.DocumentState{
+		Version: w.current.Version, Stage: w.stage, Progress: record.Progress(w.stage, part),
 		ChunkCount: w.counts.chunks, PageCount: w.counts.pages, Waiting: w.shown,
 	})})
 }

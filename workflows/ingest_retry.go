@@ -10,7 +10,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -55,7 +56,7 @@ func (w *ingest) retry(ctx workflow.Context, policy *temporal.RetryPolicy, try f
 		if t.since.IsZero() {
 			t.since = workflow.Now(ctx)
 		}
-		if t.held = activities.IsHeld(err); !t.held {
+		if t.held = step.IsHeld(err); !t.held {
 			t.failed++
 		}
 		pause := retryPause(policy, t.failed, err)
@@ -98,7 +99,7 @@ func retryPause(policy *temporal.RetryPolicy, failed int, err error) time.Durati
 // retry signal ended the wait.
 func (w *ingest) wait(ctx workflow.Context, t tries, policy *temporal.RetryPolicy, pause time.Duration, cause error) (asked bool, err error) {
 	if pause >= shownWait {
-		f := activities.DescribeStep(cause, w.timeoutFailure())
+		f := step.DescribeStep(cause, w.timeoutFailure())
 		shown := &knowledge.Waiting{
 			Since: t.since, Attempt: t.failed, Of: int(policy.MaximumAttempts), NextAt: workflow.Now(ctx).Add(pause), Code: f.Code, Message: f.Message,
 		}
@@ -155,7 +156,7 @@ func (w *ingest) showWaiting(ctx workflow.Context) {
 		w.setDetails(ctx)
 		noting := onceOptions(disconnected(ctx), "note the wait")
 		// Readers who miss it see the stage without it.
-		_ = workflow.ExecuteLocalActivity(noting, w.acts.NoteWaiting, activities.WaitingInput{StepInput: w.step(), Waiting: next}).Get(noting, nil)
+		_ = workflow.ExecuteLocalActivity(noting, w.acts.NoteWaiting, ingestion.WaitingInput{StepInput: w.step(), Waiting: next}).Get(noting, nil)
 	}
 }
 

@@ -7,8 +7,9 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 )
 
 // stepsEnd is the outcome of the steps of a version.
@@ -49,10 +50,10 @@ func (w *ingest) steps(ctx workflow.Context, resumed bool) (stepsEnd, error) {
 // prepare begins the version, and blocks until the removal of older versions has
 // ended. For a small document it runs the steps up to the chunks, unless beginOnly
 // is true.
-func (w *ingest) prepare(ctx workflow.Context, beginOnly bool) (activities.PrepareResult, error) {
-	in := activities.PrepareInput{StepInput: w.step(), FirstOffset: w.first, BeginOnly: beginOnly}
+func (w *ingest) prepare(ctx workflow.Context, beginOnly bool) (ingestion.PrepareResult, error) {
+	in := ingestion.PrepareInput{StepInput: w.step(), FirstOffset: w.first, BeginOnly: beginOnly}
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, time.Minute) {
-		var result activities.PrepareResult
+		var result ingestion.PrepareResult
 		err := localStep(ctx, "prepare", w.acts.PrepareDocument, in, &result)
 		if err != nil || !result.Blocked {
 			return result, err
@@ -74,7 +75,7 @@ func (w *ingest) fetch(ctx workflow.Context) error {
 }
 
 // extract runs the steps from the check to the chunks, unless prepare has run them.
-func (w *ingest) extract(ctx workflow.Context, prepared activities.PrepareResult) error {
+func (w *ingest) extract(ctx workflow.Context, prepared ingestion.PrepareResult) error {
 	w.enterStage(ctx, knowledge.StageCheck)
 	w.enterStage(ctx, knowledge.StageExtract)
 	result := prepared.ExtractResult
@@ -91,12 +92,12 @@ func (w *ingest) extract(ctx workflow.Context, prepared activities.PrepareResult
 		}
 		parsing := onQueue(activityOptions(ctx, "extract, enrich and chunk", time.Hour, once()), queue, parsePriority(prepared.Bytes))
 		err := w.retry(ctx, policy, func(t tries) error {
-			return execute(parsing, w.acts.ExtractDocument, activities.ExtractInput{StepInput: w.step(), Now: t.now}, &result)
+			return execute(parsing, w.acts.ExtractDocument, ingestion.ExtractInput{StepInput: w.step(), Now: t.now}, &result)
 		})
-		if err == nil && result.Pictures != (activities.Pictures{}) {
+		if err == nil && result.Pictures != (ingestion.Pictures{}) {
 			err = w.readPictures(ctx, result.Pictures)
 			if err == nil {
-				result = activities.ExtractResult{}
+				result = ingestion.ExtractResult{}
 				err = w.retry(ctx, policy, func(tries) error { return execute(parsing, w.acts.CutDocument, w.step(), &result) })
 			}
 		}
@@ -116,17 +117,17 @@ func (w *ingest) extract(ctx workflow.Context, prepared activities.PrepareResult
 
 // readPictures has a model look at the pictures of the version. A version is ingested
 // without the descriptions of figures that fail.
-func (w *ingest) readPictures(ctx workflow.Context, pictures activities.Pictures) error {
+func (w *ingest) readPictures(ctx workflow.Context, pictures ingestion.Pictures) error {
 	looking := onQueue(activityOptions(ctx, "look at pictures", time.Hour, once()), QueueEmbed, 0)
 	for _, kind := range pictures.Kinds() {
-		in := activities.ReadPicturesInput{StepInput: w.step(), Kind: kind}
-		for more := true; more; in.First += activities.PicturesStep {
-			var result activities.ReadPicturesResult
+		in := ingestion.ReadPicturesInput{StepInput: w.step(), Kind: kind}
+		for more := true; more; in.First += ingestion.PicturesStep {
+			var result ingestion.ReadPicturesResult
 			err := w.retry(ctx, modelRetries(), func(t tries) error {
 				in.Now = t.now
 				return execute(looking, w.acts.ReadPictures, in, &result)
 			})
-			if err != nil && (kind == activities.PagePictures || ctx.Err() != nil || temporal.IsCanceledError(err)) {
+			if err != nil && (kind == ingestion.PagePictures || ctx.Err() != nil || temporal.IsCanceledError(err)) {
 				return err
 			}
 			more = err == nil && result.More
@@ -141,10 +142,10 @@ func (w *ingest) enrich(ctx workflow.Context) error {
 		return err
 	}
 	describing := onQueue(activityOptions(ctx, "describe the document", time.Hour, once()), QueueEmbed, 0)
-	for first := 0; ; first += activities.EnrichStep {
-		last := min(first+activities.EnrichStep, w.counts.chunks)
-		in := activities.EnrichInput{StepInput: w.step(), First: first, Last: last, Count: w.counts.chunks}
-		var result activities.EnrichResult
+	for first := 0; ; first += ingestion.EnrichStep {
+		last := min(first+ingestion.EnrichStep, w.counts.chunks)
+		in := ingestion.EnrichInput{StepInput: w.step(), First: first, Last: last, Count: w.counts.chunks}
+		var result ingestion.EnrichResult
 		err := w.retry(ctx, modelRetries(), func(tries) error { return execute(describing, w.acts.EnrichDocument, in, &result) })
 		if err != nil || !result.More {
 			return err
@@ -173,18 +174,18 @@ func parsePriority(bytes int64) int {
 // step writes the end of the run.
 func (w *ingest) publish(ctx workflow.Context, small bool) (stepsEnd, error) {
 	w.enterStage(ctx, knowledge.StagePublish)
-	in := activities.PublishInput{StepInput: w.step(), Count: w.counts.chunks}
-	ended := activities.Ending{Kind: knowledge.KindIngest, Published: true}
+	in := ingestion.PublishInput{StepInput: w.step(), Count: w.counts.chunks}
+	ended := record.Ending{Kind: knowledge.KindIngest, Published: true}
 	if small && w.current.Version == 1 {
 		in.End = w.log.itemsWith(w.first, ended)
 	}
-	var result activities.PublishResult
+	var result ingestion.PublishResult
 	var err error
 	if small {
 		err = localStep(ctx, "publish", w.acts.PublishDocument, in, &result)
 	} else if err = w.setStageAttribute(ctx); err == nil {
 		queue := QueueIngest
-		if w.counts.chunks > activities.LongDocument {
+		if w.counts.chunks > ingestion.LongDocument {
 			queue = QueueWrite
 		}
 		publishing := onQueue(activityOptions(ctx, "publish", 30*time.Minute, once()), queue, priorityFinishing)
@@ -218,7 +219,7 @@ func (w *ingest) retire(ctx workflow.Context, small bool) {
 // discard deletes the data of a version that was not published, except completed
 // work that a retry resumes from.
 func (w *ingest) discard(ctx workflow.Context, err error) {
-	in := activities.DiscardInput{StepInput: w.step(), Canceled: temporal.IsCanceledError(err)}
+	in := ingestion.DiscardInput{StepInput: w.step(), Canceled: temporal.IsCanceledError(err)}
 	w.deleteUnseen(disconnected(ctx), "delete what the version left", w.acts.DiscardVersion, in)
 }
 

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -95,7 +95,7 @@ func endlessRetries() *temporal.RetryPolicy {
 // it, and execute repeats the activity.
 func activityOptions(ctx workflow.Context, summary string, limit time.Duration, retries *temporal.RetryPolicy) workflow.Context {
 	if retries.MaximumAttempts > 0 {
-		retries.NonRetryableErrorTypes = []string{activities.TypeEnded, "TemporalTimeout:Heartbeat"}
+		retries.NonRetryableErrorTypes = []string{step.TypeEnded, "TemporalTimeout:Heartbeat"}
 	}
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: limit, HeartbeatTimeout: heartbeatTimeout, RetryPolicy: retries, Summary: summary,
@@ -116,14 +116,14 @@ func execute(ctx workflow.Context, step, in, result any) error {
 // repeatAfterDeath repeats a step, up to maxDeaths times, while the process that
 // ran it ended. Temporal retries all other failures. deaths is how many processes
 // ended before.
-func repeatAfterDeath(ctx workflow.Context, step func(deaths int) error) error {
+func repeatAfterDeath(ctx workflow.Context, kept func(deaths int) error) error {
 	for deaths := range maxDeaths {
-		if err := step(deaths); !processEnded(err) || ctx.Err() != nil {
+		if err := kept(deaths); !processEnded(err) || ctx.Err() != nil {
 			return err
 		}
 	}
 	return temporal.NewNonRetryableApplicationError("the server's process ended each time it ran this step; see its log",
-		string(knowledge.CodeUnavailable), nil, activities.ErrorDetails{Code: knowledge.CodeUnavailable, Retryable: true})
+		string(knowledge.CodeUnavailable), nil, step.ErrorDetails{Code: knowledge.CodeUnavailable, Retryable: true})
 }
 
 // processEnded reports whether an activity failed only because the process that
@@ -138,7 +138,7 @@ func processEnded(err error) bool {
 		return timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT
 	}
 	application, ok := errors.AsType[*temporal.ApplicationError](err)
-	return ok && application.Type() == activities.TypeEnded
+	return ok && application.Type() == step.TypeEnded
 }
 
 // disconnected returns a context that no cancel of ctx ends, for steps that run

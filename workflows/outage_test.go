@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/mock"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
@@ -52,10 +54,10 @@ func TestOutageAtTheEnd(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
 		test.outage = hours
-		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
-			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
+		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
+			return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
 		})
-		if end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5}); end.Status != "completed" {
+		if end := test.run(t, record.AnswerInput{MaxToolTurns: 5}); end.Status != "completed" {
 			t.Errorf("the run ended as %s", end.Status)
 		}
 	})
@@ -65,7 +67,7 @@ func TestOutageAtTheEnd(t *testing.T) {
 		test := newIngestTest(t)
 		test.outage = hours
 		test.steps(true, 1)
-		var acts *activities.Ingestion
+		var acts *ingestion.Documents
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
 		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
 		if diff := cmp.Diff(map[int]string{1: "completed"}, test.outcomes()); diff != "" {
@@ -77,13 +79,13 @@ func TestOutageAtTheEnd(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
 		test.outage = hours
-		var acts *activities.Ingestion
-		test.env.OnActivity(acts.StopIngest, mock.Anything, mock.Anything).Return(activities.StopResult{}, nil)
+		var acts *ingestion.Documents
+		test.env.OnActivity(acts.StopIngest, mock.Anything, mock.Anything).Return(ingestion.StopResult{}, nil)
 		for _, step := range []any{acts.RemoveEntries, acts.RemoveBlobs, acts.RemoveRows} {
 			test.env.OnActivity(step, mock.Anything, mock.Anything).Return(nil)
 		}
 		test.env.ExecuteWorkflow(workflows.RemoveDocument, workflows.RemoveInput{
-			RemoveInput: activities.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r", Upto: 1},
+			RemoveInput: ingestion.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r", Upto: 1},
 		})
 		if err := test.env.GetWorkflowError(); err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -19,12 +19,12 @@ const searchesEnd = 5 * time.Second
 type FillState struct {
 	Rebuild bool `json:"rebuild,omitempty"` // write the present generations again, and make no versions
 
-	Begun    bool                      `json:"begun,omitempty"`
-	Plan     activities.GenerationPlan `json:"plan,omitzero"`
-	After    string                    `json:"after,omitempty"` // id of the last document of the page before
-	Filled   bool                      `json:"filled,omitempty"`
-	Switched bool                      `json:"switched,omitempty"`
-	Done     bool                      `json:"done,omitempty"`
+	Begun    bool                     `json:"begun,omitempty"`
+	Plan     ingestion.GenerationPlan `json:"plan,omitzero"`
+	After    string                   `json:"after,omitempty"` // id of the last document of the page before
+	Filled   bool                     `json:"filled,omitempty"`
+	Switched bool                     `json:"switched,omitempty"`
+	Done     bool                     `json:"done,omitempty"`
 }
 
 // fill does the next step: begin, a page of documents, the switch, or a page of what
@@ -33,7 +33,7 @@ func (w *reindexProject) fill(ctx workflow.Context) error {
 	f := w.in.Fill
 	switch {
 	case !f.Begun:
-		in := activities.BeginGenerationInput{RunRef: w.in.RunRef, Rebuild: f.Rebuild}
+		in := ingestion.BeginGenerationInput{RunRef: w.in.RunRef, Rebuild: f.Rebuild}
 		if err := w.embedding(ctx, "begin", w.acts.BeginGeneration, in, &f.Plan); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (w *reindexProject) fill(ctx workflow.Context) error {
 	case !f.Filled:
 		return w.fillPage(ctx)
 	case f.Plan.Switch != "" && !f.Switched:
-		in := activities.SwitchInput{RunRef: w.in.RunRef, Generation: f.Plan.Switch}
+		in := ingestion.SwitchInput{RunRef: w.in.RunRef, Generation: f.Plan.Switch}
 		if err := localStep(ctx, "switch the searches", w.acts.SwitchGeneration, in, nil); err != nil {
 			return err
 		}
@@ -63,8 +63,8 @@ func (w *reindexProject) embedding(ctx workflow.Context, summary string, step, i
 
 func (w *reindexProject) fillPage(ctx workflow.Context) error {
 	f := w.in.Fill
-	in := activities.FillInput{RunRef: w.in.RunRef, Generations: f.Plan.Write, After: f.After}
-	var result activities.FillResult
+	in := ingestion.FillInput{RunRef: w.in.RunRef, Generations: f.Plan.Write, After: f.After}
+	var result ingestion.FillResult
 	if err := w.embedding(ctx, "fill", w.acts.FillGenerations, in, &result); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (w *reindexProject) fillPage(ctx workflow.Context) error {
 
 func (w *reindexProject) dropPage(ctx workflow.Context) error {
 	f := w.in.Fill
-	in := activities.DropInput{SwitchInput: activities.SwitchInput{RunRef: w.in.RunRef, Generation: f.Plan.Drop[0]}, After: f.After}
+	in := ingestion.DropInput{SwitchInput: ingestion.SwitchInput{RunRef: w.in.RunRef, Generation: f.Plan.Drop[0]}, After: f.After}
 	if err := w.embedding(ctx, "drop", w.acts.DropGeneration, in, &f.After); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/mock"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/workflows"
 )
@@ -18,33 +18,33 @@ import (
 type fillTest struct {
 	reindexTest
 	steps  []string
-	plan   activities.GenerationPlan
+	plan   ingestion.GenerationPlan
 	onFill func(page string) error
 }
 
 func (f *fillTest) run(t *testing.T, in *workflows.FillState) {
 	t.Helper()
 	env := f.environment()
-	var acts *activities.Ingestion
-	env.OnActivity(acts.BeginGeneration, mock.Anything, mock.Anything).Maybe().Return(func(context.Context, activities.BeginGenerationInput) (activities.GenerationPlan, error) {
+	var acts *ingestion.Documents
+	env.OnActivity(acts.BeginGeneration, mock.Anything, mock.Anything).Maybe().Return(func(context.Context, ingestion.BeginGenerationInput) (ingestion.GenerationPlan, error) {
 		f.steps = append(f.steps, "begin")
 		return f.plan, nil
 	})
 	next := map[string]string{"": "a", "a": "b", "b": ""}
-	env.OnActivity(acts.FillGenerations, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in activities.FillInput) (activities.FillResult, error) {
+	env.OnActivity(acts.FillGenerations, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in ingestion.FillInput) (ingestion.FillResult, error) {
 		f.steps = append(f.steps, "fill after "+in.After)
 		if f.onFill != nil {
 			if err := f.onFill(in.After); err != nil {
-				return activities.FillResult{}, err
+				return ingestion.FillResult{}, err
 			}
 		}
-		return activities.FillResult{After: next[in.After], Documents: 2}, nil
+		return ingestion.FillResult{After: next[in.After], Documents: 2}, nil
 	})
-	env.OnActivity(acts.SwitchGeneration, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in activities.SwitchInput) error {
+	env.OnActivity(acts.SwitchGeneration, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in ingestion.SwitchInput) error {
 		f.steps = append(f.steps, "switch to "+in.Generation)
 		return nil
 	})
-	env.OnActivity(acts.DropGeneration, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in activities.DropInput) (string, error) {
+	env.OnActivity(acts.DropGeneration, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in ingestion.DropInput) (string, error) {
 		f.steps = append(f.steps, "drop "+in.Generation+" after "+in.After)
 		return map[string]string{"": "m"}[in.After], nil
 	})
@@ -68,7 +68,7 @@ func (f *fillTest) want(t *testing.T, failed bool, steps ...string) {
 
 func TestReindexFill(t *testing.T) {
 	t.Parallel()
-	moves := activities.GenerationPlan{Write: []string{"new"}, Switch: "new", Drop: []string{"old"}}
+	moves := ingestion.GenerationPlan{Write: []string{"new"}, Switch: "new", Drop: []string{"old"}}
 	filled := []string{"begin", "fill after ", "fill after a", "fill after b"}
 	t.Run("a project is filled, switched and cleaned before versions are made", func(t *testing.T) {
 		t.Parallel()
@@ -87,7 +87,7 @@ func TestReindexFill(t *testing.T) {
 	})
 	t.Run("a rebuild fills and makes no versions", func(t *testing.T) {
 		t.Parallel()
-		f := &fillTest{reindexTest: reindexTest{documents: 3}, plan: activities.GenerationPlan{Write: []string{"old"}}}
+		f := &fillTest{reindexTest: reindexTest{documents: 3}, plan: ingestion.GenerationPlan{Write: []string{"old"}}}
 		f.run(t, &workflows.FillState{Rebuild: true})
 		f.want(t, false, filled...)
 		if f.pages != 0 {

@@ -7,8 +7,10 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -35,7 +37,7 @@ type ReindexControl struct {
 // ReindexInput starts a reindex. The fields after Run are carried over a
 // continue-as-new.
 type ReindexInput struct {
-	activities.ReindexState
+	ingestion.ReindexState
 	Fill   *FillState `json:"fill,omitempty"`   // nil = the vectors stay as they are
 	After  string     `json:"after,omitempty"`  // id of the last document of the page before
 	Listed bool       `json:"listed,omitempty"` // no page is left
@@ -66,9 +68,9 @@ var errContinueReindex = errors.New("the history is long")
 type reindexProject struct {
 	in   ReindexInput
 	log  *eventLog
-	acts *activities.Ingestion // for the names of its methods only
-	last time.Time             // until which the work is counted
-	look time.Duration         // to wait before the next look
+	acts *ingestion.Documents // for the names of its methods only
+	last time.Time            // until which the work is counted
+	look time.Duration        // to wait before the next look
 }
 
 func newReindexProject(ctx workflow.Context, in ReindexInput) (*reindexProject, error) {
@@ -117,8 +119,8 @@ func (w *reindexProject) run(ctx workflow.Context) error {
 			err = w.fill(ctx)
 		case w.in.Fill != nil && w.in.Fill.Rebuild:
 			return nil
-		case !w.in.Listed && p.Pending() <= maxReindexing-activities.ReindexPageSize/2:
-			err = w.page(ctx, min(activities.ReindexPageSize, maxReindexing-p.Pending()))
+		case !w.in.Listed && p.Pending() <= maxReindexing-ingestion.ReindexPageSize/2:
+			err = w.page(ctx, min(ingestion.ReindexPageSize, maxReindexing-p.Pending()))
 		case w.in.Listed && p.Pending() == 0:
 			return nil
 		default:
@@ -146,8 +148,8 @@ func (w *reindexProject) note(ctx workflow.Context) (p knowledge.ReindexProgress
 
 // page starts the versions of the next page of documents.
 func (w *reindexProject) page(ctx workflow.Context, limit int) error {
-	in := activities.StartVersionsInput{RunRef: w.in.RunRef, After: w.in.After, Limit: limit}
-	var result activities.StartVersionsResult
+	in := ingestion.StartVersionsInput{RunRef: w.in.RunRef, After: w.in.After, Limit: limit}
+	var result ingestion.StartVersionsResult
 	options := activityOptions(ctx, "start versions", time.Hour, endlessRetries())
 	if err := workflow.ExecuteActivity(options, w.acts.StartVersions, in).Get(ctx, &result); err != nil {
 		return err
@@ -178,14 +180,14 @@ func (w *reindexProject) finish(ctx workflow.Context, err error) error {
 	}
 	w.count(ctx)
 	w.in.Paused = false
-	ending := activities.Ending{Kind: knowledge.KindReindex}
+	ending := record.Ending{Kind: knowledge.KindReindex}
 	if err != nil {
-		ending = activities.Failed(knowledge.KindReindex, activities.Describe(err, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the reindex took too long", Retryable: true}))
+		ending = record.Failed(knowledge.KindReindex, step.Describe(err, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the reindex took too long", Retryable: true}))
 	}
 	if err := setStatusAttribute(ctx, ending.Status()); err != nil {
 		return err
 	}
-	in := activities.FinishReindexInput{ReindexState: w.in.ReindexState, Error: ending.Error, Items: w.log.itemsWith(0, ending)}
+	in := ingestion.FinishReindexInput{ReindexState: w.in.ReindexState, Error: ending.Error, Items: w.log.itemsWith(0, ending)}
 	if err := workflow.ExecuteLocalActivity(finalOptions(ctx, "finish"), w.acts.FinishReindex, in).Get(ctx, nil); err != nil {
 		return fmt.Errorf("finish run %s: %w", w.in.Run, err)
 	}

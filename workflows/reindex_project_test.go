@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/mock"
 	"go.temporal.io/sdk/testsuite"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
 )
@@ -29,7 +30,7 @@ type reindexTest struct {
 	publishes int // how many are published from one look to the next
 	published int
 	paused    []bool // as noted, changes only
-	finished  []activities.FinishReindexInput
+	finished  []ingestion.FinishReindexInput
 	pages     int
 	onPage    func()
 }
@@ -37,18 +38,18 @@ type reindexTest struct {
 // environment returns a test environment with the activities of the project.
 func (r *reindexTest) environment() *testsuite.TestWorkflowEnvironment {
 	env := newEnvironment()
-	env.RegisterActivity(&activities.Ingestion{})
-	var acts *activities.Ingestion
+	env.RegisterActivity(&ingestion.Documents{})
+	var acts *ingestion.Documents
 	env.OnActivity(acts.StartVersions, mock.Anything, mock.Anything).Maybe().Return(r.startVersions)
 	env.OnActivity(acts.NoteReindex, mock.Anything, mock.Anything).Maybe().Return(r.note)
-	env.OnActivity(acts.FinishReindex, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in activities.FinishReindexInput) error {
+	env.OnActivity(acts.FinishReindex, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in ingestion.FinishReindexInput) error {
 		r.finished = append(r.finished, in)
 		return nil
 	})
 	return env
 }
 
-func (r *reindexTest) startVersions(_ context.Context, in activities.StartVersionsInput) (result activities.StartVersionsResult, err error) {
+func (r *reindexTest) startVersions(_ context.Context, in ingestion.StartVersionsInput) (result ingestion.StartVersionsResult, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pages++
@@ -79,7 +80,7 @@ func (r *reindexTest) startVersions(_ context.Context, in activities.StartVersio
 	return result, nil
 }
 
-func (r *reindexTest) note(_ context.Context, in activities.ReindexState) (knowledge.ReindexProgress, error) {
+func (r *reindexTest) note(_ context.Context, in ingestion.ReindexState) (knowledge.ReindexProgress, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	done := min(r.publishes, r.pending)
@@ -92,7 +93,7 @@ func (r *reindexTest) note(_ context.Context, in activities.ReindexState) (knowl
 }
 
 func reindexInput() workflows.ReindexInput {
-	return workflows.ReindexInput{ReindexState: activities.ReindexState{RunRef: knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}}}
+	return workflows.ReindexInput{ReindexState: ingestion.ReindexState{RunRef: knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}}}
 }
 
 // want fails the test unless each document was started once, but those refused, and the
@@ -111,13 +112,13 @@ func (r *reindexTest) want(t *testing.T, status knowledge.RunStatus) {
 	r.wantEnd(t, status)
 }
 
-func (r *reindexTest) wantEnd(t *testing.T, status knowledge.RunStatus) activities.FinishReindexInput {
+func (r *reindexTest) wantEnd(t *testing.T, status knowledge.RunStatus) ingestion.FinishReindexInput {
 	t.Helper()
 	if len(r.finished) != 1 {
 		t.Fatalf("%d ends", len(r.finished))
 	}
 	end := r.finished[0]
-	if got := (activities.Ending{Kind: knowledge.KindReindex, Error: end.Error}).Status(); got != status {
+	if got := (record.Ending{Kind: knowledge.KindReindex, Error: end.Error}).Status(); got != status {
 		t.Errorf("it ended as %s, %+v", got, end.Error)
 	}
 	last := end.Items[len(end.Items)-1].Topic

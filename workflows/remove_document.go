@@ -5,14 +5,14 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // RemoveInput starts RemoveDocument. Signaled is carried over a continue-as-new.
 type RemoveInput struct {
-	activities.RemoveInput
+	ingestion.RemoveInput
 	Signaled bool `json:"signaled,omitempty"` // the running ingest has its stop signal
 }
 
@@ -30,7 +30,7 @@ func RemoveDocument(ctx workflow.Context, in RemoveInput) error {
 		log.carry(ctx) // the log is empty, but readers may poll it
 		return err
 	}
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 	err = log.finish(ctx, documentEnd{
 		StepInput: in.Step(), kind: knowledge.KindRemove, err: err,
 		timeout: knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the removal took too long", Retryable: true},
@@ -43,7 +43,7 @@ func RemoveDocument(ctx workflow.Context, in RemoveInput) error {
 }
 
 func removeSteps(ctx workflow.Context, in RemoveInput) error {
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 	if err := stopIngest(ctx, in); err != nil {
 		return err
 	}
@@ -71,10 +71,10 @@ func removeStep(ctx workflow.Context, summary string, run, in, result any) error
 // stopIngest blocks until no step of the versions that are removed runs. It holds
 // no slot of a worker while it waits.
 func stopIngest(ctx workflow.Context, in RemoveInput) error {
-	var acts *activities.Ingestion
-	stop := activities.StopInput{RemoveInput: in.RemoveInput, Signaled: in.Signaled}
+	var acts *ingestion.Documents
+	stop := ingestion.StopInput{RemoveInput: in.RemoveInput, Signaled: in.Signaled}
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, time.Minute) {
-		var result activities.StopResult
+		var result ingestion.StopResult
 		if err := removeStep(ctx, "end the running ingest", acts.StopIngest, stop, &result); err != nil || !result.Running {
 			return err
 		}

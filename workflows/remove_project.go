@@ -6,8 +6,10 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -25,16 +27,16 @@ func RemoveProject(ctx workflow.Context, in knowledge.RunRef) error {
 		log.carry(ctx) // the log is empty, but readers may poll it
 		return err
 	}
-	ending := activities.Ending{Kind: knowledge.KindRemoveProject}
+	ending := record.Ending{Kind: knowledge.KindRemoveProject}
 	if err != nil {
-		f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the removal took too long", Retryable: true})
-		ending = activities.Failed(knowledge.KindRemoveProject, f)
+		f := step.Describe(err, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the removal took too long", Retryable: true})
+		ending = record.Failed(knowledge.KindRemoveProject, f)
 	}
 	if err := setStatusAttribute(ctx, ending.Status()); err != nil {
 		return err
 	}
-	var acts *activities.Ingestion
-	end := activities.FinishRemoveProjectInput{RunRef: in, Error: ending.Error, Items: log.itemsWith(0, ending)}
+	var acts *ingestion.Documents
+	end := ingestion.FinishRemoveProjectInput{RunRef: in, Error: ending.Error, Items: log.itemsWith(0, ending)}
 	if err := workflow.ExecuteLocalActivity(finalOptions(ctx, "finish"), acts.FinishRemoveProject, end).Get(ctx, nil); err != nil {
 		return fmt.Errorf("finish run %s: %w", in.Run, err)
 	}
@@ -44,7 +46,7 @@ func RemoveProject(ctx workflow.Context, in knowledge.RunRef) error {
 }
 
 func removeProjectSteps(ctx workflow.Context, in knowledge.RunRef) error {
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 	for _, step := range []struct {
 		summary string
 		run     any
@@ -54,7 +56,7 @@ func removeProjectSteps(ctx workflow.Context, in knowledge.RunRef) error {
 		{"remove the rows of the project", acts.RemoveProjectRows},
 	} {
 		for pause := 100 * time.Millisecond; ; pause = min(2*pause, time.Minute) {
-			var result activities.RemoveProjectResult
+			var result ingestion.RemoveProjectResult
 			if err := removeStep(ctx, step.summary, step.run, in, &result); err != nil {
 				return err
 			}

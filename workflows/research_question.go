@@ -6,24 +6,25 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // QuestionInput starts ResearchQuestion.
 type QuestionInput struct {
-	activities.ReadInput
+	answering.ReadInput
 	Web bool `json:"web,omitempty"` // it searches the web beside the documents
 }
 
 // QuestionResult is what became of a sub-question.
 type QuestionResult struct {
-	Searches []string            `json:"searches,omitempty"`
-	Notes    string              `json:"notes,omitempty"`
-	Failure  string              `json:"failure,omitempty"`
-	Missed   []activities.Missed `json:"missed,omitempty"` // what could not be searched
-	Usage    knowledge.Usage     `json:"usage,omitzero"`
+	Searches []string           `json:"searches,omitempty"`
+	Notes    string             `json:"notes,omitempty"`
+	Failure  string             `json:"failure,omitempty"`
+	Missed   []answering.Missed `json:"missed,omitempty"` // what could not be searched
+	Usage    knowledge.Usage    `json:"usage,omitzero"`
 }
 
 // ResearchQuestion searches for a sub-question of a research and takes notes of what it
@@ -38,17 +39,17 @@ func ResearchQuestion(ctx workflow.Context, in QuestionInput) (QuestionResult, e
 		return q.result, nil
 	}
 	q.result.Failure = failureOf(err)
-	q.update(ctx, ResearchData{Phase: phase, Status: "failed", Reason: q.result.Failure})
+	q.update(ctx, record.ResearchData{Phase: phase, Status: "failed", Reason: q.result.Failure})
 	return q.result, setStatusAttribute(ctx, knowledge.RunFailed)
 }
 
 // researchQuestion is the state of ResearchQuestion.
 type researchQuestion struct {
-	in     activities.ReadInput
+	in     answering.ReadInput
 	web    bool
 	log    runLogWriter
 	result QuestionResult
-	acts   *activities.Answering // for the names of its methods only
+	acts   *answering.Questions // for the names of its methods only
 }
 
 // run returns the phase that it ended in.
@@ -57,13 +58,13 @@ func (q *researchQuestion) run(ctx workflow.Context) (phase string, err error) {
 		return "search", err
 	}
 	q.in.Searches = q.result.Searches
-	var notes activities.NotesResult
+	var notes answering.NotesResult
 	if err := execute(activityOptions(ctx, "take notes", 10*time.Minute, questionRetries()), q.acts.TakeNotes, q.in, &notes); err != nil {
 		return "notes", err
 	}
 	q.result.Notes = notes.Key
 	q.result.Usage.Add(notes.Usage)
-	q.update(ctx, ResearchData{Phase: "notes", Status: "completed", Notes: &notes.Notes})
+	q.update(ctx, record.ResearchData{Phase: "notes", Status: "completed", Notes: &notes.Notes})
 	return "notes", nil
 }
 
@@ -73,13 +74,13 @@ func (q *researchQuestion) search(ctx workflow.Context) error {
 	if q.in.Given != "" {
 		return q.besideGiven(ctx)
 	}
-	q.update(ctx, ResearchData{Phase: "search", Status: "started"})
+	q.update(ctx, record.ResearchData{Phase: "search", Status: "started"})
 	if !q.web {
 		found, err := q.documents(ctx)
 		q.take(found)
 		return err
 	}
-	var pages activities.FoundResult
+	var pages answering.FoundResult
 	var notOnWeb error
 	group := workflow.NewWaitGroup(ctx)
 	group.Add(1)
@@ -95,11 +96,11 @@ func (q *researchQuestion) search(ctx workflow.Context) error {
 	q.take(found)
 	q.take(pages)
 	if notOnWeb != nil {
-		q.miss(ctx, "web", activities.OnTheWeb, notOnWeb)
+		q.miss(ctx, "web", answering.OnTheWeb, notOnWeb)
 		return err
 	}
 	if err != nil {
-		q.miss(ctx, "search", activities.InDocuments, err)
+		q.miss(ctx, "search", answering.InDocuments, err)
 	}
 	return nil
 }
@@ -115,44 +116,44 @@ func (q *researchQuestion) besideGiven(ctx workflow.Context) error {
 	}
 	q.take(pages)
 	if err != nil {
-		q.miss(ctx, "web", activities.OnTheWeb, err)
+		q.miss(ctx, "web", answering.OnTheWeb, err)
 	}
 	return nil
 }
 
 // documents searches the documents.
-func (q *researchQuestion) documents(ctx workflow.Context) (found activities.FoundResult, err error) {
+func (q *researchQuestion) documents(ctx workflow.Context) (found answering.FoundResult, err error) {
 	if err := execute(activityOptions(ctx, "search", 5*time.Minute, questionRetries()), q.acts.SearchResearch, q.in, &found); err != nil {
 		return found, err
 	}
-	q.update(ctx, ResearchData{Phase: "search", Status: "completed", Found: &found.Found, Searches: found.Searches})
+	q.update(ctx, record.ResearchData{Phase: "search", Status: "completed", Found: &found.Found, Searches: found.Searches})
 	return found, nil
 }
 
 // pages searches the web.
-func (q *researchQuestion) pages(ctx workflow.Context) (found activities.FoundResult, err error) {
+func (q *researchQuestion) pages(ctx workflow.Context) (found answering.FoundResult, err error) {
 	if err := execute(activityOptions(ctx, "search the web", 5*time.Minute, questionRetries()), q.acts.SearchResearchWeb, q.in, &found); err != nil {
 		return found, err
 	}
-	q.update(ctx, ResearchData{Phase: "web", Status: "completed", Found: &found.Found, Searches: found.Searches})
+	q.update(ctx, record.ResearchData{Phase: "web", Status: "completed", Found: &found.Found, Searches: found.Searches})
 	return found, nil
 }
 
 // take adds what was found to the result.
-func (q *researchQuestion) take(found activities.FoundResult) {
+func (q *researchQuestion) take(found answering.FoundResult) {
 	q.result.Searches = append(q.result.Searches, found.Searches...)
 	q.result.Usage.Add(found.Usage)
 }
 
 // miss notes that a place could not be searched.
-func (q *researchQuestion) miss(ctx workflow.Context, phase string, place activities.Place, err error) {
-	missed := activities.Missed{Place: place, Failure: failureOf(err)}
+func (q *researchQuestion) miss(ctx workflow.Context, phase string, place answering.Place, err error) {
+	missed := answering.Missed{Place: place, Failure: failureOf(err)}
 	q.result.Missed = append(q.result.Missed, missed)
-	q.update(ctx, ResearchData{Phase: phase, Status: "failed", Reason: missed.Failure})
+	q.update(ctx, record.ResearchData{Phase: phase, Status: "failed", Reason: missed.Failure})
 }
 
 // update publishes a researchUpdate event, whose words are in the plan.
-func (q *researchQuestion) update(ctx workflow.Context, d ResearchData) {
+func (q *researchQuestion) update(ctx workflow.Context, d record.ResearchData) {
 	d.Round, d.Question = q.in.Round, q.in.Question+1
-	q.log.publish(ctx, entry(stream.TopicResearch, stream.Event{Ref: q.in.Plan, Data: stream.Data(d)}))
+	q.log.publish(ctx, record.Entry(stream.TopicResearch, stream.Event{Ref: q.in.Plan, Data: stream.Data(d)}))
 }

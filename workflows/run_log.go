@@ -5,7 +5,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -55,8 +55,8 @@ func continueRunLog(ctx workflow.Context, log *eventLog, in RunLogInput) error {
 	log.drain(ctx)
 	base := log.Carry(carriedEntries).Base
 	if base > log.Base {
-		segment := activities.SegmentInput{RunRef: in.RunRef, Number: in.Segments, Items: log.Items(0)[:base-log.Base]}
-		var acts *activities.Answering // for the names of its methods only
+		segment := answering.SegmentInput{RunRef: in.RunRef, Number: in.Segments, Items: log.Items(0)[:base-log.Base]}
+		var acts *answering.Questions // for the names of its methods only
 		if err := workflow.ExecuteLocalActivity(finalOptions(ctx, "store a part of the log"), acts.StoreSegment, segment).Get(ctx, nil); err != nil {
 			return fmt.Errorf("store log segment %d: %w", in.Segments, err)
 		}

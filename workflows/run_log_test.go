@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/mock"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
@@ -19,14 +19,14 @@ import (
 // begins at 0 gets every item once, from the stored segments and the log.
 func TestRunLog(t *testing.T) {
 	t.Parallel()
-	var acts *activities.Answering
+	var acts *answering.Questions
 	in := workflows.RunLogInput{RunRef: knowledge.RunRef{Workspace: "w", Run: "r"}}
 	var stored []stream.Item
 	published := 0
 	const items, batch, perRun = 2000, 20, 700
 	for runs := 1; ; runs++ {
 		env := newEnvironment()
-		env.OnActivity(acts.StoreSegment, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in activities.SegmentInput) error {
+		env.OnActivity(acts.StoreSegment, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in answering.SegmentInput) error {
 			stored = append(stored, in.Items...)
 			return nil
 		})

@@ -7,8 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/mock"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
@@ -32,14 +33,14 @@ func TestRunToolSaysWhatTheRerankerDid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var acts *activities.Answering
+			var acts *answering.Questions
 			env := newEnvironment()
-			env.RegisterActivity(&activities.Answering{})
-			env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Return(activities.SearchResult{Key: "s", Retrieved: 15, Kept: 5, Reranking: test.reranking}, nil)
-			env.OnActivity(acts.CallModel, mock.Anything, mock.Anything).Return(activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "a"}, nil)
-			var finished ends[activities.FinishAnswerInput]
+			env.RegisterActivity(&answering.Questions{})
+			env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Return(record.SearchResult{Key: "s", Retrieved: 15, Kept: 5, Reranking: test.reranking}, nil)
+			env.OnActivity(acts.CallModel, mock.Anything, mock.Anything).Return(answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "a"}, nil)
+			var finished ends[answering.FinishAnswerInput]
 			env.OnActivity(acts.FinishAnswer, mock.Anything, mock.Anything).Return(finished.finish)
-			env.ExecuteWorkflow(workflows.RunTool, workflows.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Run: "r"}, SlowSearch: test.reranking != nil})
+			env.ExecuteWorkflow(workflows.RunTool, record.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Run: "r"}, SlowSearch: test.reranking != nil})
 			if err := env.GetWorkflowError(); err != nil {
 				t.Fatal(err)
 			}

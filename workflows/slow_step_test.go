@@ -10,23 +10,23 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
 func TestSmallDocumentThatTakesLong(t *testing.T) {
 	t.Parallel()
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 
 	t.Run("is extracted by an activity of its own", func(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
 		extracted := 0
-		test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(activities.PrepareResult{Small: true}, nil)
+		test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(ingestion.PrepareResult{Small: true}, nil)
 		test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.ExtractInput) (activities.ExtractResult, error) {
+			func(context.Context, ingestion.ExtractInput) (ingestion.ExtractResult, error) {
 				extracted++
-				return activities.ExtractResult{Pages: 1, Chunks: 1}, nil
+				return ingestion.ExtractResult{Pages: 1, Chunks: 1}, nil
 			})
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
 		test.steps(true, 0)
@@ -52,7 +52,7 @@ func TestSmallDocumentThatTakesLong(t *testing.T) {
 			var local []bool
 			var failed, asked time.Time
 			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-				func(ctx context.Context, _ activities.EmbedInput) error {
+				func(ctx context.Context, _ ingestion.EmbedInput) error {
 					isLocal := activity.GetInfo(ctx).IsLocalActivity
 					local = append(local, isLocal)
 					if isLocal {
@@ -79,16 +79,16 @@ func TestSmallDocumentThatTakesLong(t *testing.T) {
 // TestSemanticDocument: the step that cuts by embeddings is retried as embedding is.
 func TestSemanticDocument(t *testing.T) {
 	t.Parallel()
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 	test := newIngestTest(t)
 	tries := 0
-	test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(activities.PrepareResult{Small: true, Semantic: true}, nil)
+	test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(ingestion.PrepareResult{Small: true, Semantic: true}, nil)
 	test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(
-		func(context.Context, activities.ExtractInput) (activities.ExtractResult, error) {
+		func(context.Context, ingestion.ExtractInput) (ingestion.ExtractResult, error) {
 			if tries++; tries < 20 {
-				return activities.ExtractResult{}, temporal.NewApplicationError("overloaded", "provider_failed")
+				return ingestion.ExtractResult{}, temporal.NewApplicationError("overloaded", "provider_failed")
 			}
-			return activities.ExtractResult{Chunks: 1}, nil
+			return ingestion.ExtractResult{Chunks: 1}, nil
 		})
 	test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
 	test.steps(true, 0)
@@ -102,23 +102,23 @@ func TestSemanticDocument(t *testing.T) {
 // retried as embedding is, and tried at once when somebody asks.
 func TestRecording(t *testing.T) {
 	t.Parallel()
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 	test := newIngestTest(t)
 	var queues []string
 	var now []bool
-	test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(activities.PrepareResult{Speech: true}, nil)
+	test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(ingestion.PrepareResult{Speech: true}, nil)
 	test.env.OnActivity(acts.NoteWaiting, mock.Anything, mock.Anything).Maybe().Return(nil)
 	test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(
-		func(ctx context.Context, in activities.ExtractInput) (activities.ExtractResult, error) {
+		func(ctx context.Context, in ingestion.ExtractInput) (ingestion.ExtractResult, error) {
 			queues, now = append(queues, activity.GetInfo(ctx).TaskQueue), append(now, in.Now)
 			switch {
 			case len(now) == 1:
-				return activities.ExtractResult{}, temporal.NewApplicationErrorWithOptions("limited", "provider_failed",
+				return ingestion.ExtractResult{}, temporal.NewApplicationErrorWithOptions("limited", "provider_failed",
 					temporal.ApplicationErrorOptions{NextRetryDelay: time.Hour})
 			case len(now) < 20:
-				return activities.ExtractResult{}, temporal.NewApplicationError("overloaded", "provider_failed")
+				return ingestion.ExtractResult{}, temporal.NewApplicationError("overloaded", "provider_failed")
 			}
-			return activities.ExtractResult{Chunks: 1}, nil
+			return ingestion.ExtractResult{Chunks: 1}, nil
 		})
 	test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
 	test.env.RegisterDelayedCallback(func() { test.env.SignalWorkflow(workflows.SignalRetry, nil) }, time.Minute)

@@ -9,8 +9,10 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/tool"
 )
@@ -33,33 +35,27 @@ func (a *answer) turns(ctx workflow.Context) error {
 			return nil
 		}
 		if result.Published || result.Tail != "" {
-			a.log.add(stream.TopicReset, stream.Event{Turn: turn, Attempt: result.Attempt, Data: stream.Data(ResetData{Attempt: result.Attempt, Reason: "tool_calls"})})
+			a.log.add(stream.TopicReset, stream.Event{Turn: turn, Attempt: result.Attempt, Data: stream.Data(record.ResetData{Attempt: result.Attempt, Reason: "tool_calls"})})
 		}
 		outputs, err := a.tools(ctx, turn, result)
 		if err != nil {
 			return err
 		}
-		a.loop.Turns = append(a.loop.Turns, activities.Turn{Key: result.Key, Outputs: outputs})
+		a.loop.Turns = append(a.loop.Turns, record.Turn{Key: result.Key, Outputs: outputs})
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 			return a.continueAsNew(ctx)
 		}
 	}
 }
 
-// ResetData is the inline data of a messageReset event.
-type ResetData struct {
-	Attempt int    `json:"attempt"`
-	Reason  string `json:"reason"` // retry or tool_calls
-}
-
 // call makes one model call. The activity publishes the words of the answer as they
 // come. Its result holds the words that it did not publish.
-func (a *answer) call(ctx workflow.Context, turn int) (activities.ModelCallResult, error) {
-	in := activities.ModelCallInput{
+func (a *answer) call(ctx workflow.Context, turn int) (answering.ModelCallResult, error) {
+	in := answering.ModelCallInput{
 		RunRef: a.in.RunRef, Loop: a.loop, Turn: turn, NoTools: turn > a.in.MaxToolTurns,
 		Offset: a.log.End(), Preceding: a.log.Items(a.inHub), Inline: !a.in.Suggest,
 	}
-	var result activities.ModelCallResult
+	var result answering.ModelCallResult
 	summary := fmt.Sprintf("model call %d", turn)
 	workflow.SetCurrentDetails(ctx, summary)
 	retries := questionRetries()
@@ -73,7 +69,7 @@ func (a *answer) call(ctx workflow.Context, turn int) (activities.ModelCallResul
 	a.log.drain(ctx)
 	if result.Tail != "" {
 		a.log.Publish(stream.Batch{Items: []stream.Entry{
-			entry(stream.TopicDelta, stream.Event{Turn: turn, Attempt: result.Attempt, Text: result.Tail}),
+			record.Entry(stream.TopicDelta, stream.Event{Turn: turn, Attempt: result.Attempt, Text: result.Tail}),
 		}})
 	}
 	a.inHub = a.log.End()
@@ -85,15 +81,15 @@ func (a *answer) call(ctx workflow.Context, turn int) (activities.ModelCallResul
 
 // tools runs the calls of one turn concurrently and returns their outputs in the
 // order of the calls. The output of a failed call is its failure.
-func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCallResult) ([]activities.ToolOutput, error) {
-	outputs := make([]activities.ToolOutput, len(result.ToolCalls))
+func (a *answer) tools(ctx workflow.Context, turn int, result answering.ModelCallResult) ([]record.ToolOutput, error) {
+	outputs := make([]record.ToolOutput, len(result.ToolCalls))
 	group := workflow.NewWaitGroup(ctx)
 	for i, call := range result.ToolCalls {
-		begun := activities.CallStarted
+		begun := record.CallStarted
 		if call.Approval {
-			begun = activities.CallWaiting
+			begun = record.CallWaiting
 		}
-		a.toolEvent(ctx, result.Key, i, call, begun, activities.ToolOutput{}, 0)
+		a.toolEvent(ctx, result.Key, i, call, begun, record.ToolOutput{}, 0)
 		group.Add(1)
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer group.Done()
@@ -103,8 +99,8 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 				output, err = a.tool(ctx, turn, i, result)
 			}
 			if err != nil {
-				f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the tool took too long"})
-				output = activities.ToolOutput{Failure: f.Message}
+				f := step.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the tool took too long"})
+				output = record.ToolOutput{Failure: f.Message}
 			}
 			outputs[i] = output
 			a.log.drain(ctx)
@@ -123,8 +119,8 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 	return outputs, ctx.Err()
 }
 
-func (a *answer) tool(ctx workflow.Context, turn, i int, result activities.ModelCallResult) (activities.ToolOutput, error) {
-	in := activities.ToolCallInput{RunRef: a.in.RunRef, Turn: turn, Call: i, Key: result.Key}
+func (a *answer) tool(ctx workflow.Context, turn, i int, result answering.ModelCallResult) (record.ToolOutput, error) {
+	in := answering.ToolCallInput{RunRef: a.in.RunRef, Turn: turn, Call: i, Key: result.Key}
 	call := result.ToolCalls[i]
 	if call.Agent {
 		return a.agent(ctx, turn, i, result)
@@ -134,26 +130,13 @@ func (a *answer) tool(ctx workflow.Context, turn, i int, result activities.Model
 	if call.Once {
 		retries = once()
 	}
-	var output activities.ToolOutput
+	var output record.ToolOutput
 	err := execute(activityOptions(ctx, summary, cmp.Or(call.Limit, tool.DefaultLimit), retries), a.acts.CallTool, in, &output)
 	return output, err
 }
 
-// ToolCallData is the inline data of a toolCall event. The arguments are in the
-// blob of the model call that Event.Ref names.
-type ToolCallData struct {
-	ID      string              `json:"id"`
-	Name    string              `json:"name"`
-	Call    int                 `json:"call"`            // index among the calls of the turn
-	Status  knowledge.RunStatus `json:"status"`          // waiting, started, completed, failed or refused
-	Found   *int                `json:"found,omitempty"` // passages that the tool found
-	Files   string              `json:"files,omitempty"` // blob of the ToolWords, if the tool produced files or a person refused the call
-	Failure string              `json:"failure,omitempty"`
-	Seconds float64             `json:"seconds,omitempty"`
-}
-
-func (a *answer) toolEvent(ctx workflow.Context, key string, i int, call activities.ToolCallRef, status knowledge.RunStatus, output activities.ToolOutput, took time.Duration) {
-	data := ToolCallData{ID: call.ID, Name: call.Name, Call: i, Status: status, Failure: output.Failure, Seconds: took.Seconds()}
+func (a *answer) toolEvent(ctx workflow.Context, key string, i int, call answering.ToolCallRef, status knowledge.RunStatus, output record.ToolOutput, took time.Duration) {
+	data := record.ToolCallData{ID: call.ID, Name: call.Name, Call: i, Status: status, Failure: output.Failure, Seconds: took.Seconds()}
 	if status == knowledge.RunCompleted && output.Search != "" {
 		data.Found = &output.Kept
 	}
@@ -177,8 +160,8 @@ func (a *answer) chose(chosen bool, search string) {
 // first word. If it takes longer than quickSearch or fails, an activity runs it
 // with retries, and so it does at once if the search asks a model beside that of the
 // embeddings. A stored search is not repeated.
-func (a *answer) search(ctx workflow.Context, in activities.SearchInput) (activities.SearchResult, error) {
-	var result activities.SearchResult
+func (a *answer) search(ctx workflow.Context, in answering.SearchInput) (record.SearchResult, error) {
+	var result record.SearchResult
 	if a.in.SlowSearch {
 		err := execute(activityOptions(ctx, "search", 2*time.Minute, questionRetries()), a.acts.SearchKnowledge, in, &result)
 		return result, err
@@ -203,7 +186,7 @@ const quickSearch = 2 * time.Second
 func (a *answer) continueAsNew(ctx workflow.Context) error {
 	carried := a.log.carry(ctx)
 	if old := a.log.Items(0); carried.Base > a.log.Base {
-		in := activities.SegmentInput{RunRef: a.in.RunRef, Number: a.segments, Items: old[:carried.Base-a.log.Base]}
+		in := answering.SegmentInput{RunRef: a.in.RunRef, Number: a.segments, Items: old[:carried.Base-a.log.Base]}
 		if err := workflow.ExecuteLocalActivity(localOptions(ctx, "store a part of the log"), a.acts.StoreSegment, in).Get(ctx, nil); err != nil {
 			return fmt.Errorf("store log segment %d: %w", a.segments, err)
 		}

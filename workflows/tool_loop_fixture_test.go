@@ -14,13 +14,15 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/index/embedded"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -79,7 +81,7 @@ func (test *loopTest) must(err error) {
 }
 
 func (test *loopTest) activities() *lastFirst {
-	acts := &lastFirst{began: map[place]string{}, completed: map[string]bool{}, changed: make(chan struct{}), Answering: &activities.Answering{
+	acts := &lastFirst{began: map[place]string{}, completed: map[string]bool{}, changed: make(chan struct{}), Questions: &answering.Questions{
 		Blobs: test.blobs, Runs: test.store, Retriever: retrieve.New(test.index, test.store, questions{test.client}), Passages: test.store, Chat: test.client,
 		Workflows: ownLog{env: test.env}, Hub: test.hub, Metrics: telemetry.NewMetrics("test"), Log: slog.New(slog.DiscardHandler),
 	}}
@@ -135,7 +137,7 @@ func (test *loopTest) answer(request knowledge.Request, searchFirst bool) {
 		WorkflowID: "query/acme/run", CreatedAt: time.Now(),
 	}))
 	test.Cleanup(test.hub.Follow(test.run.Run))
-	test.env.ExecuteWorkflow(workflows.AnswerQuery, workflows.AnswerInput{
+	test.env.ExecuteWorkflow(workflows.AnswerQuery, record.AnswerInput{
 		RunRef: test.run, MessageID: request.MessageID, SearchFirst: searchFirst, MaxToolTurns: request.Config.Tools.MaxPerRequest,
 	})
 	test.must(test.env.GetWorkflowError())
@@ -152,7 +154,7 @@ func (q questions) Embed(ctx context.Context, texts []string) ([][]float32, erro
 // ownLog reaches the log of the only workflow in the environment. Questions do not
 // call the other methods.
 type ownLog struct {
-	activities.Workflows
+	step.Workflows
 	env *testsuite.TestWorkflowEnvironment
 }
 
@@ -176,7 +178,7 @@ func (w ownLog) Events(_ context.Context, _ string, from int64) (page stream.Eve
 // all run concurrently and end in reverse order. A call never ends if its
 // predecessor in that order does not run at the same time.
 type lastFirst struct {
-	*activities.Answering
+	*answering.Questions
 	mu        sync.Mutex
 	began     map[place]string // activity ids
 	completed map[string]bool  // by activity id
@@ -186,16 +188,16 @@ type lastFirst struct {
 // place is the position of a tool call: turn and index.
 type place struct{ turn, call int }
 
-func (a *lastFirst) CallTool(ctx context.Context, in activities.ToolCallInput) (activities.ToolOutput, error) {
+func (a *lastFirst) CallTool(ctx context.Context, in answering.ToolCallInput) (record.ToolOutput, error) {
 	a.mu.Lock()
 	a.began[place{in.Turn, in.Call}] = activity.GetInfo(ctx).ActivityID
 	a.mu.Unlock()
-	var record activities.TurnRecord
-	if err := a.Blobs.GetJSON(ctx, in.Key, &record); err != nil {
-		return activities.ToolOutput{}, err
+	var call record.ModelCall
+	if err := a.Blobs.GetJSON(ctx, in.Key, &call); err != nil {
+		return record.ToolOutput{}, err
 	}
-	output, err := a.Answering.CallTool(ctx, in)
-	if in.Call+1 == len(record.ToolCalls) {
+	output, err := a.Questions.CallTool(ctx, in)
+	if in.Call+1 == len(call.ToolCalls) {
 		return output, err
 	}
 	for {

@@ -15,12 +15,12 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/model/protocol"
 	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -213,17 +213,17 @@ func (test *loopTest) stored() string {
 	test.Helper()
 	run, err := test.store.RunForSystem(test.Context(), test.run.Workspace, test.run.Run)
 	test.must(err)
-	var record activities.AnswerRecord
-	test.must(test.blobs.GetJSON(test.Context(), run.ResultKey, &record))
+	var answer record.Answer
+	test.must(test.blobs.GetJSON(test.Context(), run.ResultKey, &answer))
 	var b strings.Builder
-	fmt.Fprintf(&b, "run %s, message %s by %s\n%s\nuses %v\n", run.Status, record.MessageID, record.Model, record.Answer, record.Used)
-	for _, s := range record.Sources {
+	fmt.Fprintf(&b, "run %s, message %s by %s\n%s\nuses %v\n", run.Status, answer.MessageID, answer.Model, answer.Answer, answer.Used)
+	for _, s := range answer.Sources {
 		fmt.Fprintf(&b, "source %d %s of %s\n", s.Rank, s.ChunkID, s.DocumentID)
 	}
-	for _, c := range record.ToolCalls {
+	for _, c := range answer.ToolCalls {
 		fmt.Fprintf(&b, "tool call %s %s(%s) %s\n", c.ID, c.Name, c.Arguments, c.Status)
 	}
-	return b.String() + "usage " + shown(test, record.Usage) + "\n"
+	return b.String() + "usage " + shown(test, answer.Usage) + "\n"
 }
 
 // shown returns v as JSON with unescaped < and >.

@@ -13,8 +13,10 @@ import (
 	"github.com/stretchr/testify/mock"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
 )
@@ -22,7 +24,7 @@ import (
 // limited is the failure of a provider that asks for a pause.
 func limited(pause time.Duration, held bool) error {
 	return temporal.NewApplicationErrorWithOptions("the provider limits requests", "provider_failed", temporal.ApplicationErrorOptions{
-		NextRetryDelay: pause, Details: []any{activities.ErrorDetails{Code: knowledge.CodeProviderFailed, Retryable: true, Held: held}},
+		NextRetryDelay: pause, Details: []any{step.ErrorDetails{Code: knowledge.CodeProviderFailed, Retryable: true, Held: held}},
 	})
 }
 
@@ -33,9 +35,9 @@ type waits struct {
 }
 
 func (w *waits) record(test *ingestTest) {
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 	test.env.OnActivity(acts.NoteWaiting, mock.Anything, mock.Anything).Maybe().Return(
-		func(_ context.Context, in activities.WaitingInput) error {
+		func(_ context.Context, in ingestion.WaitingInput) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.told = append(w.told, in.Waiting)
@@ -53,7 +55,7 @@ func inLog(t *testing.T, items []stream.Item) (found []*knowledge.Waiting) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var state workflows.DocumentState
+		var state record.DocumentState
 		if item.Topic != stream.TopicDocument || json.Unmarshal(e.Data, &state) != nil || cmp.Equal(state.Waiting, last) {
 			continue
 		}
@@ -65,7 +67,7 @@ func inLog(t *testing.T, items []stream.Item) (found []*knowledge.Waiting) {
 
 func TestWaiting(t *testing.T) {
 	t.Parallel()
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 	for name, small := range map[string]bool{"small": true, "large": false} {
 		t.Run("readers of a "+name+" document see why it waits and until when", func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +75,7 @@ func TestWaiting(t *testing.T) {
 			waits.record(test)
 			test.steps(small, 1)
 			start, tries := test.env.Now(), 0
-			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(context.Context, activities.EmbedInput) error {
+			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(context.Context, ingestion.EmbedInput) error {
 				if tries++; tries <= 2 {
 					return limited(time.Duration(tries)*time.Hour, false)
 				}
@@ -104,10 +106,10 @@ func TestWaiting(t *testing.T) {
 		waits.record(test)
 		tries := 0
 		test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.PrepareInput) (activities.PrepareResult, error) {
-				return activities.PrepareResult{Fetch: tries == 0}, nil
+			func(context.Context, ingestion.PrepareInput) (ingestion.PrepareResult, error) {
+				return ingestion.PrepareResult{Fetch: tries == 0}, nil
 			})
-		test.env.OnActivity(acts.FetchDocument, mock.Anything, mock.Anything).Return(func(context.Context, activities.StepInput) error {
+		test.env.OnActivity(acts.FetchDocument, mock.Anything, mock.Anything).Return(func(context.Context, ingestion.StepInput) error {
 			if tries++; tries == 1 {
 				return temporal.NewApplicationError("the address answered 503", "unavailable")
 			}
@@ -128,7 +130,7 @@ func TestWaiting(t *testing.T) {
 		test.steps(true, 1)
 		var now []bool
 		start := test.env.Now()
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(_ context.Context, in activities.EmbedInput) error {
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(_ context.Context, in ingestion.EmbedInput) error {
 			if now = append(now, in.Now); len(now) == 1 {
 				test.env.RegisterDelayedCallback(func() { test.env.SignalWorkflow(workflows.SignalRetry, nil) }, time.Minute)
 				return limited(10*time.Hour, false)
@@ -150,7 +152,7 @@ func TestWaiting(t *testing.T) {
 		waits.record(test)
 		test.steps(true, 1)
 		tries, waited := 0, 0
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(_ context.Context, in activities.EmbedInput) error {
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(_ context.Context, in ingestion.EmbedInput) error {
 			if in.Waited {
 				waited++
 			}
@@ -171,7 +173,7 @@ func TestWaiting(t *testing.T) {
 		waits.record(test)
 		test.steps(false, 1)
 		start := test.env.Now()
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(context.Context, activities.EmbedInput) error {
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(context.Context, ingestion.EmbedInput) error {
 			test.env.RegisterDelayedCallback(func() { test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Run: "r1"}) }, time.Minute)
 			return limited(10*time.Hour, false)
 		})
@@ -190,15 +192,15 @@ func TestWaiting(t *testing.T) {
 func TestWaitingForLong(t *testing.T) {
 	t.Parallel()
 	const chunks = 3000
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 	var mu sync.Mutex
-	tries, embedded, ends := 0, map[int]bool{}, []activities.FinishInput{}
+	tries, embedded, ends := 0, map[int]bool{}, []ingestion.FinishInput{}
 	in := workflows.IngestInput{Workspace: "w", Project: "p", Document: "d", Tasks: []workflows.IngestTask{{Version: 1, Run: "r1"}}}
 	for range 100 {
 		test, waits := newIngestTest(t), &waits{}
 		waits.record(test)
 		test.env.SetContinueAsNewSuggested(true)
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in activities.EmbedInput) error {
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in ingestion.EmbedInput) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if in.First == 1024 {
@@ -235,7 +237,7 @@ func TestWaitingForLong(t *testing.T) {
 // short wait costs nothing.
 func TestListedWaits(t *testing.T) {
 	t.Parallel()
-	var acts *activities.Ingestion
+	var acts *ingestion.Documents
 	refused := temporal.NewNonRetryableApplicationError("the endpoint refused our credentials", "provider_failed", nil)
 	for name, tc := range map[string]struct {
 		errs   []error
@@ -268,7 +270,7 @@ func TestListedWaits(t *testing.T) {
 			})
 			test.steps(true, 1)
 			tries := 0
-			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(context.Context, activities.EmbedInput) error {
+			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(context.Context, ingestion.EmbedInput) error {
 				if tries++; tries <= len(tc.errs) {
 					return tc.errs[tries-1]
 				}

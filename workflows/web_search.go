@@ -5,7 +5,8 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -19,39 +20,39 @@ const (
 // answerFromWeb searches the web, reads and reranks the pages, and answers from them. Its
 // events are references: the words are in the blobs of the steps.
 func (a *answer) answerFromWeb(ctx workflow.Context) error {
-	in := activities.WebInput{RunRef: a.in.RunRef}
-	var found activities.WebStep
+	in := answering.WebInput{RunRef: a.in.RunRef}
+	var found answering.WebStep
 	if err := execute(activityOptions(ctx, "search the web", webSearchLimit, questionRetries()), a.acts.SearchWeb, in, &found); err != nil {
 		return err
 	}
-	a.webUpdate(found.Key, activities.WebSearched(found.Count))
+	a.webUpdate(found.Key, record.WebSearched(found.Count))
 	if found.Scrape && found.Count > 0 {
-		a.webUpdate("", activities.ScrapeStarted(found.Count))
-		var read activities.WebStep
+		a.webUpdate("", answering.ScrapeStarted(found.Count))
+		var read answering.WebStep
 		if err := execute(activityOptions(ctx, "read the pages", webPagesLimit, questionRetries()), a.acts.ReadPages, in, &read); err != nil {
 			return err
 		}
-		a.webUpdate("", activities.ScrapeCompleted(read.Count, read.WithoutScripts))
+		a.webUpdate("", answering.ScrapeCompleted(read.Count, read.WithoutScripts))
 	}
-	a.webUpdate("", activities.WebUpdate{Phase: activities.PhaseReranking, Status: "started"})
-	var ranked activities.WebRanked
+	a.webUpdate("", record.WebUpdate{Phase: record.PhaseReranking, Status: "started"})
+	var ranked record.WebRanked
 	if err := execute(activityOptions(ctx, "rerank the pages", webRankLimit, questionRetries()), a.acts.RankPages, in, &ranked); err != nil {
 		return err
 	}
-	a.webUpdate("", activities.Reranked(ranked))
-	a.webUpdate("", activities.WebUpdate{Reranked: &ranked.Kept, OutputKey: "reranked_results"})
-	a.webUpdate(ranked.Key, activities.WebUpdate{OutputKey: "sources"})
+	a.webUpdate("", answering.Reranked(ranked))
+	a.webUpdate("", record.WebUpdate{Reranked: &ranked.Kept, OutputKey: "reranked_results"})
+	a.webUpdate(ranked.Key, record.WebUpdate{OutputKey: "sources"})
 	a.loop.Searches = append(a.loop.Searches, ranked.Key)
 	a.loop.Usage.Add(ranked.Usage)
-	a.webUpdate("", activities.WebUpdate{Phase: activities.PhaseGeneration, Status: "started"})
+	a.webUpdate("", record.WebUpdate{Phase: record.PhaseGeneration, Status: "started"})
 	if err := a.turns(ctx); err != nil {
 		return err
 	}
-	a.webUpdate("", activities.WebUpdate{Phase: activities.PhaseGeneration, Status: "completed"})
+	a.webUpdate("", record.WebUpdate{Phase: record.PhaseGeneration, Status: "completed"})
 	return nil
 }
 
 // webUpdate adds an event whose words are in the blob under key, "" = it has none.
-func (a *answer) webUpdate(key string, u activities.WebUpdate) {
+func (a *answer) webUpdate(key string, u record.WebUpdate) {
 	a.log.add(stream.TopicToolUpdate, stream.Event{Ref: key, Data: stream.Data(u)})
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // responseStream turns the log of a run into the events of a response. The same log yields
@@ -210,7 +210,7 @@ func (s *responseStream) closeMessage(item OutputItem, annotations []FileAnnotat
 // toolCall shows a search. Other tools of a project are not shown: the protocol has no
 // item for them.
 func (s *responseStream) toolCall(e stream.Event) error {
-	var call workflows.ToolCallData
+	var call record.ToolCallData
 	if err := json.Unmarshal(e.Data, &call); err != nil {
 		return fmt.Errorf("tool call of run %s: %w", s.run.ID, err)
 	}

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// TestRunsEndByOneType keeps one owner of how a run ends: activities.Ending alone
+// TestRunsEndByOneType keeps one owner of how a run ends: record.Ending alone
 // makes the end that the store keeps.
 func TestRunsEndByOneType(t *testing.T) {
 	t.Parallel()
-	owner := filepath.Join("activities", "ending.go")
+	owner := filepath.Join("internal", "record", "ending.go")
 	seen := false
 	eachFile(t, func(path string, file *ast.File, lines *token.FileSet) {
 		if strings.HasSuffix(filepath.Dir(path), "test") { // contract suites
@@ -25,7 +25,7 @@ func TestRunsEndByOneType(t *testing.T) {
 			}
 			if s, ok := literal.Type.(*ast.SelectorExpr); ok && of(s, "store") && s.Sel.Name == "RunEnd" {
 				if seen = seen || path == owner; path != owner {
-					t.Errorf("%s makes a store.RunEnd: take that of an activities.Ending", lines.Position(literal.Pos()))
+					t.Errorf("%s makes a store.RunEnd: take that of an record.Ending", lines.Position(literal.Pos()))
 				}
 			}
 			return true

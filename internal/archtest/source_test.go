@@ -6,7 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
-	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -87,9 +87,15 @@ func TestNoPackageState(t *testing.T) {
 	})
 }
 
-// TestVocabularyHasNoTagsButJSON keeps what frameworks read out of the vocabulary:
-// a field has its JSON name, and its description and limits stand in the edge.
-func TestVocabularyHasNoTagsButJSON(t *testing.T) {
+// tagKey is a key of a tag, and schemaKeys are those of a JSON schema.
+var (
+	tagKey     = regexp.MustCompile(`(\w+):"(?:[^"\\]|\\.)*"`)
+	schemaKeys = []string{"json", "required", "doc", "enum", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"}
+)
+
+// TestVocabularyHasOnlySchemaTags keeps what databases and configurations read out of the
+// vocabulary: a field has its JSON name, and a setting its description and its limits.
+func TestVocabularyHasOnlySchemaTags(t *testing.T) {
 	t.Parallel()
 	seen := false
 	eachFile(t, func(path string, file *ast.File, lines *token.FileSet) {
@@ -102,9 +108,10 @@ func TestVocabularyHasNoTagsButJSON(t *testing.T) {
 				return true
 			}
 			seen = true
-			tag := strings.Trim(field.Tag.Value, "`")
-			if tag != `json:"`+reflect.StructTag(tag).Get("json")+`"` {
-				t.Errorf("%s has the tag %s: only json may stand here", lines.Position(field.Pos()), tag)
+			for _, m := range tagKey.FindAllStringSubmatch(strings.Trim(field.Tag.Value, "`"), -1) {
+				if !slices.Contains(schemaKeys, m[1]) {
+					t.Errorf("%s has the tag %s: only keys of a JSON schema may stand here", lines.Position(field.Pos()), m[0])
+				}
 			}
 			return true
 		})

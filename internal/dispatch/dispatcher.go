@@ -15,8 +15,10 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/delivery"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
@@ -115,7 +117,7 @@ func (d *Dispatcher) Remove(ctx context.Context, r store.Removal) error {
 	options := d.options(knowledge.KindRemove.WorkflowID(r.Workspace, r.Document), workflows.QueueIngest, priorityRemoval, r.Workspace)
 	options.StaticSummary = "remove a document"
 	options.TypedSearchAttributes = d.attributes(r.Workspace, r.Project, workflows.KeyDocument.ValueSet(r.Document))
-	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.RemoveDocument, workflows.RemoveInput{RemoveInput: activities.RemoveInput{
+	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.RemoveDocument, workflows.RemoveInput{RemoveInput: ingestion.RemoveInput{
 		Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto,
 	}})
 	if isRunning(err) {
@@ -173,7 +175,7 @@ func (d *Dispatcher) Reindex(ctx context.Context, r store.Run) error {
 	if err := json.Unmarshal([]byte(cmp.Or(string(r.Progress), "{}")), &begun); err != nil {
 		return fmt.Errorf("decode the progress of run %s: %w", r.ID, err)
 	}
-	in := workflows.ReindexInput{ReindexState: activities.ReindexState{RunRef: of}, Fill: workflows.NewFill(begun)}
+	in := workflows.ReindexInput{ReindexState: ingestion.ReindexState{RunRef: of}, Fill: workflows.NewFill(begun)}
 	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.ReindexProject, in)
 	if isRunning(err) {
 		return nil
@@ -193,7 +195,7 @@ func (d *Dispatcher) PauseReindex(ctx context.Context, r store.Run, paused bool)
 
 // Answer starts the workflow of a run that ends in an answer. A second call for
 // the same run changes nothing, also after the run has ended.
-func (d *Dispatcher) Answer(ctx context.Context, kind knowledge.RunKind, in workflows.AnswerInput) error {
+func (d *Dispatcher) Answer(ctx context.Context, kind knowledge.RunKind, in record.AnswerInput) error {
 	summary, workflow, input := "answer a question", any(workflows.AnswerQuery), any(in)
 	switch kind {
 	case knowledge.KindTool:
@@ -214,7 +216,7 @@ func (d *Dispatcher) Answer(ctx context.Context, kind knowledge.RunKind, in work
 
 // ControlResearch pauses, resumes or steers a research. known is false if it has no
 // workflow that is open.
-func (d *Dispatcher) ControlResearch(ctx context.Context, r store.Run, c workflows.ResearchControl) (known bool, err error) {
+func (d *Dispatcher) ControlResearch(ctx context.Context, r store.Run, c record.ResearchControl) (known bool, err error) {
 	err = d.client.SignalWorkflow(ctx, r.WorkflowID, "", workflows.SignalResearch, c)
 	if isMissing(err) {
 		return false, nil
@@ -230,7 +232,7 @@ func (d *Dispatcher) DeliverWebhook(ctx context.Context, q store.WebhookQueue) e
 	options.TypedSearchAttributes = d.attributes(q.Workspace, q.Project)
 	options.EnableEagerStart = false
 	options.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_UNSPECIFIED // a running one is signaled
-	_, err := d.client.SignalWithStartWorkflow(ctx, options.ID, workflows.SignalWake, nil, options, workflows.DeliverWebhook, activities.DeliverInput{WebhookQueue: q})
+	_, err := d.client.SignalWithStartWorkflow(ctx, options.ID, workflows.SignalWake, nil, options, workflows.DeliverWebhook, delivery.DeliverInput{WebhookQueue: q})
 	return wrap(err, "wake webhook", q.Webhook)
 }
 
@@ -258,7 +260,7 @@ func (d *Dispatcher) CancelRun(ctx context.Context, r store.Run) (known bool, er
 
 // Decide sends a run the decision of a person about a tool call. waiting is false if no such
 // call waits for a decision.
-func (d *Dispatcher) Decide(ctx context.Context, r store.Run, decision workflows.Decision) (waiting bool, err error) {
+func (d *Dispatcher) Decide(ctx context.Context, r store.Run, decision record.Decision) (waiting bool, err error) {
 	update := client.UpdateWorkflowOptions{
 		UpdateID: knowledge.NewID(), WorkflowID: r.WorkflowID, UpdateName: workflows.UpdateDecide, Args: []any{decision},
 		WaitForStage: client.WorkflowUpdateStageCompleted,
@@ -319,14 +321,14 @@ func (d *Dispatcher) RetryNow(ctx context.Context, workspace, document string) e
 }
 
 // Ingesting returns the version of a document whose steps run now, 0 if none do.
-// Without a running workflow it is activities.ErrNotRunning.
+// Without a running workflow it is ingestion.ErrNotRunning.
 func (d *Dispatcher) Ingesting(ctx context.Context, workspace, document string) (version int, err error) {
 	id := knowledge.KindIngest.WorkflowID(workspace, document)
 	response, err := d.client.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{
 		WorkflowID: id, QueryType: workflows.QueryIngesting, QueryRejectCondition: enumspb.QUERY_REJECT_CONDITION_NOT_OPEN,
 	})
 	if isMissing(err) || err == nil && response.QueryRejected != nil {
-		return 0, activities.ErrNotRunning
+		return 0, ingestion.ErrNotRunning
 	}
 	if err == nil {
 		err = response.QueryResult.Get(&version)

@@ -15,8 +15,8 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // silent is a Temporal server that gives this error for an answer.
@@ -129,7 +129,7 @@ func (accepted) Get(context.Context, any) error { return nil }
 func TestADecisionThatTemporalForgets(t *testing.T) {
 	t.Parallel()
 	server := &forgetful{}
-	waiting, err := dispatch.New(server, "cairn", "test").Decide(t.Context(), store.Run{WorkflowID: "query/w/r"}, workflows.Decision{Call: "c"})
+	waiting, err := dispatch.New(server, "cairn", "test").Decide(t.Context(), store.Run{WorkflowID: "query/w/r"}, record.Decision{Call: "c"})
 	if err != nil || !waiting {
 		t.Errorf("a call waits: %t, %v", waiting, err)
 	}

@@ -10,14 +10,14 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
 // sweepEvery is how often each sweep runs in a cluster.
 var sweepEvery = map[string]time.Duration{
-	activities.SweepRuns:    time.Minute,
-	activities.SweepUploads: 10 * time.Minute, // it walks through all blobs once a day
+	ingestion.SweepRuns:    time.Minute,
+	ingestion.SweepUploads: 10 * time.Minute, // it walks through all blobs once a day
 }
 
 // ScheduleSweeps creates the schedules of the sweeps, or changes them to those of this
@@ -35,7 +35,7 @@ func scheduleSweep(ctx context.Context, c client.Client, sweep string, every tim
 	id := workflows.SweepID(sweep)
 	spec := client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: every}}}
 	action := &client.ScheduleWorkflowAction{
-		ID: id, Workflow: workflows.Sweep, Args: []any{activities.SweepInput{Sweep: sweep}}, TaskQueue: workflows.QueueBulk,
+		ID: id, Workflow: workflows.Sweep, Args: []any{ingestion.SweepInput{Sweep: sweep}}, TaskQueue: workflows.QueueBulk,
 		WorkflowTaskTimeout: taskTimeout, WorkflowExecutionTimeout: 2 * workflows.SweepLimit, StaticSummary: "sweep " + sweep,
 		Priority: temporal.Priority{PriorityKey: priorityQuestion}, // it is short, and imports must not hold it up
 	}

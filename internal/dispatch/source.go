@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // startGrace is how long a run may have a row and no workflow before somebody else
@@ -21,7 +21,7 @@ const startGrace = 2 * time.Minute
 
 // Runs is what Source needs of the store.
 type Runs interface {
-	activities.RunEnds
+	step.RunEnds
 	ReleaseRun(ctx context.Context, workspace, run string) error
 	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
 	ImportForSystem(ctx context.Context, ref knowledge.ImportRef) (store.Import, error)
@@ -29,7 +29,7 @@ type Runs interface {
 
 // Blobs is what Source needs of the blob store.
 type Blobs interface {
-	activities.RequestBlobs
+	record.RequestBlobs
 	PutAll(ctx context.Context, items ...blob.Item) error
 }
 
@@ -39,13 +39,13 @@ type Source struct {
 	workflows *Dispatcher
 	runs      Runs
 	blobs     Blobs
-	ender     activities.RunEnder
+	ender     step.RunEnder
 }
 
 // NewSource returns a source that shows the ends that it writes to the readers of
 // a hub.
 func NewSource(d *Dispatcher, runs Runs, blobs Blobs, hub *stream.Hub) *Source {
-	return &Source{workflows: d, runs: runs, blobs: blobs, ender: activities.RunEnder{Blobs: blobs, Runs: runs, Hub: hub}}
+	return &Source{workflows: d, runs: runs, blobs: blobs, ender: step.RunEnder{Blobs: blobs, Runs: runs, Hub: hub}}
 }
 
 // Stored implements stream.Source.
@@ -74,7 +74,7 @@ func withoutWorkflow(ref stream.RunRef, run store.Run) []stream.Item {
 	if run.Error == nil {
 		return nil
 	}
-	end := activities.Failed(run.Kind, *run.Error)
+	end := record.Failed(run.Kind, *run.Error)
 	if !run.Kind.Traits().Answers {
 		end.Error.Stage = knowledge.StageCheck
 	}
@@ -137,7 +137,7 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 	if err != nil || run.Status != knowledge.RunRunning {
 		return err
 	}
-	var became *activities.Ending
+	var became *record.Ending
 	if run.Kind == knowledge.KindIngest || run.Kind == knowledge.KindRemove {
 		if became, err = s.documentEnd(ctx, run); err != nil || became == nil {
 			return err // the sweep starts these again
@@ -159,7 +159,7 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 	case run.Kind == knowledge.KindRemoveProject: // a removal that was accepted is completed
 		return s.workflows.RemoveProject(ctx, run)
 	case known:
-		return s.end(ctx, run, activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
+		return s.end(ctx, run, record.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
 	case run.Kind == knowledge.KindImport:
 		return s.startImport(ctx, run)
 	}
@@ -180,13 +180,13 @@ func (s *Source) startImport(ctx context.Context, run store.Run) error {
 }
 
 // documentEnd returns how a version, or a removal, ended; nil if it has not yet.
-func (s *Source) documentEnd(ctx context.Context, run store.Run) (*activities.Ending, error) {
+func (s *Source) documentEnd(ctx context.Context, run store.Run) (*record.Ending, error) {
 	v, err := s.runs.Version(ctx, knowledge.VersionRef{Workspace: run.Workspace, Project: run.Project, Document: run.Subject, Version: run.Version})
 	gone := knowledge.IsCode(err, knowledge.CodeNotFound)
 	if err != nil && !gone {
 		return nil, err
 	}
-	end := activities.VersionEnding(v)
+	end := record.VersionEnding(v)
 	end.Kind = run.Kind
 	switch {
 	case run.Kind == knowledge.KindRemove:
@@ -194,10 +194,10 @@ func (s *Source) documentEnd(ctx context.Context, run store.Run) (*activities.En
 			return nil, nil
 		}
 	case gone:
-		removed := activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"})
+		removed := record.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"})
 		return &removed, nil
 	case v.RunID != run.ID:
-		end = activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; another one took its place"})
+		end = record.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; another one took its place"})
 	case v.Status == knowledge.StatusPending:
 		return nil, nil
 	}
@@ -208,9 +208,9 @@ func (s *Source) documentEnd(ctx context.Context, run store.Run) (*activities.En
 // nothing to start, and the same question may be asked again under its key.
 func (s *Source) start(ctx context.Context, run store.Run) error {
 	of := knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}
-	request, err := activities.ReadRequest(ctx, s.blobs, of)
+	request, err := record.ReadRequest(ctx, s.blobs, of)
 	if err == nil {
-		in := workflows.NewAnswerInput(of, request)
+		in := record.NewAnswerInput(of, request)
 		in.After = run.After
 		return s.workflows.Answer(ctx, run.Kind, in)
 	}
@@ -218,7 +218,7 @@ func (s *Source) start(ctx context.Context, run store.Run) error {
 		return err
 	}
 	failed := knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the server stopped before the run had started; ask again"}
-	if err := s.end(ctx, run, activities.Failed(run.Kind, failed)); err != nil {
+	if err := s.end(ctx, run, record.Failed(run.Kind, failed)); err != nil {
 		return err
 	}
 	return s.runs.ReleaseRun(ctx, run.Workspace, run.ID)
@@ -226,9 +226,9 @@ func (s *Source) start(ctx context.Context, run store.Run) error {
 
 // end ends a run whose workflow will not: it stores the items that the closed
 // workflow left, and the ending behind them.
-func (s *Source) end(ctx context.Context, run store.Run, end activities.Ending) error {
+func (s *Source) end(ctx context.Context, run store.Run, end record.Ending) error {
 	ref := stream.RunRef{Workspace: run.Workspace, Run: run.ID}
-	items, err := activities.LeftLog(ctx, run, func(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error) {
+	items, err := record.LeftLog(ctx, run, func(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error) {
 		page, err := s.workflows.Events(ctx, workflowID, from)
 		if err != nil {
 			return page, err
@@ -238,7 +238,7 @@ func (s *Source) end(ctx context.Context, run store.Run, end activities.Ending) 
 	if err != nil {
 		return err
 	}
-	items = append(items, end.Items(activities.LastOffset(run, items))...)
+	items = append(items, end.Items(record.LastOffset(run, items))...)
 	if run.Kind.Traits().OwnLog { // it does not end with the run's workflow
 		err := s.workflows.Publish(ctx, run.LogWorkflowID(), stream.Batch{Items: end.Entries(), PublisherID: "end", Sequence: 1})
 		if err != nil && !isMissing(err) {

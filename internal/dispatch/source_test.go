@@ -16,6 +16,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/embedded"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
@@ -84,9 +85,9 @@ func TestSettleNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	began := make(chan workflows.AnswerInput, 2)
+	began := make(chan record.AnswerInput, 2)
 	w := worker.New(c, workflows.QueueQuery, worker.Options{})
-	w.RegisterWorkflowWithOptions(func(_ workflow.Context, in workflows.AnswerInput) error {
+	w.RegisterWorkflowWithOptions(func(_ workflow.Context, in record.AnswerInput) error {
 		began <- in
 		return nil
 	}, workflow.RegisterOptions{Name: "AnswerQuery"})

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -18,7 +18,7 @@ import (
 // answer is what a run that has ended left.
 type answer struct {
 	run    store.Run
-	record *activities.AnswerRecord // nil = it has none, because it did not complete
+	record *record.Answer // nil = it has none, because it did not complete
 	log    stream.StoredLog
 }
 
@@ -29,7 +29,7 @@ func (a answer) ref() knowledge.RunRef {
 func (j *job) read(ctx context.Context, run store.Run) (answer, error) {
 	a := answer{run: run}
 	if run.ResultKey != "" {
-		a.record = &activities.AnswerRecord{}
+		a.record = &record.Answer{}
 		switch err := j.Blobs.GetJSON(ctx, run.ResultKey, a.record); {
 		case errors.Is(err, blob.ErrNotFound):
 			a.record = nil

@@ -9,9 +9,9 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/selection"
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -216,7 +216,7 @@ func (s *Starter) Cancel(ctx context.Context, p knowledge.Principal, id string) 
 	}
 	known, err := s.deps.Workflows.CancelRun(ctx, run)
 	if err == nil && !known { // a crash came before its start
-		end := activities.Canceled(knowledge.KindImport)
+		end := record.Canceled(knowledge.KindImport)
 		err = s.deps.Store.EndRun(ctx, i.Workspace, i.RunID, end.RunEnd("", s.deps.Now()))
 	}
 	if err != nil {

@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
-// PrepareAgent implements activities.Agents. The run has the principal of the caller, and
+// PrepareAgent implements answering.Agents. The run has the principal of the caller, and
 // the caller's filter holds for it too. It keeps no conversation.
-func (s *Starter) PrepareAgent(ctx context.Context, q activities.AgentQuestion) (json.RawMessage, error) {
+func (s *Starter) PrepareAgent(ctx context.Context, q record.AgentQuestion) (json.RawMessage, error) {
 	p := q.Caller.Principal
 	project, err := s.Project(ctx, p, q.Run.Project)
 	if err != nil {
@@ -37,12 +36,12 @@ func (s *Starter) PrepareAgent(ctx context.Context, q activities.AgentQuestion) 
 	if _, err := s.deps.Blobs.PutJSON(ctx, q.Run.RequestKey(), snapshot); err != nil {
 		return nil, fmt.Errorf("write the request of run %s: %w", q.Run.Run, err)
 	}
-	return json.Marshal(workflows.NewAnswerInput(q.Run, snapshot))
+	return json.Marshal(record.NewAnswerInput(q.Run, snapshot))
 }
 
-// RecordAgent implements activities.Agents.
+// RecordAgent implements answering.Agents.
 func (s *Starter) RecordAgent(ctx context.Context, run knowledge.RunRef, caller string) error {
-	snapshot, err := activities.ReadRequest(ctx, s.deps.Blobs, run)
+	snapshot, err := record.ReadRequest(ctx, s.deps.Blobs, run)
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // Deps is what a Starter works with. All fields are required, and safe for
@@ -78,7 +78,7 @@ type Keys interface {
 type Workflows interface {
 	// Answer starts the workflow of a run that ends in an answer. Starting it twice changes nothing, also when the first has ended.
 	// An error with context.DeadlineExceeded leaves open whether it was started.
-	Answer(ctx context.Context, kind knowledge.RunKind, in workflows.AnswerInput) error
+	Answer(ctx context.Context, kind knowledge.RunKind, in record.AnswerInput) error
 }
 
 // Relay lets readers of this process see a run's first events at once.

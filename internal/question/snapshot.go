@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/internal/websearch"
 )
@@ -154,13 +154,13 @@ func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string
 	}
 	snapshot.ConversationID = r.Conversation
 	var err error
-	snapshot.History, snapshot.Overlong, err = activities.History(ctx, s.deps.Store, p, r.Conversation, setup.Config.AI.History)
+	snapshot.History, snapshot.Overlong, err = record.History(ctx, s.deps.Store, p, r.Conversation, setup.Config.AI.History)
 	return snapshot, err
 }
 
 // History returns the messages of a conversation that the model is shown.
 func (s *Starter) History(ctx context.Context, p knowledge.Principal, conversation string, limits knowledge.HistoryConfig) ([]knowledge.Message, error) {
-	history, _, err := activities.History(ctx, s.deps.Store, p, conversation, limits)
+	history, _, err := record.History(ctx, s.deps.Store, p, conversation, limits)
 	return history, err
 }
 

@@ -8,12 +8,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // startPatience bounds the start of a workflow.
@@ -156,18 +155,18 @@ type run struct {
 	run          store.Run
 	conversation *store.Conversation // a new one; nil = the run continues one, or keeps none
 	snapshot     knowledge.Request
-	input        workflows.AnswerInput
+	input        record.AnswerInput
 	first        stream.Entry // of the run's log
 }
 
 func newRun(p knowledge.Principal, id, project string, r Request, snapshot knowledge.Request) run {
-	in := workflows.NewAnswerInput(knowledge.RunRef{Workspace: p.Workspace(), Project: project, Run: id}, snapshot)
-	n := run{snapshot: snapshot, input: in, first: workflows.QueryStarted(in), run: store.Run{
+	in := record.NewAnswerInput(knowledge.RunRef{Workspace: p.Workspace(), Project: project, Run: id}, snapshot)
+	n := run{snapshot: snapshot, input: in, first: record.QueryStarted(in), run: store.Run{
 		ID: id, Workspace: p.Workspace(), Project: project, Kind: r.Kind, Status: knowledge.RunRunning, WorkflowID: r.Kind.WorkflowID(p.Workspace(), id),
 		Owner: p.Owner(), ConversationID: p.ConversationID(), Callback: r.Callback, CreatedAt: snapshot.Date,
 	}}
 	if r.Kind == knowledge.KindTool {
-		n.first = workflows.ToolStarted(in)
+		n.first = record.ToolStarted(in)
 	}
 	if r.Converse {
 		n.run.ConversationID = snapshot.ConversationID
@@ -235,7 +234,7 @@ func (s *Starter) startWorkflow(ctx context.Context, n run) (Started, error) {
 
 // giveUp ends a run that has no workflow, so that no list shows it as running.
 func (s *Starter) giveUp(ctx context.Context, r store.Run) {
-	end := activities.Failed(r.Kind, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the run could not be started"})
+	end := record.Failed(r.Kind, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the run could not be started"})
 	err := s.deps.Store.EndRun(context.WithoutCancel(ctx), r.Workspace, r.ID, end.RunEnd("", s.deps.Now()))
 	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
 		s.deps.Log.ErrorContext(ctx, "end a run that did not start", "run", r.ID, "error", err)
@@ -251,14 +250,14 @@ func (s *Starter) resumeRun(ctx context.Context, p knowledge.Principal, id strin
 		return r, err
 	}
 	ref := knowledge.RunRef{Workspace: r.Workspace, Project: r.Project, Run: r.ID}
-	snapshot, err := activities.ReadRequest(ctx, s.deps.Blobs, ref)
+	snapshot, err := record.ReadRequest(ctx, s.deps.Blobs, ref)
 	if errors.Is(err, blob.ErrNotFound) {
 		return r, knowledge.NotFound("run", id)
 	}
 	if err != nil {
 		return r, err
 	}
-	in := workflows.NewAnswerInput(ref, snapshot)
+	in := record.NewAnswerInput(ref, snapshot)
 	in.After = r.After
 	if err := s.deps.Workflows.Answer(ctx, r.Kind, in); err != nil {
 		return r, fmt.Errorf("start run %s: %w", id, err)

@@ -17,9 +17,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
+	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // fixture is a Starter over a real store and a real blob store. The workflows
@@ -30,7 +30,7 @@ type fixture struct {
 	store   *store.Store
 	blobs   *blob.Store
 	reader  knowledge.Principal
-	starts  []workflows.AnswerInput
+	starts  []record.AnswerInput
 	writes  []string // to SQL and to the blob store, in any order
 	writing sync.Mutex
 	primed  []string // runs that the relay follows now
@@ -39,7 +39,7 @@ type fixture struct {
 }
 
 // Answer implements question.Workflows.
-func (f *fixture) Answer(ctx context.Context, _ knowledge.RunKind, in workflows.AnswerInput) error {
+func (f *fixture) Answer(ctx context.Context, _ knowledge.RunKind, in record.AnswerInput) error {
 	f.starts = append(f.starts, in)
 	return errors.Join(f.fail, ctx.Err())
 }

@@ -7,7 +7,9 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/activities/delivery"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/dispatch"
@@ -48,7 +50,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 		Access:    authenticator,
 		Retriever: p.retriever(), Pages: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), Imports: p.sources(), NamedSecrets: p.credentials(),
 		Quotations: &forget.Forgetter{Store: p.store, Blobs: p.blobs, Histories: p.workflow, Log: p.log},
-		Links: links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(), Details: p.healthDetails(),
+		Links:      links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(), Details: p.healthDetails(),
 	})
 	if err != nil {
 		return fmt.Errorf("make the API: %w", err)
@@ -141,33 +143,33 @@ func (l links) OperatorPage() string { return l.p.ends.UI }
 // activities returns the activities with their dependencies.
 func (p *platform) activities() worker.Activities {
 	limits := p.cfg.Limits
-	ingestion := &activities.Ingestion{
-		Config: activities.IngestionConfig{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), TempDir: p.temporary()},
+	documents := &ingestion.Documents{
+		Config: ingestion.Config{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), TempDir: p.temporary()},
 		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
 		Embedder: p.embed, EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	if p.browser != nil {
-		ingestion.Browser = p.browser
+		documents.Browser = p.browser
 	}
 	if p.transcribe != nil {
-		ingestion.Transcriber = p.transcribe
+		documents.Transcriber = p.transcribe
 	}
-	answering := &activities.Answering{
+	questions := &answering.Questions{
 		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chats.Clients()[0], Workflows: p.workflow,
 		Tools: p.tools(), Sources: p.toolSources(), Agents: p.agents(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	for _, other := range p.chats.Clients()[1:] {
-		ingestion.Failover, answering.Failover = append(ingestion.Failover, other), append(answering.Failover, other)
+		documents.Failover, questions.Failover = append(documents.Failover, other), append(questions.Failover, other)
 	}
 	sender := webhook.NewSender(p.dialer.Client(webhook.Timeout))
-	answering.Webhooks = activities.QueryWebhooks{Hooks: p.store, Secrets: p.secrets, Sender: sender}
-	p.useWeb(answering)
-	delivering := &activities.Delivering{
+	questions.Webhooks = answering.QueryWebhooks{Hooks: p.store, Secrets: p.secrets, Sender: sender}
+	p.useWeb(questions)
+	delivering := &delivery.Delivering{
 		Deliveries: p.store, Secrets: p.secrets, Sender: sender, OperatorURL: links{p}.OperatorURL,
 		Metrics: p.metrics, Log: p.log,
 	}
-	return worker.Activities{Ingestion: ingestion, Answering: answering, Importing: p.importing(ingestion), Delivering: delivering, Sweeping: &activities.Sweeping{Runs: p.sweep(), Uploads: p.uploads()}}
+	return worker.Activities{Ingestion: documents, Answering: questions, Importing: p.importing(documents), Delivering: delivering, Sweeping: &ingestion.Sweeping{Runs: p.sweep(), Uploads: p.uploads()}}
 }
 
 // retriever returns a retriever that records its durations.

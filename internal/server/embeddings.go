@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -35,16 +35,16 @@ type embeddings struct {
 	instance *model.Client
 	offline  bool // the instance has no endpoint for embeddings
 
-	revisions *activities.Revisions
+	revisions *ingestion.Revisions
 	wanted    []string // base generations behind the endpoint that configurations name
 
 	mu     sync.Mutex
-	others map[string]activities.Embedder // by generation
+	others map[string]ingestion.Embedder // by generation
 }
 
 // of returns the model of a generation, "" = that of the instance. The error of one that
 // has no endpoint is CodeConflict.
-func (e *embeddings) of(generation string) (activities.Embedder, error) {
+func (e *embeddings) of(generation string) (ingestion.Embedder, error) {
 	if generation == "" || e.offline && e.ofInstance(generation) {
 		return e.instance, nil
 	}
@@ -54,7 +54,7 @@ func (e *embeddings) of(generation string) (activities.Embedder, error) {
 	if other := e.others[generation]; other != nil {
 		return other, nil
 	}
-	var other activities.Embedder
+	var other ingestion.Embedder
 	switch {
 	case wanted.Model == localmodel.EmbeddingModel && !e.offline:
 		other = offlineEmbedder{localmodel.New(localmodel.Config{}), wanted.Dimensions}
@@ -94,7 +94,7 @@ func (p *platform) openaiModels() openai.Models {
 
 // queryEmbedder embeds questions.
 type queryEmbedder struct {
-	activities.Embedder
+	ingestion.Embedder
 
 	other bool // it is not the instance's model
 }
@@ -127,16 +127,16 @@ type offlineEmbedder struct {
 	dimensions int // 0 = all
 }
 
-// TakeTurn implements activities.Embedder. Nobody has to wait.
+// TakeTurn implements ingestion.Embedder. Nobody has to wait.
 func (offlineEmbedder) TakeTurn(context.Context, int, model.Turn) error { return nil }
 
-// MaxTexts implements activities.Embedder.
+// MaxTexts implements ingestion.Embedder.
 func (offlineEmbedder) MaxTexts(n int) int { return n }
 
-// LimitTexts implements activities.Embedder.
+// LimitTexts implements ingestion.Embedder.
 func (offlineEmbedder) LimitTexts(int) {}
 
-// Embed implements activities.Embedder.
+// Embed implements ingestion.Embedder.
 func (e offlineEmbedder) Embed(_ context.Context, texts []string) ([][]float32, model.Usage, error) {
 	if e.dimensions == 0 {
 		return e.local.Embed(texts), model.Usage{}, nil
@@ -144,7 +144,7 @@ func (e offlineEmbedder) Embed(_ context.Context, texts []string) ([][]float32, 
 	return e.local.EmbedTo(texts, min(e.dimensions, localmodel.Dimensions)), model.Usage{}, nil
 }
 
-// Endpoint implements activities.Embedder.
+// Endpoint implements ingestion.Embedder.
 func (e offlineEmbedder) Endpoint() model.Endpoint {
 	return model.Endpoint{Provider: "offline", Model: localmodel.EmbeddingModel, Dimensions: e.dimensions}
 }

@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	blobs "github.com/cairn-rag/cairn/internal/blob/connect"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	importsource "github.com/cairn-rag/cairn/internal/source"
@@ -11,14 +11,14 @@ import (
 )
 
 // importing returns the activities of imports, which share those of documents.
-func (p *platform) importing(ingestion *activities.Ingestion) *activities.Importing {
-	return &activities.Importing{
-		Ingestion: ingestion, Imports: p.store, Workflows: p.workflow, Log: p.log,
+func (p *platform) importing(documents *ingestion.Documents) *ingestion.Importing {
+	return &ingestion.Importing{
+		Ingestion: documents, Imports: p.store, Workflows: p.workflow, Log: p.log,
 		LargeAtATime: max(p.cfg.Limits.Parsers-1, 1), // a parser stays free for uploads
 		Foreground:   &p.foreground,
-		Sources: &activities.ImportSources{
+		Sources: &ingestion.ImportSources{
 			Connector: p.sources(), Credentials: p.credentials(), Blobs: p.blobs, Previous: p.store.PreviousImport, TempDir: p.temporary(),
-			Download: activities.ArchiveDownload{Dialer: ingestion.Dialer, Blobs: p.blobs, Bytes: int64(p.cfg.Limits.RequestBytes)}.Fetch,
+			Download: ingestion.ArchiveDownload{Dialer: documents.Dialer, Blobs: p.blobs, Bytes: int64(p.cfg.Limits.RequestBytes)}.Fetch,
 		},
 	}
 }

@@ -75,7 +75,7 @@ func (m *members) shared() bool { return m.others || m.count() != m.seen }
 // stepOffset is where the time of the last step is in the file "joined".
 const stepOffset = 8
 
-// TellStep implements Others of activities.Foreground. Without others it writes nothing.
+// TellStep implements Others of ingestion.Foreground. Without others it writes nothing.
 func (m *members) TellStep(at int64) {
 	if m.shared() {
 		// If it cannot be written, only the batches of other processes do not give way.
@@ -83,7 +83,7 @@ func (m *members) TellStep(at int64) {
 	}
 }
 
-// LastStep implements Others of activities.Foreground.
+// LastStep implements Others of ingestion.Foreground.
 func (m *members) LastStep() int64 {
 	var b [8]byte
 	if _, err := m.joined.ReadAt(b[:], stepOffset); err != nil {

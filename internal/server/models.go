@@ -6,7 +6,7 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
@@ -53,7 +53,7 @@ func (p *platform) connectModels() {
 	if others := failover(p.cfg.Models.Embedding, httpClient); len(others) > 0 {
 		p.embed = p.embed.WithFailover(p.log, others...)
 	}
-	p.embeddings = &embeddings{instance: p.embed, offline: p.cfg.Models.Embedding.Offline(), others: map[string]activities.Embedder{}}
+	p.embeddings = &embeddings{instance: p.embed, offline: p.cfg.Models.Embedding.Offline(), others: map[string]ingestion.Embedder{}}
 	p.embeddings.revisions = p.revisions(httpClient)
 	if m := p.cfg.Models.Image.Endpoint(); m.BaseURL != "" {
 		p.paint = model.New(endpoint(m, "", ""), httpClient).WithFailover(p.log, failover(m, httpClient)...)

@@ -12,7 +12,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/browser"
 	"github.com/cairn-rag/cairn/internal/childserver"
@@ -41,7 +41,7 @@ type platform struct {
 	store       *store.Store
 	woken       chan store.WebhookQueue // webhooks whose workflows have to be woken
 	index       index.Index
-	attributes  *activities.Attributes // of documents, in the index
+	attributes  *ingestion.Attributes // of documents, in the index
 	blobs       *blob.Store
 	secrets     *secret.Box // seals the secrets of users
 	client      client.Client
@@ -58,7 +58,7 @@ type platform struct {
 	confinement extract.Confinement // of parsers and drawers, and of the programs that they start
 	refusal     error               // why programs that are installed cannot be in namespaces, nil if they can, or none is installed
 	connector   *connect.Connector  // of the sources of imports
-	foreground  activities.Foreground
+	foreground  ingestion.Foreground
 	dialer      *safedial.Dialer
 	browser     *browser.Browser // nil = the scripts of pages are not run
 	listener    net.Listener     // of the API

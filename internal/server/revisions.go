@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -28,13 +28,13 @@ const (
 // revisedEmbedder is the model of a generation, as long as its endpoint makes the vectors
 // of it.
 type revisedEmbedder struct {
-	activities.Embedder
+	ingestion.Embedder
 
 	generation string
-	revisions  *activities.Revisions
+	revisions  *ingestion.Revisions
 }
 
-// Embed implements activities.Embedder. Its error is CodeConflict if the endpoint makes
+// Embed implements ingestion.Embedder. Its error is CodeConflict if the endpoint makes
 // vectors of another revision.
 func (e revisedEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, model.Usage, error) {
 	if err := e.revisions.Check(ctx, e.generation); err != nil {
@@ -43,7 +43,7 @@ func (e revisedEmbedder) Embed(ctx context.Context, texts []string) ([][]float32
 	return e.Embedder.Embed(ctx, texts)
 }
 
-// Endpoint implements activities.Embedder. Stored vectors are named after its model, so it
+// Endpoint implements ingestion.Embedder. Stored vectors are named after its model, so it
 // has the revision.
 func (e revisedEmbedder) Endpoint() model.Endpoint {
 	at := e.Embedder.Endpoint()
@@ -52,16 +52,16 @@ func (e revisedEmbedder) Endpoint() model.Endpoint {
 }
 
 // revisions decides which vectors the configured endpoint makes.
-func (p *platform) revisions(client *http.Client) *activities.Revisions {
+func (p *platform) revisions(client *http.Client) *ingestion.Revisions {
 	at := func(base string) *model.Client {
 		of := knowledge.EmbeddingsOf(base)
 		e := p.embed.As(of.Model, of.Dimensions).Endpoint()
 		e.Timeout, e.IdleTimeout = comparePatience, comparePatience
 		return model.New(e, client) // without those that are asked where it fails
 	}
-	samples := &activities.Ingestion{Blobs: p.blobs, Versions: p.store, Reindexes: p.store, EmbedderOf: p.embeddings.of, Log: p.log}
-	return &activities.Revisions{
-		Addresses: p.store, Samples: activities.Samples(samples), Log: p.log,
+	samples := &ingestion.Documents{Blobs: p.blobs, Versions: p.store, Reindexes: p.store, EmbedderOf: p.embeddings.of, Log: p.log}
+	return &ingestion.Revisions{
+		Addresses: p.store, Samples: ingestion.Samples(samples), Log: p.log,
 		Address: func(base string) string { return addressOf(at(base).Endpoint()) },
 		Embed: func(ctx context.Context, base string, texts []string) ([][]float32, error) {
 			vectors, _, err := at(base).Embed(ctx, texts)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/ingestion"
 	blobs "github.com/cairn-rag/cairn/internal/blob/connect"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -51,6 +51,6 @@ func (p *platform) storesWith(ctx context.Context, cfg store.Config) (err error)
 		return fmt.Errorf("open the index: %w", err)
 	}
 	p.onClose(p.index.Close)
-	p.attributes = &activities.Attributes{Store: p.store, Index: p.index}
+	p.attributes = &ingestion.Attributes{Store: p.store, Index: p.index}
 	return nil
 }

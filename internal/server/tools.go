@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/question"
@@ -32,7 +32,7 @@ func (p *platform) toolSources() []tool.Source {
 }
 
 // agents makes the runs of projects that other projects ask.
-func (p *platform) agents() activities.Agents {
+func (p *platform) agents() answering.Agents {
 	return question.New(question.Config{}, question.Deps{Store: p.store, Blobs: p.blobs, Log: p.log, Now: time.Now})
 }
 

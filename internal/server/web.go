@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/browser"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/scrape"
@@ -15,15 +15,15 @@ import (
 const pagesPerHost = 4
 
 // useWeb sets the search engine and the reader of pages, if an engine is configured.
-func (p *platform) useWeb(answering *activities.Answering) {
+func (p *platform) useWeb(questions *answering.Questions) {
 	if web, ok := p.webSource(); ok {
-		answering.Web, answering.Pages = web.Web, web.Pages
+		questions.Web, questions.Pages = web.Web, web.Pages
 	}
 }
 
 // webSource returns the search engine and the reader of pages, ok = false if no engine is
 // configured.
-func (p *platform) webSource() (source activities.WebSource, ok bool) {
+func (p *platform) webSource() (source answering.WebSource, ok bool) {
 	c := p.cfg.WebSearch
 	if c.Provider == "" {
 		return source, false

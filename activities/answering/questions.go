@@ -1,0 +1,53 @@
+package answering
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/cairn-rag/cairn/activities/step"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/tool"
+)
+
+// Questions holds the activities of AnswerQuery and RunTool.
+type Questions struct {
+	Blobs         step.Blobs
+	Runs          step.RunEnds
+	Retriever     Retriever
+	Passages      retrieve.PassageReader
+	Conversations Conversations
+	Library       Library // nil = no tools that read documents
+	Chat          step.Chat
+	Failover      []step.Chat   // endpoints that are asked where Chat fails, in their order
+	Tools         tool.Set      // beside documents_rag and web_search
+	Sources       []tool.Source // of tools that depend on the question
+	Agents        Agents        // nil = no project asks another
+	Webhooks      QueryWebhooks
+	Web           Web        // nil = the instance searches no web
+	Pages         PageReader // nil = pages are not read
+	Workflows     step.Workflows
+	Hub           step.Hub
+	Metrics       step.Metrics
+	Log           *slog.Logger
+}
+
+// maxRetryAfter is the longest pause that a question grants a provider, because a
+// reader waits for its answer.
+const maxRetryAfter = time.Minute
+
+// fail is failure for the activities of a run that somebody waits for. A model that limits
+// requests is CodeRateLimited.
+func (a *Questions) fail(ctx context.Context, run knowledge.RunRef, err error) error {
+	log := a.Log.With("workspace", run.Workspace, "run", run.Run)
+	e, ok := errors.AsType[*model.Error](err)
+	if !ok || ctx.Err() != nil {
+		return step.Failure(ctx, log, err)
+	}
+	final := *e
+	final.Retryable = e.Retryable && e.RetryAfter <= maxRetryAfter
+	return step.ModelFailure(ctx, log, err, &final, final.Public().Code)
+}

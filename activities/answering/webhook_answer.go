@@ -1,0 +1,59 @@
+package answering
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
+)
+
+// givenPassages returns the passages that a webhook gave, whose record is under key.
+func (a *Questions) givenPassages(ctx context.Context, key string) ([]record.Passage, error) {
+	var answers record.WebhookAnswers
+	if err := a.Blobs.GetJSON(ctx, key, &answers); err != nil {
+		return nil, fmt.Errorf("read the passages of a webhook: %w", err)
+	}
+	list := make([]record.Passage, 0, len(answers.Chunks))
+	for i, c := range answers.Chunks {
+		given := &record.GivenSource{Name: cmp.Or(c.Value.Name, c.Value.KnowledgeID, "webhook"), URL: c.Value.URL, Text: c.Value.Content}
+		list = append(list, record.Passage{Rank: i + 1, ChunkID: knowledge.DerivedID("given chunk", key, strconv.Itoa(i)), DocumentID: c.Value.KnowledgeID, Score: 1, Given: given})
+	}
+	return list, nil
+}
+
+// webhookModel is the model of an answer that a webhook gave.
+const webhookModel = "webhook"
+
+// answerOfWebhook returns the answer that a webhook gave, with checked citations of passages.
+func answerOfWebhook(answer string, passages []record.Passage) record.ModelCall {
+	contexts := make([]citation.Context, 0, len(passages))
+	for _, p := range passages {
+		contexts = append(contexts, citation.Context{Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, DocumentName: p.Given.Name, Text: p.Given.Text})
+	}
+	rewriter := citation.NewRewriter(contexts)
+	text := rewriter.Write(answer) + rewriter.Close()
+	return record.ModelCall{Raw: answer, Text: text, Used: rewriter.Used(), Model: webhookModel}
+}
+
+// completeFromWebhooks fills in what the webhooks of a question gave for its answer.
+func (a *Questions) completeFromWebhooks(ctx context.Context, run knowledge.RunRef, request knowledge.Request, result *record.Answer) error {
+	if len(request.Webhooks) == 0 {
+		return nil
+	}
+	given, err := record.ReadWebhooks(ctx, a.Blobs, run)
+	if err != nil || given == nil {
+		return err
+	}
+	result.Blocks = given.Blocks
+	// The citations of a report name the sources that were read, so these stay.
+	if given.SearchResults != nil && (request.Kind != knowledge.KindResearch || given.Answer != nil) {
+		result.Sources = given.Sources()
+		result.Used = slices.DeleteFunc(result.Used, func(rank int) bool { return rank > len(result.Sources) })
+	}
+	return nil
+}

@@ -1,0 +1,22 @@
+package delivery_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cairn-rag/cairn/activities/activitytest"
+)
+
+// fixture is the fixture of all activities, with the steps of this package's tests.
+type fixture struct{ *activitytest.Fixture }
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	return &fixture{activitytest.New(t)}
+}
+
+// do runs an activity with a result.
+func do[In, Out any](f *fixture, run func(context.Context, In) (Out, error), in In) (Out, error) {
+	f.Helper()
+	return activitytest.Do(f.Fixture, run, in)
+}

@@ -1,0 +1,155 @@
+package ingestion
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/activities/step"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/scrape"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+const fetchTimeout = 2 * time.Minute
+
+// FetchDocument downloads the original from the address that the upload named and
+// stores it in the blob store, unless it is there. It dials through safedial.
+func (a *Documents) FetchDocument(ctx context.Context, in StepInput) error {
+	defer step.Heartbeat(ctx)()
+	return a.step(ctx, in, knowledge.StageFetch, func(v store.Version) error {
+		if err := a.noteStage(ctx, in.VersionRef, knowledge.StageFetch, 0, store.Facts{}); err != nil {
+			return err
+		}
+		if stored, err := a.Blobs.Exists(ctx, v.SourceKey); err != nil || stored {
+			return err
+		}
+		return a.fetch(ctx, v)
+	})
+}
+
+func (a *Documents) fetch(ctx context.Context, v store.Version) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.SourceURL, nil)
+	if err != nil {
+		return knowledge.Errorf(knowledge.CodeInvalid, "content.url is not a valid URL").WithCause(err)
+	}
+	request.Header.Set("User-Agent", "cairn")
+	response, err := a.Dialer.Client(fetchTimeout).Do(request)
+	if err != nil {
+		var refused *knowledge.Error
+		if errors.As(err, &refused) {
+			return refused
+		}
+		return unreachable("the address did not answer").WithCause(withoutAddress(err))
+	}
+	defer response.Body.Close()
+	switch {
+	case response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests:
+		return unreachable(fmt.Sprintf("the address answered %d", response.StatusCode))
+	case response.StatusCode != http.StatusOK:
+		return knowledge.Errorf(knowledge.CodeInvalid, "the address answered %d", response.StatusCode)
+	case response.ContentLength > a.Config.FileBytes:
+		return tooLarge("file", a.Config.FileBytes)
+	}
+	declared := extract.Declared(response.Header.Get("Content-Type"))
+	if v.MediaType == "" && declared != "" { // before the bytes, whose presence completes the step
+		if err := a.noteStage(ctx, v.VersionRef, knowledge.StageFetch, 0, store.Facts{MediaType: declared}); err != nil {
+			return err
+		}
+	}
+	var ref blob.Ref
+	body := &limited{r: response.Body, left: a.Config.FileBytes, limit: a.Config.FileBytes}
+	original, err := a.withScripts(ctx, response, body)
+	if err == nil {
+		ref, err = a.Blobs.PutReader(ctx, v.SourceKey, original)
+	}
+	switch {
+	case knowledge.IsCode(body.err, knowledge.CodeTooLarge):
+		return body.err
+	case body.err != nil:
+		return unreachable("the address stopped in the middle").WithCause(body.err)
+	case err != nil:
+		return fmt.Errorf("store the original: %w", err)
+	}
+	return a.noteStage(ctx, v.VersionRef, knowledge.StageCheck, 0, store.Facts{Bytes: ref.Bytes})
+}
+
+const (
+	// maxShell bounds a page whose text is made by its scripts, in bytes.
+	maxShell = 1 << 20
+	// scriptsTimeout bounds the time of these scripts.
+	scriptsTimeout = 20 * time.Second
+)
+
+// withScripts returns the body of an answer, or the document that the scripts of a page
+// make of it, if the page has little text without them and there is a browser.
+func (a *Documents) withScripts(ctx context.Context, response *http.Response, body io.Reader) (io.Reader, error) {
+	kind, _, _ := strings.Cut(extract.Declared(response.Header.Get("Content-Type")), ";")
+	if a.Browser == nil || kind != extract.TypeHTML {
+		return body, nil
+	}
+	start, err := io.ReadAll(io.LimitReader(body, maxShell+1))
+	plain := io.MultiReader(bytes.NewReader(start), body)
+	if err != nil || len(start) > maxShell || !scrape.LooksEmpty(start) {
+		return plain, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, scriptsTimeout)
+	defer cancel()
+	document, err := a.Browser.Render(ctx, response.Request.URL.String(), func(*url.URL) error { return nil })
+	if err != nil {
+		a.Log.WarnContext(ctx, "a page is ingested without its scripts", "error", withoutAddress(err))
+		return plain, nil
+	}
+	return strings.NewReader(document.HTML), nil
+}
+
+// withoutAddress returns an error without the address, because errors are logged.
+// The query of an address may be a signature that opens the document to anybody.
+func withoutAddress(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+func unreachable(message string) *knowledge.Error {
+	return &knowledge.Error{Code: knowledge.CodeUnavailable, Message: message + "; try again later", Retryable: true}
+}
+
+func tooLarge(what string, limit int64) *knowledge.Error {
+	return knowledge.Errorf(knowledge.CodeTooLarge, "the %s is larger than the limit of %d bytes", what, limit)
+}
+
+// limited is a reader that fails with CodeTooLarge beyond a limit. It keeps the
+// error that it returned, io.EOF excepted.
+type limited struct {
+	r     io.Reader
+	left  int64
+	limit int64
+	err   error
+}
+
+func (l *limited) Read(p []byte) (n int, err error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	if int64(len(p)) > l.left+1 {
+		p = p[:l.left+1]
+	}
+	n, err = l.r.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		err = tooLarge("file", l.limit)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		l.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,204 @@
+package ingestion
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// The bounds of what one transaction publishes: uploads wait that long for the
+// database and the index.
+const (
+	documentsPerWrite = 25
+	chunksPerWrite    = 64
+)
+
+// write stores the outcome of items that have one. Those that are ready are published,
+// some at a time.
+func (b *importBatch) write(ctx context.Context, items []*importItem) error {
+	var rest store.ImportRecord
+	var group []*importItem
+	chunks := 0
+	for _, it := range items {
+		switch it.state {
+		case itemReady:
+			if len(group) > 0 && (len(group) == documentsPerWrite || chunks+len(it.chunks) > chunksPerWrite) {
+				if err := b.publish(ctx, group); err != nil {
+					return err
+				}
+				group, chunks = nil, 0
+			}
+			group, chunks = append(group, it), chunks+len(it.chunks)
+		case itemSkipped:
+			rest.Skipped = append(rest.Skipped, it.object.Key)
+		case itemFailed:
+			rest.Failed = append(rest.Failed, b.failedObject(it))
+		}
+	}
+	if len(group) > 0 {
+		if err := b.publish(ctx, group); err != nil {
+			return err
+		}
+	}
+	if len(rest.Failed)+len(rest.Skipped) == 0 {
+		return nil
+	}
+	rest.Page = b.page
+	_, err := b.record(ctx, rest)
+	return err
+}
+
+// record stores the outcome of objects, and returns the versions that replace others.
+func (b *importBatch) record(ctx context.Context, r store.ImportRecord) ([]knowledge.VersionRef, error) {
+	r.Usage = knowledge.RunUsage{Usage: b.spent, Model: b.a.Ingestion.Embedder.Endpoint().Model}
+	replaced, err := b.a.Imports.RecordImported(ctx, b.Import, r)
+	if errors.Is(err, store.ErrGenerationsMoved) { // the next try writes the present ones
+		for _, v := range r.Published {
+			err = errors.Join(err, b.a.Ingestion.forgetGenerations(ctx, v.Ref, v.Of))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.spent = knowledge.Usage{}
+	for range r.Published {
+		b.a.Ingestion.Metrics.DocumentDone(string(knowledge.RunCompleted))
+	}
+	for range r.Failed {
+		b.a.Ingestion.Metrics.DocumentDone(string(knowledge.RunFailed))
+	}
+	return replaced, nil
+}
+
+func (b *importBatch) failedObject(it *importItem) store.FailedObject {
+	return store.FailedObject{
+		Key: it.object.Key, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(), Version: b.version(it), Error: it.failure(),
+	}
+}
+
+// publish publishes items as documents: their bytes first, then one transaction that
+// claims their versions, one of the index, and one that shows them to readers.
+func (b *importBatch) publish(ctx context.Context, items []*importItem) error {
+	b.giveWay(ctx)
+	versions, err := b.storeOriginals(ctx, items)
+	if err != nil {
+		return err
+	}
+	// From here on a cancel waits: a claim that is left would keep a removal waiting.
+	ctx = context.WithoutCancel(ctx)
+	var replaced []knowledge.VersionRef
+	err = within(ctx, b.a.limits().writes, func() (err error) {
+		replaced, err = b.writeVersions(ctx, items, versions)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := b.retire(ctx, replaced); err != nil {
+		return err
+	}
+	// Attributes may have changed while the versions were written.
+	if err := b.a.Ingestion.Attributes.UpdateIndex(ctx, ""); err != nil {
+		return fmt.Errorf("update index attributes: %w", err)
+	}
+	return nil
+}
+
+// retire deletes the data of the versions that versions have replaced.
+func (b *importBatch) retire(ctx context.Context, versions []knowledge.VersionRef) error {
+	for _, ref := range versions {
+		if err := b.a.Ingestion.retire(ctx, ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeOriginals stores the bytes of items in one commit, and returns the versions that
+// they become.
+func (b *importBatch) storeOriginals(ctx context.Context, items []*importItem) ([]store.NewVersion, error) {
+	versions := make([]store.NewVersion, len(items))
+	originals := make([]blob.Item, len(items))
+	for n, it := range items {
+		v := b.version(it)
+		v.SourceKey = blob.UploadKey(v.Workspace, v.Project, v.DocumentID, knowledge.NewID())
+		versions[n], originals[n] = v, blob.Item{Key: v.SourceKey, Data: it.data}
+	}
+	if err := b.a.Ingestion.Blobs.PutAll(ctx, originals...); err != nil {
+		return nil, fmt.Errorf("store originals: %w", err)
+	}
+	return versions, nil
+}
+
+// writeVersions claims versions, writes their index entries and publishes them. It
+// returns those that replace another.
+func (b *importBatch) writeVersions(ctx context.Context, items []*importItem, versions []store.NewVersion) ([]knowledge.VersionRef, error) {
+	claims, err := b.a.Imports.ClaimVersions(ctx, versions, b.Request.Limits)
+	if err != nil {
+		return nil, err
+	}
+	record := store.ImportRecord{Page: b.page}
+	var list []index.Entry
+	var manifests []blob.Item
+	for n, it := range items {
+		c := claims[n]
+		if c.Refused != nil {
+			if err := b.a.Ingestion.dropUnnamed(ctx, it.embedded[0].part.ref); err != nil { // vectors of a document that may be gone
+				return nil, err
+			}
+			it.stage, it.err = knowledge.StagePublish, c.Refused
+			record.Failed = append(record.Failed, b.failedObject(it))
+			continue
+		}
+		if c.Reused { // an earlier try may have written entries of other chunks
+			if err := b.a.Ingestion.Index.RemoveVersion(ctx, c.Version.Workspace, c.Version.Document, c.Version.Version); err != nil {
+				return nil, fmt.Errorf("remove index entries: %w", err)
+			}
+		}
+		own(it.chunks, c.Version.VersionRef)
+		for place, e := range it.embedded {
+			data, err := json.Marshal(e.part.manifest)
+			if err != nil {
+				return nil, fmt.Errorf("encode manifest: %w", err)
+			}
+			manifests = append(manifests, blob.Item{Key: importedManifest(c.Version.VersionRef, place, e.part.manifest), Data: data})
+			list = append(list, entries(c.Version, it.chunks, e.generation, e.vectors)...)
+		}
+		record.Published = append(record.Published, store.ImportedVersion{
+			Key: it.object.Key, Ref: c.Version.VersionRef, Of: it.of, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(),
+			Bytes: it.object.Bytes, Chunks: it.chunks, Reused: c.Reused,
+		})
+	}
+	if err := b.a.Ingestion.Blobs.PutAll(ctx, manifests...); err != nil {
+		return nil, fmt.Errorf("store manifests: %w", err)
+	}
+	if len(list) > 0 {
+		if err := b.a.Ingestion.Index.Upsert(ctx, list); err != nil {
+			return nil, fmt.Errorf("write index: %w", err)
+		}
+	}
+	return b.record(ctx, record)
+}
+
+// importedManifest returns the key of the manifest of an imported version in the
+// generation at a place.
+func importedManifest(ref knowledge.VersionRef, place int, m manifest) string {
+	if place == 0 {
+		return manifestKey(ref, 0)
+	}
+	return besideKey(manifestKey(ref, 0), m.Model, m.Dimensions)
+}
+
+// own makes chunks those of a version.
+func own(chunks []knowledge.Chunk, ref knowledge.VersionRef) {
+	for n := range chunks {
+		c := &chunks[n]
+		c.ID, c.DocumentID, c.Version = knowledge.ChunkID(ref.Document, ref.Version, c.Ordinal), ref.Document, ref.Version
+	}
+}

@@ -1,0 +1,219 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"syscall"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+)
+
+// ErrorDetails are the details of an activity's failure in history. They hold no
+// text of providers or documents.
+type ErrorDetails struct {
+	Code      knowledge.Code  `json:"code"`
+	Stage     knowledge.Stage `json:"stage,omitempty"` // of ingestion
+	Provider  string          `json:"provider,omitempty"`
+	Status    int             `json:"status,omitempty"`
+	RequestID string          `json:"request_id,omitempty"`
+	Retryable bool            `json:"retryable"`
+	Held      bool            `json:"held,omitempty"` // nothing was tried, because the provider limits requests
+	// RetryAt is when a provider that limits requests takes the next one; zero = it did not say.
+	RetryAt time.Time `json:"retry_at,omitzero"`
+}
+
+// The types of failures that do not depend on the input.
+const (
+	typeLate = "late"      // the attempt took longer than its limit
+	typeSlow = "not_quick" // the step takes too long for a local activity
+)
+
+// TypeEnded is the type of the failure of an attempt whose process has ended, or is
+// about to.
+const TypeEnded = "process_ended"
+
+// ErrSlow ends a step that takes too long for a local activity.
+var ErrSlow = errors.New("this takes too long for a local activity")
+
+// IsSlow reports whether a local activity failed because its step takes too long
+// for one. The workflow then runs the step as an activity.
+func IsSlow(err error) bool {
+	application, ok := errors.AsType[*temporal.ApplicationError](err)
+	return ok && application.Type() == typeSlow
+}
+
+// IsHeld reports whether an activity tried nothing, because the provider limits
+// requests and others wait for it too. It tells when to come back.
+func IsHeld(err error) bool {
+	application, ok := errors.AsType[*temporal.ApplicationError](err)
+	if !ok || !application.HasDetails() {
+		return false
+	}
+	var details ErrorDetails
+	return application.Details(&details) == nil && details.Held
+}
+
+// Failure returns the typed error that enters history. It decides what Temporal
+// retries: failures of Cairn's stores and of providers, but not wrong documents or
+// requests. It logs the causes and keeps them out of the error, because their text
+// may come from a provider or a document.
+func Failure(ctx context.Context, log *slog.Logger, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch { // the attempt was ended; err is only a consequence
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return temporal.NewApplicationError("the attempt took too long", typeLate)
+	case ctx.Err() != nil && Stopping(ctx):
+		return temporal.NewApplicationError("the process that ran this stops", TypeEnded)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, ErrSlow):
+		return temporal.NewNonRetryableApplicationError(ErrSlow.Error(), typeSlow, nil)
+	}
+	if fromModel, ok := errors.AsType[*model.Error](err); ok {
+		return ModelFailure(ctx, log, err, fromModel, knowledge.CodeProviderFailed)
+	}
+	stage := StageOf(err)
+	if errors.Is(err, blob.ErrNoSpace) || errors.Is(err, syscall.ENOSPC) {
+		err = fullDisk(err)
+	}
+	known := knowledge.AsError(err)
+	retryable := IsRetryable(known)
+	options := temporal.ApplicationErrorOptions{
+		NonRetryable:   !retryable,
+		NextRetryDelay: known.RetryAfter,
+		Details:        []any{ErrorDetails{Code: known.Code, Stage: stage, Retryable: retryable}},
+	}
+	if retryable {
+		log.ErrorContext(ctx, "activity failed", "error", err)
+	} else {
+		options.Category = temporal.ApplicationErrorCategoryBenign
+		level := slog.LevelInfo
+		if known.Cause == nil { // the end of the run is logged with all that is known
+			level = slog.LevelDebug
+		}
+		log.Log(ctx, level, "activity refused its input", "code", known.Code, "cause", known.Cause)
+	}
+	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), options)
+}
+
+// IsRetryable reports whether Temporal repeats what failed with an error.
+func IsRetryable(e *knowledge.Error) bool {
+	return !e.Final && (e.Retryable || e.Code == knowledge.CodeInternal || e.Code == knowledge.CodeUnavailable)
+}
+
+// ModelFailure is failure for the error of a model, with the code that its readers see.
+func ModelFailure(ctx context.Context, log *slog.Logger, err error, fromModel *model.Error, code knowledge.Code) error {
+	level, text := slog.LevelWarn, "model call failed"
+	switch {
+	case fromModel.Held:
+		level, text = slog.LevelDebug, "model call waits"
+	case fromModel.Repeated: // an outage would fill the log with one line an attempt
+		level = slog.LevelDebug
+	}
+	log.Log(ctx, level, text, "error", err, "provider", fromModel.Provider,
+		"status", fromModel.Status, "request_id", fromModel.RequestID)
+	details := ErrorDetails{
+		Code: code, Stage: StageOf(err), Provider: fromModel.Provider, Status: fromModel.Status,
+		RequestID: fromModel.RequestID, Retryable: fromModel.Retryable, Held: fromModel.Held,
+	}
+	if code == knowledge.CodeRateLimited && fromModel.RetryAfter > 0 {
+		details.RetryAt = time.Now().Add(fromModel.RetryAfter).UTC().Round(time.Second)
+	}
+	message := fromModel.Public().Message
+	if !details.RetryAt.IsZero() {
+		message = model.PublicName + " is limiting requests until " + details.RetryAt.Format(time.RFC3339) + "; try again then"
+	}
+	return temporal.NewApplicationErrorWithOptions(message, string(code), temporal.ApplicationErrorOptions{
+		NonRetryable: !fromModel.Retryable, NextRetryDelay: fromModel.RetryAfter, Details: []any{details},
+	})
+}
+
+// StageOf returns the stage of ingestion at which an error occurred, "" if the error
+// has none.
+func StageOf(err error) knowledge.Stage {
+	if at, ok := errors.AsType[*stageError](err); ok {
+		return at.stage
+	}
+	return ""
+}
+
+// Stopping reports whether the worker that runs the activity is stopping.
+func Stopping(ctx context.Context) bool {
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+		return true
+	default:
+		return false
+	}
+}
+
+// Describe returns the failure that clients see for the error of an activity, as a
+// workflow has it. It returns timeout if the activity ran out of time.
+func Describe(err error, timeout knowledge.Failure) knowledge.Failure {
+	var application *temporal.ApplicationError
+	var timedOut *temporal.TimeoutError
+	switch {
+	case temporal.IsCanceledError(err):
+		return knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request", Retryable: true}
+	case errors.As(err, &application) && application.Type() == typeLate, errors.As(err, &timedOut):
+		return timeout
+	case application != nil && knowledge.Code(application.Type()).Known():
+		details := ErrorDetails{Code: knowledge.Code(application.Type()), Retryable: !application.NonRetryable()}
+		if application.HasDetails() {
+			// If the details do not decode, those of the type remain.
+			_ = application.Details(&details)
+		}
+		return knowledge.Failure{Code: details.Code, Stage: details.Stage, Message: application.Message(), Retryable: details.Retryable, RetryAt: details.RetryAt}
+	default: // for example a panic, whose words are not for clients
+		return knowledge.Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
+	}
+}
+
+// DescribeStep is Describe for a step of a document, whose readers also see which of the
+// configured endpoints failed.
+func DescribeStep(err error, timeout knowledge.Failure) knowledge.Failure {
+	f := Describe(err, timeout)
+	var details ErrorDetails
+	application, ok := errors.AsType[*temporal.ApplicationError](err)
+	if !ok || f.Code != knowledge.CodeProviderFailed || !application.HasDetails() || application.Details(&details) != nil || details.Provider == "" {
+		return f
+	}
+	f.Message = strings.Replace(f.Message, model.PublicName+" ", model.PublicName+" "+details.Provider+" ", 1)
+	return f
+}
+
+func fullDisk(err error) *knowledge.Error {
+	return &knowledge.Error{
+		Code: knowledge.CodeUnavailable, Retryable: true, Cause: err,
+		Message: "the disk is full; free some space and retry",
+	}
+}
+
+// stageError is an error of a stage of ingestion.
+type stageError struct {
+	stage knowledge.Stage
+	err   error
+}
+
+func (e *stageError) Error() string { return string(e.stage) + ": " + e.err.Error() }
+
+// Unwrap returns the error without the stage.
+func (e *stageError) Unwrap() error { return e.err }
+
+// AtStage returns err with the stage at which it occurred, unless err has a stage.
+func AtStage(stage knowledge.Stage, err error) error {
+	if _, has := errors.AsType[*stageError](err); has || err == nil {
+		return err
+	}
+	return &stageError{stage, err}
+}

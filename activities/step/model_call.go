@@ -1,0 +1,46 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+)
+
+func Outcome(err error) string {
+	if err != nil {
+		return "error"
+	}
+	return "ok"
+}
+
+// LogFailed logs a model that failed where another one is asked.
+func LogFailed(ctx context.Context, log *slog.Logger, f model.Failed) {
+	if f.Next != "" {
+		log.WarnContext(ctx, "a model failed; the next one is asked", "model", f.Model, "next", f.Next, "error", f.Err)
+	}
+}
+
+// Said is a whole answer of a model.
+type Said struct {
+	Text string
+	Done model.Completion
+}
+
+// IsRefusal reports whether the model refused a picture, as it would again.
+func IsRefusal(err error) bool {
+	e, ok := errors.AsType[*model.Error](err)
+	return ok && !e.Retryable && e.Code != model.CodeUnauthorized
+}
+
+// Called is what a stored model call cost.
+type Called struct {
+	Model string          `json:"model,omitempty"`
+	Usage knowledge.Usage `json:"usage,omitzero"`
+}
+
+func NewCalled(done model.Completion) Called {
+	return Called{Model: done.Model, Usage: knowledge.Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1}}
+}
