@@ -14,7 +14,6 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/cairn-rag/cairn/activities/answering"
-	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
@@ -43,7 +42,7 @@ func newResearchTest(t *testing.T) *researchTest {
 
 // logByID reaches the RunLog in the environment.
 type logByID struct {
-	step.Workflows
+	answering.Workflows
 	env *testsuite.TestWorkflowEnvironment
 }
 
@@ -415,7 +414,7 @@ func TestDeepResearch(t *testing.T) {
 // collectedLog is the log of a run whose workflow ends and begins again in the
 // environment.
 type collectedLog struct {
-	step.Workflows
+	answering.Workflows
 	mu  sync.Mutex
 	log stream.Log
 }

@@ -116,9 +116,9 @@ func execute(ctx workflow.Context, step, in, result any) error {
 // repeatAfterDeath repeats a step, up to maxDeaths times, while the process that
 // ran it ended. Temporal retries all other failures. deaths is how many processes
 // ended before.
-func repeatAfterDeath(ctx workflow.Context, kept func(deaths int) error) error {
+func repeatAfterDeath(ctx workflow.Context, attempt func(deaths int) error) error {
 	for deaths := range maxDeaths {
-		if err := kept(deaths); !processEnded(err) || ctx.Err() != nil {
+		if err := attempt(deaths); !processEnded(err) || ctx.Err() != nil {
 			return err
 		}
 	}

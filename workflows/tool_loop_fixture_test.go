@@ -15,7 +15,6 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/cairn-rag/cairn/activities/answering"
-	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/index/embedded"
@@ -154,7 +153,7 @@ func (q questions) Embed(ctx context.Context, texts []string) ([][]float32, erro
 // ownLog reaches the log of the only workflow in the environment. Questions do not
 // call the other methods.
 type ownLog struct {
-	step.Workflows
+	answering.Workflows
 	env *testsuite.TestWorkflowEnvironment
 }
 

@@ -130,6 +130,7 @@ func Do[In, Out any](f *Fixture, run func(context.Context, In) (Out, error), in 
 	return out, err
 }
 
+// Discard returns a log that nobody reads.
 func Discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // Quiet is a log of the SDK that nobody reads.

@@ -38,6 +38,7 @@ func (p *Parser) Draw(_ context.Context, in extract.Input, d extract.Drawing) (s
 	return "page", os.WriteFile(filepath.Join(in.Folder, "page"), []byte(picture), 0o600)
 }
 
+// Extract implements ingestion.Extractor.
 func (p *Parser) Extract(_ context.Context, in extract.Input) (format.Result, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,6 +79,7 @@ func (p *Parser) Extract(_ context.Context, in extract.Input) (format.Result, er
 	return result, nil
 }
 
+// ExtractAll implements ingestion.TextExtractor.
 func (p *Parser) ExtractAll(ctx context.Context, files []extract.Input, done func(int, format.Result, error)) error {
 	for i, in := range files {
 		result, err := p.Extract(ctx, in)

@@ -35,6 +35,7 @@ func (f *Fixture) Stop(in ingestion.StopInput) ingestion.StopResult {
 	return result
 }
 
+// Remove removes a document as its workflow does.
 func (f *Fixture) Remove(document string) {
 	f.Helper()
 	f.Removal(f.Mark(document))

@@ -36,6 +36,7 @@ type Workflows struct {
 	Unread  error // of reading the log
 }
 
+// Publish implements answering.Workflows.
 func (w *Workflows) Publish(_ context.Context, _ string, b stream.Batch) error {
 	if w.Before != nil {
 		if err := w.Before(b); err != nil {
@@ -49,6 +50,7 @@ func (w *Workflows) Publish(_ context.Context, _ string, b stream.Batch) error {
 	return nil
 }
 
+// Events implements answering.Workflows.
 func (w *Workflows) Events(_ context.Context, _ string, from int64) (stream.EventsPage, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,10 +71,12 @@ func (w *Workflows) Complete(_ context.Context, _ []byte, result any) error {
 	return nil
 }
 
+// IngestLater implements ingestion.Workflows.
 func (w *Workflows) IngestLater(ctx context.Context, v store.Version) error {
 	return w.Ingest(ctx, v)
 }
 
+// Ingest implements ingestion.Workflows.
 func (w *Workflows) Ingest(_ context.Context, v store.Version) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,6 +84,7 @@ func (w *Workflows) Ingest(_ context.Context, v store.Version) error {
 	return nil
 }
 
+// CancelRun implements ingestion.Workflows.
 func (w *Workflows) CancelRun(_ context.Context, r store.Run) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,6 +92,7 @@ func (w *Workflows) CancelRun(_ context.Context, r store.Run) (bool, error) {
 	return false, nil
 }
 
+// Remove implements ingestion.Workflows.
 func (w *Workflows) Remove(_ context.Context, r store.Removal) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,6 +100,7 @@ func (w *Workflows) Remove(_ context.Context, r store.Removal) error {
 	return nil
 }
 
+// StopIngest implements ingestion.Workflows.
 func (w *Workflows) StopIngest(context.Context, string, string, int) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,6 +114,7 @@ func (w *Workflows) StopIngest(context.Context, string, string, int) (bool, erro
 	return w.Running > 0, nil
 }
 
+// ForgetIngests implements ingestion.Workflows.
 func (w *Workflows) ForgetIngests(_ context.Context, _, document string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,6 +122,7 @@ func (w *Workflows) ForgetIngests(_ context.Context, _, document string) error {
 	return nil
 }
 
+// ForgetProject implements ingestion.Workflows.
 func (w *Workflows) ForgetProject(context.Context, string, string) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -123,6 +132,7 @@ func (w *Workflows) ForgetProject(context.Context, string, string) (int, error) 
 	return 0, nil
 }
 
+// ForgetRun implements ingestion.Workflows.
 func (w *Workflows) ForgetRun(_ context.Context, r store.Run) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -130,6 +140,7 @@ func (w *Workflows) ForgetRun(_ context.Context, r store.Run) error {
 	return nil
 }
 
+// Ingesting implements ingestion.Workflows.
 func (w *Workflows) Ingesting(context.Context, string, string) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

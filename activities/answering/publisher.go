@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -19,8 +18,8 @@ import (
 // during the batch before. A timer publishes the words before a pause of the model.
 // Its methods are called by one goroutine.
 type publisher struct {
-	workflows  step.Workflows
-	hub        step.Hub
+	workflows  Workflows
+	hub        Hub
 	in         ModelCallInput
 	workflowID string
 	attempt    int
@@ -47,7 +46,7 @@ type publisher struct {
 	err       error         // of a batch that could not be published
 }
 
-func newPublisher(w step.Workflows, hub step.Hub, in ModelCallInput, workflowID string, attempt int) *publisher {
+func newPublisher(w Workflows, hub Hub, in ModelCallInput, workflowID string, attempt int) *publisher {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // crypto/rand never fails
 	p := &publisher{

@@ -29,9 +29,9 @@ type Questions struct {
 	Webhooks      QueryWebhooks
 	Web           Web        // nil = the instance searches no web
 	Pages         PageReader // nil = pages are not read
-	Workflows     step.Workflows
-	Hub           step.Hub
-	Metrics       step.Metrics
+	Workflows     Workflows
+	Hub           Hub
+	Metrics       Metrics
 	Log           *slog.Logger
 }
 

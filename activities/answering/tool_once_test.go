@@ -71,10 +71,10 @@ func TestToolsWithEffects(t *testing.T) {
 		f.Must(err)
 		loop.Answer = answer.Key
 		f.Must(f.Answering.FinishAnswer(f.Ctx, answering.FinishAnswerInput{RunRef: in.RunRef, Loop: loop, Status: knowledge.RunCompleted, Workflow: "AnswerQuery"}))
-		var work record.Answer
-		f.Must(f.Blobs.GetJSON(f.Ctx, in.AnswerKey(), &work))
+		var result record.Answer
+		f.Must(f.Blobs.GetJSON(f.Ctx, in.AnswerKey(), &result))
 		want := []record.CalledTool{{ID: "a", Name: "post", Arguments: "{}", Status: knowledge.RunCompleted, Files: files}}
-		if diff := cmp.Diff(want, work.ToolCalls); diff != "" {
+		if diff := cmp.Diff(want, result.ToolCalls); diff != "" {
 			t.Error(diff)
 		}
 	})

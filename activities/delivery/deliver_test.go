@@ -178,9 +178,9 @@ func TestDeliverWebhooks(t *testing.T) {
 				t.Errorf("%s: %s", name, diff)
 			}
 		}
-		for _, work := range d.deliveries() {
-			if work.Status != store.DeliveryDelivered || work.HTTPStatus != 200 {
-				t.Errorf("delivery %+v", work)
+		for _, sent := range d.deliveries() {
+			if sent.Status != store.DeliveryDelivered || sent.HTTPStatus != 200 {
+				t.Errorf("delivery %+v", sent)
 			}
 		}
 	})
@@ -265,9 +265,9 @@ func TestDeliverWebhooks(t *testing.T) {
 			d.clock = next
 		}
 		list := d.deliveries()
-		for _, work := range list {
-			if work.Status != store.DeliveryFailed || work.Error != "not delivered within three days: the address answered 500" {
-				t.Errorf("delivery %+v", work)
+		for _, failed := range list {
+			if failed.Status != store.DeliveryFailed || failed.Error != "not delivered within three days: the address answered 500" {
+				t.Errorf("delivery %+v", failed)
 			}
 		}
 		if took := d.clock.Sub(began); took < webhook.GiveUpAfter-time.Second || took > webhook.GiveUpAfter+time.Second {

@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // Versions is the part of the store that ingestion changes. A version that was
@@ -192,4 +193,56 @@ type PacedChat interface {
 	step.Chat
 	// TakeTurn is Embedder.TakeTurn.
 	TakeTurn(ctx context.Context, tokens int, turn model.Turn) error
+}
+
+// Hub passes the ends of runs to the readers in this process. Its method does not block.
+type Hub interface {
+	// Finish passes the last items of a run whose log is stored.
+	Finish(run string, items []stream.Item)
+}
+
+// Workflows reaches other workflows, by id.
+type Workflows interface {
+	// Events reads the log of a workflow, open or closed, from an offset on. A log
+	// that nobody can read any more is stream.ErrLogLost.
+	Events(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error)
+	// Ingest starts the ingest of a version, or signals it to the workflow that
+	// ingests the document. Doing it twice changes nothing.
+	Ingest(ctx context.Context, v store.Version) error
+	// IngestLater is Ingest with the priority of bulk work, so that uploads pass.
+	IngestLater(ctx context.Context, v store.Version) error
+	// Remove starts a removal. Doing it twice changes nothing.
+	Remove(ctx context.Context, r store.Removal) error
+	// CancelRun asks a run to stop; its workflow writes the end. known is false if it has
+	// no workflow that could.
+	CancelRun(ctx context.Context, r store.Run) (known bool, err error)
+	// StopIngest asks a document's ingest to give up the versions up to upto;
+	// running is false if no such workflow runs. Each call is a signal, and a
+	// workflow takes 10,000 of them.
+	StopIngest(ctx context.Context, workspace, document string, upto int) (running bool, err error)
+	// ForgetIngests deletes the histories of the ended ingests of a document, where
+	// nobody else decides how long they are kept. Doing it twice changes nothing.
+	ForgetIngests(ctx context.Context, workspace, document string) error
+	// ForgetProject deletes the histories of the ended workflows of a project, and
+	// returns how many are still open besides its removal. Doing it twice changes nothing.
+	ForgetProject(ctx context.Context, workspace, project string) (open int, err error)
+	// ForgetRun deletes the histories of an ended run's workflow and of its log. Doing it
+	// twice changes nothing.
+	ForgetRun(ctx context.Context, r store.Run) error
+	// Ingesting returns the version of a document whose steps run now, 0 if none
+	// do. A document whose ingest has no open workflow is ErrNotRunning.
+	Ingesting(ctx context.Context, workspace, document string) (version int, err error)
+}
+
+// Metrics counts what activities do. Its methods do not block.
+type Metrics interface {
+	// IngestStage records how long one stage of an ingest took.
+	IngestStage(stage string, seconds float64)
+	// DocumentDone counts a version whose ingest ended, by its outcome.
+	DocumentDone(outcome string)
+	// ModelCall records a call of a model (kind "chat", "embedding" or "transcription")
+	// and the tokens that its provider counted.
+	ModelCall(provider, kind, outcome string, seconds float64, promptTokens, completionTokens int)
+	// WorkflowDone counts a workflow that ended, by its type and status.
+	WorkflowDone(workflow, status string)
 }

@@ -64,14 +64,14 @@ type Documents struct {
 	Failover []PacedChat
 	// Transcriber hears recordings. nil means that no endpoint for that is configured.
 	Transcriber Transcriber
-	Workflows   step.Workflows
+	Workflows   Workflows
 	Secrets     Secrets
 	Dialer      *safedial.Dialer
 	// Browser runs the scripts of pages that are ingested by their address. nil means that
 	// none is configured.
 	Browser scrape.Browser
-	Hub     step.Hub
-	Metrics step.Metrics
+	Hub     Hub
+	Metrics Metrics
 	Log     *slog.Logger
 
 	bounds bounds

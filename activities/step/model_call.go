@@ -9,6 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 )
 
+// Outcome returns how a call ended, as metrics count it.
 func Outcome(err error) string {
 	if err != nil {
 		return "error"
@@ -23,7 +24,7 @@ func LogFailed(ctx context.Context, log *slog.Logger, f model.Failed) {
 	}
 }
 
-// Said is a whole answer of a model.
+// Said is a whole answer of a model, with what it cost.
 type Said struct {
 	Text string
 	Done model.Completion
@@ -41,6 +42,7 @@ type Called struct {
 	Usage knowledge.Usage `json:"usage,omitzero"`
 }
 
+// NewCalled returns what a model call cost.
 func NewCalled(done model.Completion) Called {
 	return Called{Model: done.Model, Usage: knowledge.Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1}}
 }

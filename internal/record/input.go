@@ -54,6 +54,9 @@ func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	return in
 }
 
+// asksWebhooks reports whether the workflow of a question begins with the webhooks.
+func asksWebhooks(r knowledge.Request) bool { return len(r.Webhooks) > 0 }
+
 // WordsNext reports whether the first event of a run is followed by the words of a model.
 // Otherwise it is followed by events of a search, of webhooks or of a plan.
 func (in AnswerInput) WordsNext(kind knowledge.RunKind) bool {
@@ -68,23 +71,6 @@ func QueryStarted(in AnswerInput) stream.Entry {
 	})
 }
 
-// Decision is what a person decided about a tool call. A refusal names the blob of an
-// ToolWords that the model is told; an approval names none.
-type Decision struct {
-	Call    string `json:"call"` // its id
-	Refusal string `json:"refusal,omitempty"`
-}
-
-// asksWebhooks reports whether the workflow of a question begins with the webhooks.
-func asksWebhooks(r knowledge.Request) bool { return len(r.Webhooks) > 0 }
-
-// ResearchControl pauses a research, resumes it, or names a message of the person who
-// asked.
-type ResearchControl struct {
-	Paused  *bool  `json:"paused,omitempty"`
-	Message string `json:"message,omitempty"` // blob of an ResearchMessage
-}
-
 // ToolStarted returns the first entry of a tool's log.
 func ToolStarted(in AnswerInput) stream.Entry {
 	if in.Web {
@@ -93,6 +79,20 @@ func ToolStarted(in AnswerInput) stream.Entry {
 		})
 	}
 	return Entry(stream.TopicToolUpdate, stream.Event{Data: stream.Data(PhaseData{Phase: "SEARCH_PREPARATION", Status: "started"})})
+}
+
+// Decision is what a person decided about a tool call. A refusal names the blob of the
+// ToolWords that the model is told; an approval names none.
+type Decision struct {
+	Call    string `json:"call"` // its id
+	Refusal string `json:"refusal,omitempty"`
+}
+
+// ResearchControl pauses a research, resumes it, or names a message of the person who
+// asked.
+type ResearchControl struct {
+	Paused  *bool  `json:"paused,omitempty"`
+	Message string `json:"message,omitempty"` // blob of an ResearchMessage
 }
 
 // AgentQuestion is what a tool call asks another project.

@@ -42,6 +42,7 @@ func (f WebFound) Sources() []RankedResult {
 	return list
 }
 
+// Update returns the event that shows the results.
 func (f WebFound) Update() WebUpdate {
 	u := WebSearched(len(f.Results))
 	u.Data["sources"] = f.Sources()
@@ -93,6 +94,7 @@ type WebCounts struct {
 	Reranker string `json:"reranker"` // knowledge.RerankerNone without one
 }
 
+// Context returns the page as the model reads it.
 func (p WebPage) Context(x Passage) citation.Context {
 	text := p.Text
 	if text == "" {
