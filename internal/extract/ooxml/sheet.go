@@ -13,8 +13,12 @@ import (
 // Workbook is an open Excel workbook. It reads all but the cells of its sheets.
 type Workbook struct {
 	pack   *pack
+	part   string
 	Sheets []WorkbookSheet
 }
+
+// Texts returns the part with the texts that cells name by number, "" if there is none.
+func (w *Workbook) Texts() string { return w.pack.partOfKind(w.part, "sharedStrings") }
 
 // WorkbookSheet is a sheet of a workbook.
 type WorkbookSheet struct {
@@ -36,7 +40,7 @@ func OpenWorkbook(zip *container.Container, doc *office.Document) (w *Workbook, 
 	if err != nil {
 		return nil, false, err
 	}
-	w = &Workbook{pack: p}
+	w = &Workbook{pack: p, part: part}
 	missing := 0
 	for _, n := range root.Child("sheets").Children("sheet") {
 		target := p.part(part, n.Reference("id"))

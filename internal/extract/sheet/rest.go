@@ -22,6 +22,7 @@ type rest struct {
 	merges       []merged // by the first row
 	open         []merged // that cover the row that is read, or rows below it
 	headerFooter *markup.Node
+	hasTexts     bool // a cell names a text of the workbook by its number
 }
 
 // merged is a range of merged cells. Columns count from 0.
@@ -29,6 +30,7 @@ type merged struct{ top, bottom, first, last int }
 
 var (
 	rowStart = regexp.MustCompile(`<(?:\w+:)?row(?:\s[^>]*?\sr="(\d+)"|\s+r="(\d+)"|[\s/>])`)
+	textCell = regexp.MustCompile(`<(?:\w+:)?c\s[^>]*\bt=["']s["']`)
 	dataEnd  = regexp.MustCompile(`</(?:\w+:)?sheetData\s*>|<(?:\w+:)?sheetData\s*/>`)
 )
 
@@ -57,6 +59,8 @@ func (r *reader) readRest(part string) (rest, error) {
 			return out, nil
 		case bytes.Contains(t, []byte("row")):
 			out.countRow(t)
+		case !out.hasTexts && bytes.IndexByte(t, 't') > 0:
+			out.hasTexts = textCell.Match(t)
 		}
 	}
 }

@@ -6,6 +6,7 @@ package sheet
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cairn-rag/cairn/internal/extract/container"
 	"github.com/cairn-rag/cairn/internal/extract/format"
@@ -51,6 +52,9 @@ func Read(s format.Source) (format.Result, error) {
 	defer func() { _ = file.Close() }() // it was only read
 	showAllDigits(file)
 	r := reader{zip: zip, doc: doc, book: book, file: file}
+	if err := r.loadTexts(); err != nil {
+		return format.Result{}, err
+	}
 	for _, sheet := range book.Sheets {
 		if err := r.sheet(sheet); err != nil {
 			return format.Result{}, err
@@ -64,10 +68,30 @@ func Read(s format.Source) (format.Result, error) {
 }
 
 type reader struct {
-	zip  *container.Container
-	doc  *office.Document
-	book *ooxml.Workbook
-	file *excelize.File
+	zip        *container.Container
+	doc        *office.Document
+	book       *ooxml.Workbook
+	file       *excelize.File
+	lacksTexts bool // the workbook has no texts for cells that name one by its number
+}
+
+// textsPart is where the library looks for the texts of cells, whatever the workbook says.
+const textsPart = "xl/sharedStrings.xml"
+
+// loadTexts puts the texts of cells where the library looks for them. Without them it would
+// show the number of a text in its place.
+func (r *reader) loadTexts() error {
+	part := r.book.Texts()
+	if part == "" || strings.EqualFold(part, textsPart) {
+		r.lacksTexts = !r.zip.Has(textsPart)
+		return nil
+	}
+	data, err := r.zip.Bytes(part, container.MaxUnpacked)
+	if err != nil {
+		return err
+	}
+	r.file.Pkg.Store(textsPart, data)
+	return nil
 }
 
 // sheet adds a sheet: its rows, then what is on it.
@@ -82,6 +106,9 @@ func (r *reader) sheet(s ooxml.WorkbookSheet) error {
 		rest, err := r.readRest(s.Part)
 		if err != nil {
 			return err
+		}
+		if rest.hasTexts && r.lacksTexts {
+			return container.Damaged(errors.New("the texts of its cells are missing"))
 		}
 		if err := r.rows(out, s.Name, rest); err != nil {
 			return err

@@ -128,12 +128,12 @@ func sheetXML(t *testing.T, xml string) string {
 			return []byte(xml)
 		}
 		return data
-	})
+	}, nil)
 }
 
 // changed returns the path of a copy of a workbook. part returns the new data of a part,
-// nil = the copy lacks it.
-func changed(t *testing.T, path string, part func(name string, data []byte) []byte) string {
+// nil = the copy lacks it; a nil part changes none. names has new names of parts.
+func changed(t *testing.T, path string, part func(name string, data []byte) []byte, names map[string]string) string {
 	t.Helper()
 	z, err := zip.OpenReader(path)
 	if err != nil {
@@ -150,8 +150,11 @@ func changed(t *testing.T, path string, part func(name string, data []byte) []by
 		if err != nil {
 			t.Fatal(err)
 		}
-		if data = part(f.Name, data); data != nil {
-			files = append(files, containertest.File{Name: f.Name, Data: data})
+		if part != nil {
+			data = part(f.Name, data)
+		}
+		if data != nil {
+			files = append(files, containertest.File{Name: nameOf(names, f.Name), Data: data})
 		}
 	}
 	return containertest.WriteFiles(t, files...)
@@ -206,7 +209,51 @@ func TestWorkbooksThatLackParts(t *testing.T) {
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
-			result, err := sheet.Read(format.Source{Path: changed(t, path, tc.part), Folder: t.TempDir()})
+			result, err := sheet.Read(format.Source{Path: changed(t, path, tc.part, nil), Folder: t.TempDir()})
+			if tc.want == nil {
+				if !knowledge.IsCode(err, knowledge.CodeCorrupt) {
+					t.Errorf("error %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, texts(result.Layout.Blocks)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestTextsOfCells reads workbooks whose cells name their texts by number.
+func TestTextsOfCells(t *testing.T) {
+	t.Parallel()
+	path := workbook(t, func(f *excelize.File) error { return set(f, "Sheet1", "A1", "what", "crane") })
+	moved := func(name string, data []byte) []byte {
+		if name == "xl/sharedStrings.xml" {
+			return data
+		}
+		return []byte(strings.ReplaceAll(strings.ReplaceAll(string(data), `"sharedStrings.xml"`, `"texts/all.xml"`), `sharedStrings.xml"`, `texts/all.xml"`))
+	}
+	for _, tc := range []struct {
+		behaviour string
+		part      func(name string, data []byte) []byte
+		names     map[string]string
+		want      []string // nil = corrupt
+	}{
+		{"the usual part", nil, nil, []string{"heading Sheet1", "table | what | crane |"}},
+		{"a part of another name", moved, map[string]string{"xl/sharedStrings.xml": "xl/texts/all.xml"}, []string{"heading Sheet1", "table | what | crane |"}},
+		{"a part that is missing", func(name string, data []byte) []byte {
+			if name == "xl/sharedStrings.xml" {
+				return nil
+			}
+			return data
+		}, nil, nil},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			result, err := sheet.Read(format.Source{Path: changed(t, path, tc.part, tc.names), Folder: t.TempDir()})
 			if tc.want == nil {
 				if !knowledge.IsCode(err, knowledge.CodeCorrupt) {
 					t.Errorf("error %v", err)
@@ -274,4 +321,11 @@ func BenchmarkRows(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func nameOf(names map[string]string, part string) string {
+	if name, ok := names[part]; ok {
+		return name
+	}
+	return part
 }
