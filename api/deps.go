@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"log/slog"
@@ -84,25 +85,18 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.Version, "dev")
-	setDefault(&c.FileBytes, 100<<20)
-	setDefault(&c.TextBytes, 20<<20)
-	setDefault(&c.RequestFiles, 200)
-	setDefault(&c.RequestBytes, 2e9)
-	setDefault(&c.BodyMemory, 256<<20)
-	setDefault(&c.Streams, 2000)
-	setDefault(&c.StreamPatience, time.Minute)
+	c.Version = cmp.Or(c.Version, "dev")
+	c.FileBytes = cmp.Or(c.FileBytes, 100<<20)
+	c.TextBytes = cmp.Or(c.TextBytes, 20<<20)
+	c.RequestFiles = cmp.Or(c.RequestFiles, 200)
+	c.RequestBytes = cmp.Or(c.RequestBytes, 2e9)
+	c.BodyMemory = cmp.Or(c.BodyMemory, 256<<20)
+	c.Streams = cmp.Or(c.Streams, 2000)
+	c.StreamPatience = cmp.Or(c.StreamPatience, time.Minute)
 	return c
 }
 
 func (d Deps) now() time.Time { return d.Clock().UTC() }
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
 
 // Deps is what a Server works with. All but Metrics, MetricsPage, Ready and
 // Clock are required.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/process"
 	"github.com/cairn-rag/cairn/internal/service"
 )
 
@@ -240,7 +240,7 @@ func (p processorTime) since(before processorTime, thing string, n float64) (lis
 func treeSeconds(pid int) float64 {
 	own, ended := processorSeconds(pid)
 	sum := own + ended
-	for _, child := range childserver.Children(pid) {
+	for _, child := range process.Children(pid) {
 		sum += treeSeconds(child)
 	}
 	return sum

@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/process"
 )
 
 // readers is how many processes read PDFs at the same time.
@@ -150,7 +150,7 @@ func (b *bench) extraction(ctx context.Context, files []string, times int) (spee
 // parserSeconds returns the processor seconds of this process's children.
 func parserSeconds() float64 {
 	total := 0.0
-	for _, pid := range childserver.Children(os.Getpid()) {
+	for _, pid := range process.Children(os.Getpid()) {
 		own, _ := processorSeconds(pid)
 		total += own
 	}

@@ -28,6 +28,7 @@ var own = map[string][]string{
 	"internal/model/protocol": {"internal/sse"},
 	"internal/secret":         {},
 	"internal/namespace":      {},
+	"internal/process":        {},
 	"internal/sse":            {},
 	"internal/stream":         {},
 	"internal/telemetry":      {},
@@ -45,7 +46,7 @@ var own = map[string][]string{
 	"internal/citation":          {"internal/knowledge"},
 	"internal/confine":           {},
 	"internal/credential":        {"internal/knowledge", "internal/store"},
-	"internal/extract":           {"internal/confine", "internal/knowledge", "internal/extract/"},
+	"internal/extract":           {"internal/confine", "internal/knowledge", "internal/process", "internal/extract/"},
 	"internal/extract/audio":     {"internal/knowledge", "internal/extract/format"},
 	"internal/extract/charset":   {"internal/knowledge"},
 	"internal/extract/format":    {"internal/knowledge", "internal/extract/charset"},
@@ -99,7 +100,7 @@ var own = map[string][]string{
 	"internal/runfile":     {"internal/blob", "internal/knowledge", "internal/store", "internal/tool"},
 	"internal/retrieve":    {"internal/citation", "internal/enrich", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":    {"internal/knowledge"},
-	"internal/sandbox":     {"internal/knowledge"},
+	"internal/sandbox":     {"internal/knowledge", "internal/process"},
 	"internal/browser":     {"internal/knowledge", "internal/safedial", "internal/sandbox"},
 	"internal/scrape":      {"internal/browser", "internal/extract", "internal/extract/format", "internal/knowledge", "internal/source/web"},
 	"internal/selection":   {"internal/knowledge", "internal/source", "internal/store"},
@@ -169,7 +170,7 @@ var own = map[string][]string{
 	"internal/mcpserver": {"internal/client", "internal/knowledge"},
 	// Of what runs, it knows only the client: the demo, the benchmarks and the
 	// tests share it.
-	"internal/childserver": {"internal/client"},
+	"internal/childserver": {"internal/client", "internal/process"},
 
 	// The wiring, and the command, which knows of the server only this and the client.
 	"internal/server": {
@@ -185,7 +186,7 @@ var own = map[string][]string{
 
 	// For tests and measurements only. The stand-in model server answers with
 	// the offline model's vectors.
-	"bench":             {"internal/childserver", "internal/client", "internal/extract", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/knowledge/knowledgetest", "internal/model/modeltest", "internal/service", "internal/sse"},
+	"bench":             {"internal/childserver", "internal/client", "internal/extract", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/knowledge/knowledgetest", "internal/model/modeltest", "internal/process", "internal/service", "internal/sse"},
 	"e2e":               {},
 	"e2e/temporal":      {},
 	"internal/archtest": {},

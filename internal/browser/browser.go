@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,21 +49,14 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.Pages, 3)
-	setDefault(&c.Memory, 3<<29)
-	setDefault(&c.PageBytes, 32<<20)
-	setDefault(&c.Idle, time.Minute)
+	c.Pages = cmp.Or(c.Pages, 3)
+	c.Memory = cmp.Or(c.Memory, 3<<29)
+	c.PageBytes = cmp.Or(c.PageBytes, 32<<20)
+	c.Idle = cmp.Or(c.Idle, time.Minute)
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
 	return c
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // Document is what the scripts of a page made of it.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/browser"
-	"github.com/cairn-rag/cairn/internal/childserver"
+	"github.com/cairn-rag/cairn/internal/process"
 )
 
 // beWorker opens a page, says so, and keeps its browser until it is killed.
@@ -25,7 +25,7 @@ func beWorker(address string) {
 
 // descendants returns the processes that a process started, and those that its children did.
 func descendants(pid int) (found []int) {
-	for _, child := range childserver.Children(pid) {
+	for _, child := range process.Children(pid) {
 		found = append(append(found, child), descendants(child)...)
 	}
 	return found

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/process"
 )
 
 // childrenLimit bounds how long the parsers of a killed server may live.
@@ -16,26 +16,7 @@ const childrenLimit = 10 * time.Second
 
 // Children returns the ids of the processes that the server has started, its
 // parsers. It returns none on a system without /proc.
-func (s *Server) Children() []int { return Children(s.PID()) }
-
-// Children returns the ids of the running processes that a process has started. It
-// returns none on a system without /proc.
-func Children(parent int) []int {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent)) // the pattern is well-formed
-	var pids []int
-	for _, list := range lists {
-		data, err := os.ReadFile(list)
-		if err != nil {
-			continue // the thread has ended
-		}
-		for _, field := range strings.Fields(string(data)) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-	}
-	return pids
-}
+func (s *Server) Children() []int { return process.Children(s.PID()) }
 
 // awaitEnd waits until none of the processes runs.
 func awaitEnd(pids []int) error {

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -262,24 +263,17 @@ func (c AIConfig) Fields(location string) []Field {
 func (c ProjectConfig) WithDefaults() ProjectConfig {
 	c.AI.Splitter = c.AI.Splitter.WithDefaults()
 	r := &c.AI.Retrieval
-	setDefault(&r.Strategy, StrategyHybrid)
-	setDefault(&r.NumberOfChunks, 10)
-	setDefault(&r.Candidates, 50)
-	setDefault(&r.Fusion, FusionWeighted)
-	setDefault(&r.Order, OrderRelevance)
+	r.Strategy = cmp.Or(r.Strategy, StrategyHybrid)
+	r.NumberOfChunks = cmp.Or(r.NumberOfChunks, 10)
+	r.Candidates = cmp.Or(r.Candidates, 50)
+	r.Fusion = cmp.Or(r.Fusion, FusionWeighted)
+	r.Order = cmp.Or(r.Order, OrderRelevance)
 	r.Candidates = max(r.Candidates, r.NumberOfChunks)
 	if c.AI.History.Messages == nil {
 		ten := 10
 		c.AI.History.Messages = &ten
 	}
-	setDefault(&c.AI.History.Tokens, 4000)
-	setDefault(&c.Tools.MaxPerRequest, 5)
+	c.AI.History.Tokens = cmp.Or(c.AI.History.Tokens, 4000)
+	c.Tools.MaxPerRequest = cmp.Or(c.Tools.MaxPerRequest, 5)
 	return c
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }

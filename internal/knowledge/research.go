@@ -1,6 +1,9 @@
 package knowledge
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // ResearchConfig bounds deep research. A zero field means the default.
 type ResearchConfig struct {
@@ -27,11 +30,11 @@ const (
 
 // WithDefaults returns the bounds with their defaults filled in.
 func (c ResearchConfig) WithDefaults() ResearchConfig {
-	setDefault(&c.Depth, ResearchDepth)
-	setDefault(&c.Breadth, ResearchBreadth)
-	setDefault(&c.Timeout, ResearchTimeout)
-	setDefault(&c.Budget.Tokens, ResearchTokens)
-	setDefault(&c.Budget.Calls, ResearchCalls)
+	c.Depth = cmp.Or(c.Depth, ResearchDepth)
+	c.Breadth = cmp.Or(c.Breadth, ResearchBreadth)
+	c.Timeout = cmp.Or(c.Timeout, ResearchTimeout)
+	c.Budget.Tokens = cmp.Or(c.Budget.Tokens, ResearchTokens)
+	c.Budget.Calls = cmp.Or(c.Budget.Calls, ResearchCalls)
 	return c
 }
 

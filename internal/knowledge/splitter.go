@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,8 +44,8 @@ const (
 
 // WithDefaults returns the splitter with its defaults filled in.
 func (s Splitter) WithDefaults() Splitter {
-	setDefault(&s.Strategy, splitStrategies[0])
-	setDefault(&s.ChunkSize, DefaultChunkSize)
+	s.Strategy = cmp.Or(s.Strategy, splitStrategies[0])
+	s.ChunkSize = cmp.Or(s.ChunkSize, DefaultChunkSize)
 	if s.ChunkOverlap == nil {
 		s.ChunkOverlap = new(min(DefaultChunkOverlap, mostOverlap(s.ChunkSize)))
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cairn-rag/cairn/internal/process"
 )
 
 // files are the open files between the worker and the first program of a job.
@@ -58,7 +60,7 @@ func (f files) admit(pid int) (disk, error) {
 // and so on.
 func lastStartedBy(pid int) int {
 	for {
-		children := startedBy(pid)
+		children := process.Children(pid)
 		if len(children) == 0 {
 			return pid
 		}

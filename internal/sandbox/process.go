@@ -8,11 +8,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/process"
 )
 
 // watchInterval is how often the sandbox looks at the memory and the disk of a job.
@@ -116,7 +115,7 @@ func Kill(pid int, ended <-chan struct{}) {
 		return // the number may belong to another process now
 	default:
 	}
-	for _, first := range startedBy(pid) {
+	for _, first := range process.Children(pid) {
 		_ = syscall.Kill(first, syscall.SIGKILL) // it may have ended
 	}
 	select {
@@ -137,41 +136,9 @@ func preferForOOM(pid int) {
 // Memory returns the memory of the processes that a process started, and that these
 // started: private or shared, in bytes, without the pages of files.
 func Memory(pid int) (bytes int64) {
-	for _, child := range startedBy(pid) {
-		bytes += ownMemory(child) + Memory(child)
-	}
-	return bytes
-}
-
-// startedBy returns the processes that a process started and that have not ended.
-func startedBy(pid int) (found []int) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
-	for _, file := range files {
-		list, err := os.ReadFile(file)
-		if err != nil {
-			continue // the thread has ended
-		}
-		for _, field := range strings.Fields(string(list)) {
-			if child, err := strconv.Atoi(field); err == nil {
-				found = append(found, child)
-			}
-		}
-	}
-	return found
-}
-
-// ownMemory returns the memory of a process, 0 if it has ended.
-func ownMemory(pid int) (bytes int64) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(data)) {
-		name, value, _ := strings.Cut(line, ":")
-		if name == "RssAnon" || name == "RssShmem" || name == "VmSwap" {
-			kB, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			bytes += kB << 10
-		}
+	for _, child := range process.Children(pid) {
+		own, _ := process.Memory(child, process.Private, process.Shared, process.Swapped) // it may have ended
+		bytes += own + Memory(child)
 	}
 	return bytes
 }

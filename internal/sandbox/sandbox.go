@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,20 +72,13 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.Parallel, 2)
-	setDefault(&c.Limits.Wall, time.Minute)
-	setDefault(&c.Limits.Memory, 512<<20)
-	setDefault(&c.Limits.Processes, 64)
-	setDefault(&c.Limits.Disk, 128<<20)
-	setDefault(&c.Limits.Entries, 1000)
+	c.Parallel = cmp.Or(c.Parallel, 2)
+	c.Limits.Wall = cmp.Or(c.Limits.Wall, time.Minute)
+	c.Limits.Memory = cmp.Or(c.Limits.Memory, 512<<20)
+	c.Limits.Processes = cmp.Or(c.Limits.Processes, 64)
+	c.Limits.Disk = cmp.Or(c.Limits.Disk, 128<<20)
+	c.Limits.Entries = cmp.Or(c.Limits.Entries, 1000)
 	return c
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // Sandbox runs jobs. It is safe for concurrent use.

@@ -30,9 +30,3 @@ func Unavailable(cause error) *knowledge.Error {
 	return &knowledge.Error{Code: knowledge.CodeUnavailable, Retryable: true, Cause: cause,
 		Message: "the source did not answer completely; try again later"}
 }
-
-// Changed returns the error for an object that changed while it was read.
-func Changed(name string) *knowledge.Error {
-	return &knowledge.Error{Code: knowledge.CodeConflict, Retryable: true,
-		Message: knowledge.Messagef("%q changed while it was read; try again", name)}
-}

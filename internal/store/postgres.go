@@ -44,13 +44,6 @@ func isPostgres(databaseURL string) bool {
 	return strings.HasPrefix(databaseURL, "postgres://") || strings.HasPrefix(databaseURL, "postgresql://")
 }
 
-// CheckPostgresURL returns CodeInvalid for a URL that is not that of a PostgreSQL
-// database. The error does not show the password.
-func CheckPostgresURL(databaseURL string) error {
-	_, _, err := parsePostgres(databaseURL)
-	return err
-}
-
 // parsePostgres returns how to connect, and with how many connections at most.
 func parsePostgres(databaseURL string) (*pgx.ConnConfig, int, error) {
 	u, err := url.Parse(databaseURL)

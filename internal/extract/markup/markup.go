@@ -55,16 +55,6 @@ func (n *Node) Reference(name string) string {
 	return ""
 }
 
-// Has reports whether the element has an attribute.
-func (n *Node) Has(name string) bool {
-	for _, a := range n.Attrs {
-		if a.Name.Local == name {
-			return true
-		}
-	}
-	return false
-}
-
 // Child returns the first child at the end of a path of names, nil if there is
 // none. A nil node has no children.
 func (n *Node) Child(path ...string) *Node {

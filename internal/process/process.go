@@ -1,0 +1,58 @@
+// Package process reads what the kernel says of processes, from /proc. On a system without
+// it there are no children and no memory.
+package process
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Children returns the ids of the processes that a process has started and that have not
+// ended.
+func Children(pid int) (found []int) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
+	for _, file := range files {
+		list, err := os.ReadFile(file)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, field := range strings.Fields(string(list)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				found = append(found, child)
+			}
+		}
+	}
+	return found
+}
+
+// The kinds of memory of a process, as /proc/PID/status names them.
+const (
+	Private = "RssAnon"  // of no file
+	Shared  = "RssShmem" // of memory that is shared, such as files of a tmpfs that are mapped
+	Swapped = "VmSwap"
+)
+
+// Memory returns the memory of a process of some kinds together, in bytes. ok is false if it
+// cannot be read: the process has ended.
+func Memory(pid int, kinds ...string) (bytes int64, ok bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(data)) {
+		name, value, _ := strings.Cut(line, ":")
+		if !slices.Contains(kinds, name) {
+			continue
+		}
+		kB, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		if err != nil {
+			return 0, false
+		}
+		bytes, ok = bytes+kB<<10, true
+	}
+	return bytes, ok
+}

@@ -1,0 +1,38 @@
+package process_test
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/process"
+)
+
+func TestChildren(t *testing.T) {
+	t.Parallel()
+	command := exec.CommandContext(t.Context(), "cat")
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	child := command.Process.Pid
+	if found := process.Children(os.Getpid()); !slices.Contains(found, child) {
+		t.Errorf("the children %v, want %d among them", found, child)
+	}
+	own, ok := process.Memory(os.Getpid(), process.Private, process.Swapped)
+	if !ok || own < 64<<10 {
+		t.Errorf("this process has %d bytes, %v", own, ok)
+	}
+	in.Close()
+	_ = command.Wait() // the end of its input ends it
+	if found := process.Children(os.Getpid()); slices.Contains(found, child) {
+		t.Errorf("the children %v, %d among them, which has ended", found, child)
+	}
+	if bytes, ok := process.Memory(child, process.Private); ok || bytes != 0 {
+		t.Errorf("a process that has ended has %d bytes, %v", bytes, ok)
+	}
+}
