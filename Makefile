@@ -93,6 +93,7 @@ docs: ## generate the samples and the references in docs/
 	$(GO) generate ./...
 	$(GO) test ./api -run TestOpenAPIFile -update
 	$(GO) test ./internal/config ./internal/telemetry ./starter -run TestReference -update
+	$(GO) test ./internal/archtest -run TestInternalReadme -update
 
 clean: ## remove everything that was built
 	rm -rf bin dist
