@@ -49,12 +49,30 @@ Sizes are written as 20MB (millions of bytes), 512KiB or a number; times as 90s 
 10m. ` + "`OPENAI_API_KEY`" + ` alone switches answers and embeddings to OpenAI.
 `
 
+// first are the keys that most installations set, and when.
+var first = []struct{ key, when string }{
+	{"data", "the data folder is to be on another disk"},
+	{"listen", "other machines send requests"},
+	{"public_url", "a proxy stands before Cairn, or webhooks and links must reach it"},
+	{"models.chat.base_url", "a model of yours answers, with `models.chat.model` and `models.chat.key_env`"},
+	{"models.embedding.base_url", "a model of yours embeds, with `models.embedding.model` and `models.embedding.key_env`"},
+	{"auth.jwt.issuer", "your users have JWTs; with `auth.jwt.audience` and `auth.jwt.jwks_url`"},
+	{"egress.allow", "models, buckets or sites have addresses inside your network"},
+	{"database.url", "several processes share PostgreSQL"},
+	{"vector.url", "the index is in Milvus"},
+	{"blob.url", "originals and results are in a bucket"},
+}
+
 // Reference is the description of every key as Markdown, as it stands in
 // docs/configuration.md.
 func Reference() string {
 	comments := fieldComments()
 	var out strings.Builder
 	out.WriteString(referenceHead)
+	out.WriteString("\n## Where to begin\n\nMost installations set none, or some of these ten:\n\n| key | when |\n|---|---|\n")
+	for _, f := range first {
+		fmt.Fprintf(&out, "| [`%s`](#%s) | %s |\n", f.key, anchorOf(sectionOf(f.key)), f.when)
+	}
 	section := "-"
 	var all []field
 	for _, f := range fields() {
@@ -74,6 +92,14 @@ func Reference() string {
 		fmt.Fprintf(&out, "| `%s` | `%s` | %s |\n", f.key, variableOf(f.key), comments[f.section+"."+f.name])
 	}
 	return out.String()
+}
+
+// anchorOf returns the name under which a link finds the title of a section.
+func anchorOf(section string) string {
+	if section == "" {
+		return "top-level"
+	}
+	return strings.NewReplacer(".", "", "<", "", ">", "").Replace(section)
 }
 
 func sectionOf(key string) string {

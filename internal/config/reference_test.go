@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -29,6 +30,11 @@ func TestReference(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("%s is not what the code says; go test ./internal/config -run Reference -update writes it:\n%s", path, diff)
+	}
+	for _, m := range regexp.MustCompile("\\| \\[`([^`]+)`\\]").FindAllStringSubmatch(want, -1) {
+		if !strings.Contains(want, "| `"+m[1]+"` |") {
+			t.Errorf("%s is named at the beginning, and is no key", m[1])
+		}
 	}
 	for line := range strings.Lines(want) {
 		if strings.HasPrefix(line, "| `") && !strings.Contains(line, "Defaults to ") {
