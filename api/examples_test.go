@@ -61,7 +61,11 @@ func TestExamplesOfThePages(t *testing.T) {
 				continue
 			}
 			sent++
-			if got := e.do(method, target[2], e.admin, body); got.status >= 400 && !slices.Contains([]int{http.StatusNotImplemented, http.StatusServiceUnavailable}, got.status) {
+			got := e.do(method, target[2], e.admin, body)
+			if got.status == http.StatusNotFound && strings.Contains(command, `"document_id":"7d3f2c1e-`) {
+				continue // the id of an example names no document
+			}
+			if got.status >= 400 && !slices.Contains([]int{http.StatusNotImplemented, http.StatusServiceUnavailable}, got.status) {
 				t.Errorf("%d %s\n%s", got.status, got.body, command)
 			}
 		}

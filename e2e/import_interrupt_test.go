@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,14 +36,18 @@ func TestPauseOverKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.takeReads()
-	time.Sleep(time.Second) // time in which a lost pause would show
-	if now, err := s.Import(t.Context(), i.ID); err != nil || now.Status != "paused" || now.Published != before.Published || len(b.takeReads()) > 0 {
-		t.Errorf("after the restart the import is %s and went from %d to %d published objects, %v", now.Status, before.Published, now.Published, err)
+	// Another import goes to its end meanwhile, so a lost pause would show.
+	const others = 60
+	b.fill("probe/", others)
+	wantCounts(t, s.runImport(t, client.NewImport{Source: b.source("probe/")}), counts{discovered: others, published: others})
+	read := slices.DeleteFunc(b.takeReads(), func(key string) bool { return strings.HasPrefix(key, "probe/") })
+	if now, err := s.Import(t.Context(), i.ID); err != nil || now.Status != "paused" || now.Published != before.Published || len(read) > 0 {
+		t.Errorf("after the restart the import is %s, went from %d to %d published objects and has read %q, %v", now.Status, before.Published, now.Published, read, err)
 	}
 	s.obeys(t, i.ID, "resume", "running", s.ResumeImport)
 	b.slow(0)
 	wantCounts(t, s.awaitImport(t, i.ID), counts{discovered: objects, published: objects})
-	if documents := s.imported(t); len(documents) != objects {
+	if documents := s.imported(t); len(documents) != objects+others {
 		t.Errorf("%d objects became %d documents", objects, len(documents))
 	}
 }
