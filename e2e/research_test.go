@@ -190,7 +190,7 @@ func TestResearch(t *testing.T) {
 			} `json:"usage"`
 		}
 		s.call(t, "GET", "/runs/"+other.run, nil, &ended)
-		if calls := int(m.Totals().Chats.Asked - asked); ended.Usage.Calls == 0 || calls > ended.Usage.Calls+1 {
+		if calls := m.Totals().Chats.Asked - asked; ended.Usage.Calls == 0 || calls > ended.Usage.Calls+1 {
 			t.Errorf("%d model calls while it was paused, of which another research has asked for %d", calls, ended.Usage.Calls)
 		}
 		s.call(t, "POST", "/runs/"+r.run+"/resume", nil, nil)
