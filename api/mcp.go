@@ -31,7 +31,7 @@ type mcpRoutes struct {
 // mount adds /mcp. It is not in openapi.json: a client reads what it offers from
 // tools/list.
 func (m *mcpRoutes) mount(e *edge.Edge) {
-	handler := mcpserver.Handler(mcpserver.Config{Version: m.version, Connect: m.connect, Caller: m.caller, Stopping: m.stopping, Log: m.log})
+	handler := mcpserver.Handler(mcpserver.Config{Version: m.version, Connect: m.connect, Caller: callerOf, Stopping: m.stopping, Log: m.log})
 	for id, method := range map[string]string{"mcp": http.MethodPost, "mcp-listen": http.MethodGet, "mcp-end": http.MethodDelete} {
 		edge.HandleRaw(e, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 			OperationID: id, Method: method, Path: "/mcp", Hidden: true,
@@ -39,21 +39,18 @@ func (m *mcpRoutes) mount(e *edge.Edge) {
 	}
 }
 
-// caller names the key of a request, or the user of its JWT.
-func (m *mcpRoutes) caller(r *http.Request) string {
-	p, err := m.edge.Principal(r, "", access.Acting{})
-	if err != nil {
-		return "" // no caller: serve refuses the request
-	}
-	return strings.Join([]string{p.Workspace(), p.KeyID(), p.Owner()}, "\x00")
-}
+// callerKey is the key in a request's context of who sent it: the key, or the user of the JWT.
+type callerKey struct{}
 
 // serve passes a request on to the MCP server. One that stays open counts as a stream.
 func (m *mcpRoutes) serve(w http.ResponseWriter, r *http.Request, handler http.Handler) {
-	if _, err := m.edge.Principal(r, "", access.Acting{}); err != nil {
+	p, err := m.edge.Principal(r, "", access.Acting{})
+	if err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
+	caller := strings.Join([]string{p.Workspace(), p.KeyID(), p.Owner()}, "\x00")
+	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, caller))
 	if r.Method == http.MethodGet {
 		release, err := m.streams.open()
 		if err != nil {
@@ -83,6 +80,12 @@ func (m *mcpRoutes) connect(ctx context.Context, header http.Header) (*client.Cl
 		return nil, fmt.Errorf("%s: %s", refusal.Code, refusal.Message)
 	}
 	return client.New(client.Config{URL: "http://cairn", Key: key, Workspace: p.Workspace(), HTTP: &http.Client{Transport: loopback{m.edge.Handler()}}})
+}
+
+// callerOf returns who sent a request that serve has passed on.
+func callerOf(r *http.Request) string {
+	caller, _ := r.Context().Value(callerKey{}).(string)
+	return caller
 }
 
 // loopback is the transport of requests to a handler in the same process.

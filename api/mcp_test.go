@@ -200,7 +200,7 @@ func TestMCP(t *testing.T) {
 		for _, key := range []string{e.editor, e.stranger, e.key(store.Key{Workspace: "default", Scopes: []knowledge.Scope{knowledge.ScopeRead}})} {
 			for _, method := range []string{"POST", "GET", "DELETE"} {
 				if got := e.do(method, "/mcp", key, ping, headers...); got.status != http.StatusNotFound {
-					t.Errorf("%s with another key: %d %s", method, got.status, got.body)
+					t.Fatalf("%s with another key: %d %s", method, got.status, got.body)
 				}
 			}
 		}
