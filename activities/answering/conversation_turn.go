@@ -10,8 +10,8 @@ import (
 // Conversations is the part of the store that orders and remembers the questions of a
 // conversation.
 type Conversations interface {
-	// RunningBefore returns the workflow of the run that a run which waits for after has to
-	// wait for now, "" = none.
+	// RunningBefore returns the id of the workflow of the first run that is running, of the
+	// run after and the runs for which after itself waited; "" = none is running.
 	RunningBefore(ctx context.Context, workspace, after string) (string, error)
 	record.Messages
 	// SaveSummary stores what a conversation was about up to one of its messages, unless the

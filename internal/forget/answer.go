@@ -138,14 +138,6 @@ func (j *job) rewrite(ctx context.Context, a answer, chunks map[string]bool) err
 	return j.Blobs.PutAll(ctx, items...)
 }
 
-func (j *job) put(ctx context.Context, key string, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return j.Blobs.PutAll(ctx, blob.Item{Key: key, Data: data})
-}
-
 // shortenLog returns the log of a run with the same number of items, so that readers find
 // their places. The words of the last try are shortened and stand in its first item; other
 // items with words are empty deltas now.
@@ -168,10 +160,8 @@ func (j *job) shortenLog(a answer, chunks map[string]bool) (stream.StoredLog, er
 	for i, item := range a.log.Items {
 		if !plain[item.Topic] {
 			e := stream.Event{}
-			if item.Topic == stream.TopicDelta {
-				if i >= last {
-					e.Text, said = said, ""
-				}
+			if item.Topic == stream.TopicDelta && i >= last {
+				e.Text, said = said, ""
 			}
 			entry, err := stream.NewEntry(stream.TopicDelta, e)
 			if err != nil {

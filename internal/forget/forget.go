@@ -30,6 +30,7 @@ type Store interface {
 // Blobs has what runs have stored.
 type Blobs interface {
 	GetJSON(ctx context.Context, key string, v any) error
+	PutJSON(ctx context.Context, key string, v any) (blob.Ref, error)
 	PutAll(ctx context.Context, items ...blob.Item) error
 	DeletePrefix(ctx context.Context, prefix string, keep func(key string, modified time.Time) bool) (int, error)
 }
@@ -174,7 +175,8 @@ func (j *job) changeOthers(ctx context.Context, a answer) error {
 	if j.dry {
 		return nil
 	}
-	return j.put(ctx, a.ref().RequestKey(), request)
+	_, err := j.Blobs.PutJSON(ctx, a.ref().RequestKey(), request)
+	return err
 }
 
 // changeCited changes an answer that cites the document.

@@ -52,7 +52,7 @@ func (s *runStore) EndedAnswers(ctx context.Context, workspace, after string, li
 	if err != nil {
 		return nil, fmt.Errorf("list ended answers: %w", failure(err))
 	}
-	return decodeRows(rows, func(r *runRow) (Run, error) { return r.run() })
+	return decodeRows(rows, (*runRow).run)
 }
 
 // AnswerMessages lists the answers that a run left in its conversation.

@@ -53,9 +53,9 @@ func lastRunning(ctx context.Context, tx transaction, r Run) (string, error) {
 	return last.ID, err
 }
 
-// RunningBefore returns the workflow of the run that a run which waits for after has to
-// wait for now: the first one that is running, of after and those that after itself waited
-// for; "" = none.
+// RunningBefore returns the id of the workflow of the first run that is running, of the run
+// after and the runs for which after itself waited. The next run of their conversation starts
+// when none of them runs: then it returns "".
 func (s *runStore) RunningBefore(ctx context.Context, workspace, after string) (string, error) {
 	for after != "" {
 		var row runRow
