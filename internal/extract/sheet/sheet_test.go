@@ -154,10 +154,44 @@ func changed(t *testing.T, path string, part func(name string, data []byte) []by
 			data = part(f.Name, data)
 		}
 		if data != nil {
-			files = append(files, containertest.File{Name: nameOf(names, f.Name), Data: data})
+			name := f.Name
+			if other, ok := names[name]; ok {
+				name = other
+			}
+			files = append(files, containertest.File{Name: name, Data: data})
 		}
 	}
 	return containertest.WriteFiles(t, files...)
+}
+
+// without is a part of changed that drops the parts whose names begin with a prefix.
+func without(prefixes ...string) func(string, []byte) []byte {
+	return func(name string, data []byte) []byte {
+		for _, prefix := range prefixes {
+			if strings.HasPrefix(name, prefix) {
+				return nil
+			}
+		}
+		return data
+	}
+}
+
+// wantTexts checks the texts of a workbook; without any, it must be corrupt.
+func wantTexts(t *testing.T, path string, want []string) {
+	t.Helper()
+	result, err := sheet.Read(format.Source{Path: path, Folder: t.TempDir()})
+	if want == nil {
+		if !knowledge.IsCode(err, knowledge.CodeCorrupt) {
+			t.Errorf("error %v", err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, texts(result.Layout.Blocks)); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestWorkbooksThatLackParts(t *testing.T) {
@@ -168,16 +202,6 @@ func TestWorkbooksThatLackParts(t *testing.T) {
 	})
 	first, other := "table | 123456789012345 | TRUE |", "paragraph 7"
 	both := []string{"heading Sheet1", first, "heading Other", other}
-	without := func(prefixes ...string) func(string, []byte) []byte {
-		return func(name string, data []byte) []byte {
-			for _, prefix := range prefixes {
-				if strings.HasPrefix(name, prefix) {
-					return nil
-				}
-			}
-			return data
-		}
-	}
 	for _, tc := range []struct {
 		behaviour string
 		part      func(name string, data []byte) []byte
@@ -209,19 +233,7 @@ func TestWorkbooksThatLackParts(t *testing.T) {
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
-			result, err := sheet.Read(format.Source{Path: changed(t, path, tc.part, nil), Folder: t.TempDir()})
-			if tc.want == nil {
-				if !knowledge.IsCode(err, knowledge.CodeCorrupt) {
-					t.Errorf("error %v", err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tc.want, texts(result.Layout.Blocks)); diff != "" {
-				t.Error(diff)
-			}
+			wantTexts(t, changed(t, path, tc.part, nil), tc.want)
 		})
 	}
 }
@@ -244,28 +256,11 @@ func TestTextsOfCells(t *testing.T) {
 	}{
 		{"the usual part", nil, nil, []string{"heading Sheet1", "table | what | crane |"}},
 		{"a part of another name", moved, map[string]string{"xl/sharedStrings.xml": "xl/texts/all.xml"}, []string{"heading Sheet1", "table | what | crane |"}},
-		{"a part that is missing", func(name string, data []byte) []byte {
-			if name == "xl/sharedStrings.xml" {
-				return nil
-			}
-			return data
-		}, nil, nil},
+		{"a part that is missing", without("xl/sharedStrings.xml"), nil, nil},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
-			result, err := sheet.Read(format.Source{Path: changed(t, path, tc.part, tc.names), Folder: t.TempDir()})
-			if tc.want == nil {
-				if !knowledge.IsCode(err, knowledge.CodeCorrupt) {
-					t.Errorf("error %v", err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tc.want, texts(result.Layout.Blocks)); diff != "" {
-				t.Error(diff)
-			}
+			wantTexts(t, changed(t, path, tc.part, tc.names), tc.want)
 		})
 	}
 }
@@ -321,11 +316,4 @@ func BenchmarkRows(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-func nameOf(names map[string]string, part string) string {
-	if name, ok := names[part]; ok {
-		return name
-	}
-	return part
 }
