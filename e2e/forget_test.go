@@ -1,13 +1,9 @@
 package e2e_test
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
-
-	"go.temporal.io/api/serviceerror"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -65,16 +61,8 @@ func TestForgetDocument(t *testing.T) {
 			t.Errorf("the words of another document are cut: %s", shown)
 		}
 	}
-	workflows := s.operator(t)
-	var missing *serviceerror.NotFound
 	for _, run := range []string{both.RunID, repeated.RunID} {
-		var err error
-		for end := time.Now().Add(30 * time.Second); !errors.As(err, &missing); time.Sleep(50 * time.Millisecond) {
-			if _, err = workflows.DescribeWorkflowExecution(t.Context(), knowledge.KindQuery.WorkflowID("default", run), ""); time.Now().After(end) {
-				t.Fatalf("the history of a question that quotes the document is still there (%v)", err)
-			}
-		}
-		err = nil
+		s.awaitNoHistory(t, run)
 	}
 	if s.call(t, "POST", path, map[string]any{"document_id": d.ID}, &got); got != (forgotten{}) {
 		t.Errorf("the second time it changed %+v", got)

@@ -79,13 +79,7 @@ func TestProjectRemoval(t *testing.T) {
 	if files := s.scan(t, gone); len(files) > 0 {
 		t.Errorf("%q still stands in %v", gone, files)
 	}
-	workflows := s.operator(t)
-	var missing *serviceerror.NotFound
-	for end := time.Now().Add(30 * time.Second); !errors.As(err, &missing); time.Sleep(50 * time.Millisecond) {
-		if _, err = workflows.DescribeWorkflowExecution(t.Context(), knowledge.KindQuery.WorkflowID("default", asked.run), ""); time.Now().After(end) {
-			t.Fatalf("the history of a question of the project is still there (%v)", err)
-		}
-	}
+	s.awaitNoHistory(t, asked.run)
 	for _, path := range []string{"/workspaces/default/documents/" + running.ID, "/runs/" + running.RunID} {
 		if status := s.call(t, "GET", path, nil, nil); status != http.StatusNotFound {
 			t.Errorf("GET %s returned %d", path, status)
@@ -94,5 +88,18 @@ func TestProjectRemoval(t *testing.T) {
 	s.refuses(t, "DELETE", "/workspaces/default/projects/"+project.ID, nil, http.StatusNotFound, knowledge.CodeNotFound)
 	if found, err := s.retrieve(t.Context(), "What are the harbour notes about?", "ropes"); err != nil || len(found) != 1 {
 		t.Errorf("of another project readers see %v, %v", found, err)
+	}
+}
+
+// awaitNoHistory waits until Temporal has no history of a question.
+func (s *server) awaitNoHistory(t *testing.T, run string) {
+	t.Helper()
+	workflows := s.operator(t)
+	var err error
+	var missing *serviceerror.NotFound
+	for end := time.Now().Add(30 * time.Second); !errors.As(err, &missing); time.Sleep(50 * time.Millisecond) {
+		if _, err = workflows.DescribeWorkflowExecution(t.Context(), knowledge.KindQuery.WorkflowID("default", run), ""); time.Now().After(end) {
+			t.Fatalf("the history of question %s is still there (%v)", run, err)
+		}
 	}
 }
