@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/server"
-	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 // leastFree is the free space below which uploads may soon fail.
@@ -22,10 +22,10 @@ func checkDisk(space *client.DiskSpace, data string) finding {
 	if space == nil {
 		return finding{"disk", findingNote, "the server did not tell of a data folder, and there is none at " + data, "run the command in the server's folder, or set CAIRN_DATA"}
 	}
-	detail := terminal.Bytes(space.FreeBytes) + " free"
+	detail := knowledge.SizeText(space.FreeBytes) + " free"
 	var used []string
 	for _, name := range slices.Sorted(maps.Keys(space.UsedBytes)) {
-		used = append(used, name+" "+terminal.Bytes(space.UsedBytes[name]))
+		used = append(used, name+" "+knowledge.SizeText(space.UsedBytes[name]))
 	}
 	if used != nil {
 		detail += "; " + strings.Join(used, ", ")

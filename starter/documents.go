@@ -170,7 +170,7 @@ func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
 	return terminal.Fields(a.stdout, "id", d.ID, "name", d.Name, "external id", d.ExternalID,
 		"status", string(d.Status), "stage", string(d.Stage), "progress", unfinished(d), "waiting", waiting, "error", failure, "next step", nextStep(d),
 		"version", strconv.Itoa(d.Version), "readers see", publishedVersion(d),
-		"media type", d.MediaType, "charset", assumedCharset(d), "size", terminal.Bytes(d.Bytes), "pages", optionalInt(d.PageCount),
+		"media type", d.MediaType, "charset", assumedCharset(d), "size", knowledge.SizeText(d.Bytes), "pages", optionalInt(d.PageCount),
 		"chunks", strconv.Itoa(d.ChunkCount), "language", d.Language, "tags", fmt.Sprint(d.Tags),
 		"created", terminal.Time(d.CreatedAt), "updated", terminal.Time(d.UpdatedAt), "operator", d.OperatorURL)
 }

@@ -221,7 +221,7 @@ func writeImport(a *app, i client.Import) error {
 	}
 	text := fmt.Sprintf("%d published, %d skipped, %d failed", i.Published, i.Skipped, i.Failed)
 	if i.DryRun {
-		text = fmt.Sprintf("%d (%s) would be imported, %d skipped", i.Remaining, terminal.Bytes(i.Bytes), i.Skipped)
+		text = fmt.Sprintf("%d (%s) would be imported, %d skipped", i.Remaining, knowledge.SizeText(i.Bytes), i.Skipped)
 	}
 	if i.Vanished > 0 {
 		text += fmt.Sprintf("; vanished from the source: %d, removed: %d", i.Vanished, i.Deleted)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
@@ -107,7 +108,7 @@ func showImport(a *app, i client.Import) error {
 	}
 	err := terminal.Fields(a.stdout, "id", i.ID, "source", i.Source.URI, "project", i.ProjectID, "status", i.Status, "error", failure,
 		"discovered", number(i.Discovered), "published", number(i.Published), "skipped", number(i.Skipped), "failed", number(i.Failed),
-		"remaining", number(i.Remaining), "vanished", number(i.Vanished), "removed", number(i.Deleted), "size", terminal.Bytes(i.Bytes),
+		"remaining", number(i.Remaining), "vanished", number(i.Vanished), "removed", number(i.Deleted), "size", knowledge.SizeText(i.Bytes),
 		"rate", fmt.Sprintf("%.1f documents/s", i.DocumentsPerSecond), "left", left,
 		"started", terminal.Time(i.CreatedAt), "ended", ended, "run", i.RunID, "operator", i.OperatorURL)
 	if err != nil {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // leastForUploads is the free space below which an upload may find no room: the stores and
@@ -50,21 +50,9 @@ func diskProblem(folders []string) *api.DiskProblem {
 		}
 		if problem.FreeBytes < problem.NeededBytes {
 			problem.Code = "full"
-			problem.Message = "free at least " + sizeText(problem.NeededBytes-problem.FreeBytes) + " on the disk of the server's data; uploads and questions may be refused or fail until then"
+			problem.Message = "free at least " + knowledge.SizeText(problem.NeededBytes-problem.FreeBytes) + " on the disk of the server's data; uploads and questions may be refused or fail until then"
 			return &problem
 		}
 	}
 	return nil
-}
-
-// sizeText returns some megabytes or less for a message.
-func sizeText(n int64) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
-	default:
-		return fmt.Sprintf("%d B", n)
-	}
 }

@@ -157,20 +157,6 @@ func encode(out io.Writer, v any, indent string) error {
 	return err
 }
 
-// Bytes writes a size for people.
-func Bytes(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
-	default:
-		return fmt.Sprintf("%d B", n)
-	}
-}
-
 // Count writes a number of things, whose name is given for one of them.
 func Count(n int, thing string) string {
 	if n != 1 {
