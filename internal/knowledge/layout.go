@@ -176,6 +176,7 @@ type Layout struct {
 	Reader    string            `json:"reader,omitempty"`   // the program that read it, where there is a choice
 	Pages     []PageSize        `json:"pages,omitempty"`
 	Blocks    []Block           `json:"blocks"`
+	Warnings  []Warning         `json:"warnings,omitempty"` // one for each code at most
 }
 
 // BlockSeparator stands between the texts of two blocks in a document's text.

@@ -1,0 +1,50 @@
+package knowledge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// WarningCode names what was read with doubt. Clients may depend on the codes.
+type WarningCode string
+
+// The codes of warnings.
+const (
+	WarnUnknownCharacters WarningCode = "unknown_characters"    // characters of a font that have no meaning
+	WarnUnreadablePage    WarningCode = "unreadable_page"       // recognised text without words of any language
+	WarnFormulas          WarningCode = "formulas_not_computed" // formulas of a spreadsheet without a value
+)
+
+// Warning is something that was read with doubt, so that the text may be wrong or
+// incomplete. The document is published all the same.
+type Warning struct {
+	Code    WarningCode `json:"code"`
+	Message string      `json:"message"`         // for readers: what, and what to do
+	Pages   []int       `json:"pages,omitempty"` // 1 = first, in order; empty = the whole document
+}
+
+// Warn adds a warning to the layout. A second one of the same code adds its pages to
+// those of the first.
+func (l *Layout) Warn(code WarningCode, pages []int, format string, args ...any) {
+	for i := range l.Warnings {
+		if w := &l.Warnings[i]; w.Code == code {
+			w.Pages = slices.Compact(slices.Sorted(slices.Values(append(w.Pages, pages...))))
+			return
+		}
+	}
+	pages = slices.Compact(slices.Sorted(slices.Values(pages)))
+	l.Warnings = append(l.Warnings, Warning{Code: code, Message: fmt.Sprintf(format, args...), Pages: pages})
+}
+
+// String is a warning in one line, as the command line shows it.
+func (w Warning) String() string {
+	if len(w.Pages) == 0 {
+		return w.Message
+	}
+	pages := make([]string, len(w.Pages))
+	for i, page := range w.Pages {
+		pages[i] = fmt.Sprint(page)
+	}
+	return w.Message + " (pages " + strings.Join(pages, ", ") + ")"
+}
