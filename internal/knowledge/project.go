@@ -99,20 +99,21 @@ func (e Enrichment) ReadsText() bool { return e.Describes() || e.Context }
 
 // RetrievalConfig says how passages are found and chosen.
 type RetrievalConfig struct {
+	Preset         string   `json:"preset,omitempty" enum:"fast,balanced,thorough" doc:"The defaults of the settings below. fast: 5 passages, so the chat model reads half as much. balanced: 10 passages. thorough: 15 of up to 100 passages, sorted by models.rerank or else by the chat model, which also splits a question with several parts. docs/retrieval.md compares their cost and quality. Default: balanced"`
 	Strategy       string   `json:"strategy,omitempty" enum:"hybrid,multi_stage,dense,bm25" doc:"hybrid: vector and full-text search, fused. multi_stage: full-text search, then the nearest by vector, then the reranker if there is one. dense: vector search only. bm25: full-text search only. Default: hybrid"`
-	NumberOfChunks int      `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"The number of passages for the model. Default: 10"`
-	Candidates     int      `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"The number of passages that each search (vector and full text) returns. Default: 50"`
+	NumberOfChunks int      `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"The number of passages for the model. Default: by the preset, 10 without one"`
+	Candidates     int      `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"The number of passages that each search (vector and full text) returns. Default: by the preset, 50 without one"`
 	Fusion         string   `json:"fusion,omitempty" enum:"weighted,rrf" doc:"Default: weighted"`
 	Weights        *Weights `json:"weights,omitempty" doc:"The weights of the vector search (dense) and the full-text search (bm25). Default: by their scores, dense 0.3 to 0.7; with the offline model dense 0.35 for a question in English, else 0.05"`
 	MinScore       float64  `json:"minScore,omitempty" minimum:"0" maximum:"1" doc:"Passages with a lower score are dropped. If there is a reranker, its score counts"`
 	HyDE           bool     `json:"hyde,omitempty" doc:"The chat model writes a hypothetical answer, and its vector is searched"`
-	Decompose      bool     `json:"decompose,omitempty" doc:"The chat model splits a question with several parts; each part is searched"`
+	Decompose      *bool    `json:"decompose,omitempty" doc:"The chat model splits a question with several parts; each part is searched. Default: true with the preset thorough, else false"`
 	Compress       bool     `json:"compress,omitempty" doc:"The chat model reduces passages to their relevant sentences"`
 	Route          bool     `json:"route,omitempty" doc:"Choose the search by the question: identifiers and quoted phrases use full text only, and a question with several parts is decomposed"`
 	Translate      bool     `json:"translate,omitempty" doc:"The chat model translates the question into up to three other languages of the documents; each translation is searched"`
 	Entities       bool     `json:"entities,omitempty" doc:"Passages rank higher if the question names an entity in metadata.entities of their document"`
 	Web            bool     `json:"web,omitempty" doc:"Search the web too, with the settings of tools.web_search; its pages are ranked among the passages (docs/retrieval.md)"`
-	Reranker       string   `json:"reranker,omitempty" maxLength:"200" doc:"The reranker of the candidates: judge (the chat model), the name of models.rerank, or none. Default: none"`
+	Reranker       string   `json:"reranker,omitempty" maxLength:"200" doc:"The reranker of the candidates: judge (the chat model), the name of models.rerank, or none. Default: none; with the preset thorough models.rerank, or judge without one"`
 
 	ContextTokens int    `json:"contextTokens,omitempty" minimum:"0" maximum:"1000000" doc:"The largest number of estimated tokens of all passages together. A passage that does not fit is dropped, except the first. Default: no limit"`
 	PerDocument   int    `json:"perDocument,omitempty" minimum:"0" maximum:"100" doc:"The largest number of passages of one document. Default: no limit"`
@@ -192,7 +193,7 @@ func (r RetrievalConfig) Fields(location string) []Field {
 // web, which takes longer than the search itself, or chooses something that readers are
 // shown.
 func (r RetrievalConfig) AsksModel() bool {
-	return r.Web || r.Reranker != "" && r.Reranker != RerankerNone || r.Strategy == StrategyMultiStage || r.HyDE || r.Decompose || r.Compress || r.Route || r.Translate || r.Entities
+	return r.Web || r.Reranker != "" && r.Reranker != RerankerNone || r.Preset == PresetThorough || r.Strategy == StrategyMultiStage || r.HyDE || r.Decomposes() || r.Compress || r.Route || r.Translate || r.Entities
 }
 
 // AsksModel reports whether the search for a question asks a model beside the
@@ -262,13 +263,7 @@ func (c AIConfig) Fields(location string) []Field {
 // those that depend on the search.
 func (c ProjectConfig) WithDefaults() ProjectConfig {
 	c.AI.Splitter = c.AI.Splitter.WithDefaults()
-	r := &c.AI.Retrieval
-	r.Strategy = cmp.Or(r.Strategy, StrategyHybrid)
-	r.NumberOfChunks = cmp.Or(r.NumberOfChunks, 10)
-	r.Candidates = cmp.Or(r.Candidates, 50)
-	r.Fusion = cmp.Or(r.Fusion, FusionWeighted)
-	r.Order = cmp.Or(r.Order, OrderRelevance)
-	r.Candidates = max(r.Candidates, r.NumberOfChunks)
+	c.AI.Retrieval = c.AI.Retrieval.withDefaults()
 	if c.AI.History.Messages == nil {
 		ten := 10
 		c.AI.History.Messages = &ten

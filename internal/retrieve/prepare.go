@@ -61,7 +61,7 @@ func (s *search) enhanced(ctx context.Context) error {
 func (s *search) prepare(ctx context.Context) error {
 	c := s.request.Config
 	s.route()
-	err := s.together(ctx, stage{"decompose", c.Decompose || s.several, s.decompose}, stage{"hyde", c.HyDE, s.hyde},
+	err := s.together(ctx, stage{"decompose", c.Decomposes() || s.several, s.decompose}, stage{"hyde", c.HyDE, s.hyde},
 		stage{"selfQuery", s.request.SelfQuery, s.selfQuery}, stage{"translate", c.Translate, s.translate},
 		stage{"entities", c.Entities, s.link})
 	if err != nil {

@@ -117,9 +117,7 @@ func (r *Retriever) Retrieve(ctx context.Context, req Request) (Result, error) {
 		return Result{}, knowledge.Errorf(knowledge.CodeInvalid, "a search needs some text to search for")
 	}
 	req.Config = withDefaults(req.Config)
-	if c := &req.Config; c.Strategy == knowledge.StrategyMultiStage && c.Reranker == "" {
-		c.Reranker = r.models.RerankerName
-	}
+	req.Config.Reranker = req.Config.RerankedBy(r.models.RerankerName)
 	s := &search{Retriever: r, request: req, clock: newClock()}
 	if req.Explain {
 		s.trace = &Trace{}

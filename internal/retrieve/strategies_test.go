@@ -53,7 +53,7 @@ func (c *collection) strategies() []strategy {
 		{name: "held", of: held},
 		{name: "held, hyde", of: held, config: knowledge.RetrievalConfig{HyDE: true}, models: retrieve.Models{Chat: &scriptedChat{reply: passage}}, without: "held"},
 		{name: "pairs", of: pairs},
-		{name: "pairs, decompose", of: pairs, config: knowledge.RetrievalConfig{Decompose: true}, models: retrieve.Models{Chat: &scriptedChat{reply: split}}, without: "pairs"},
+		{name: "pairs, decompose", of: pairs, config: knowledge.RetrievalConfig{Decompose: new(true)}, models: retrieve.Models{Chat: &scriptedChat{reply: split}}, without: "pairs"},
 	}
 }
 

@@ -112,7 +112,7 @@ func TestDecompose(t *testing.T) {
 	x := &perQuestion{words: map[string][]knowledge.Hit{
 		"A and B?": hits("ab", 9.0, "x", 1.0), "What is A?": hits("a", 7.0, "y", 1.0), "What is B?": hits("b", 8.0, "ab", 2.0),
 	}}
-	config := knowledge.RetrievalConfig{Strategy: "bm25", Decompose: true, NumberOfChunks: 3}
+	config := knowledge.RetrievalConfig{Strategy: "bm25", Decompose: new(true), NumberOfChunks: 3}
 	decompose := func(answer string) (retrieve.Result, *scriptedChat) {
 		chat := &scriptedChat{answers: map[string]string{"split_question": answer}}
 		r, err := retrieve.New(x, showing("a", "b", "ab", "x", "y"), &lengths{}).Using(retrieve.Models{Chat: chat}).
@@ -145,7 +145,7 @@ func TestDecomposeAgain(t *testing.T) {
 			return reply(strings.TrimSuffix(strings.TrimPrefix(c.User, "<question>\n"), "\n</question>\n"))
 		}}
 		r := ask(t, &scripted{words: hits("a", 1.0)}, showing("a"), retrieve.Models{Chat: chat},
-			retrieve.Request{Query: "Q", Memory: m, Config: knowledge.RetrievalConfig{Strategy: "bm25", Decompose: true}})
+			retrieve.Request{Query: "Q", Memory: m, Config: knowledge.RetrievalConfig{Strategy: "bm25", Decompose: new(true)}})
 		return r, len(chat.calls)
 	}
 	tree := map[string]string{
