@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/extract/charset"
@@ -168,11 +169,20 @@ func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
 		waiting = documentWait(*d.Waiting)
 	}
 	return terminal.Fields(a.stdout, "id", d.ID, "name", d.Name, "external id", d.ExternalID,
-		"status", string(d.Status), "stage", string(d.Stage), "progress", unfinished(d), "waiting", waiting, "error", failure, "next step", nextStep(d),
+		"status", string(d.Status), "stage", string(d.Stage), "progress", unfinished(d), "waiting", waiting, "error", failure, "warnings", warningsText(d.Warnings), "next step", nextStep(d),
 		"version", strconv.Itoa(d.Version), "readers see", publishedVersion(d),
 		"media type", d.MediaType, "charset", assumedCharset(d), "size", knowledge.SizeText(d.Bytes), "pages", optionalInt(d.PageCount),
 		"chunks", strconv.Itoa(d.ChunkCount), "language", d.Language, "tags", fmt.Sprint(d.Tags),
 		"created", terminal.Time(d.CreatedAt), "updated", terminal.Time(d.UpdatedAt), "operator", d.OperatorURL)
+}
+
+// warningsText returns what was read with doubt, "" if nothing was.
+func warningsText(warnings []knowledge.Warning) string {
+	texts := make([]string, len(warnings))
+	for i, w := range warnings {
+		texts[i] = w.String()
+	}
+	return strings.Join(texts, "; ")
 }
 
 // unfinished returns how far a pending document is, "" for any other.

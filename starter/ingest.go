@@ -132,6 +132,9 @@ func detail(o outcome) string {
 	switch {
 	case o.Outcome == outcomePublished:
 		text = terminal.Count(o.Document.ChunkCount, "chunk")
+		if len(o.Document.Warnings) > 0 {
+			text += "; warning: " + warningsText(o.Document.Warnings)
+		}
 	case o.Outcome == outcomeUnchanged && o.Document.PublishedVersion != o.Document.Version:
 		text += ", which is " + string(o.Document.Status)
 	}

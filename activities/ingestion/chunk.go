@@ -21,11 +21,12 @@ const cutBlob = "cut.json"
 // cut is the result of chunking a document. The chunks of a long document are stored
 // in parts, so that no step has all of them in memory.
 type cut struct {
-	Count    int               `json:"count"`
-	Pages    int               `json:"pages"`
-	Language string            `json:"language"`
-	Metadata map[string]any    `json:"metadata,omitempty"` // what the file says of itself
-	Chunks   []knowledge.Chunk `json:"chunks,omitempty"`   // all chunks, if there are at most partChunks
+	Count    int                 `json:"count"`
+	Pages    int                 `json:"pages"`
+	Language string              `json:"language"`
+	Metadata map[string]any      `json:"metadata,omitempty"` // what the file says of itself
+	Warnings []knowledge.Warning `json:"warnings,omitempty"`
+	Chunks   []knowledge.Chunk   `json:"chunks,omitempty"` // all chunks, if there are at most partChunks
 }
 
 // partChunks is how many chunks a part of a long document has, a multiple of
@@ -50,13 +51,13 @@ func (a *Documents) cut(ctx context.Context, v store.Version, enter func(knowled
 	if err != nil {
 		return done, step.AtStage(knowledge.StageExtract, err)
 	}
-	done.Pages, done.Metadata = len(layout.Pages), fileMetadata(layout)
+	done.Pages, done.Metadata, done.Warnings = len(layout.Pages), fileMetadata(layout), layout.Warnings
 	if done.Pages > 0 {
 		if err := a.Versions.TakeRoom(ctx, v.VersionRef, done.Pages, 0); err != nil {
 			return done, step.AtStage(knowledge.StageExtract, err)
 		}
 	}
-	if err := enter(knowledge.StageEnrich, store.Facts{PageCount: done.Pages, Metadata: done.Metadata}); err != nil {
+	if err := enter(knowledge.StageEnrich, store.Facts{PageCount: done.Pages, Metadata: done.Metadata, Warnings: done.Warnings}); err != nil {
 		return done, err
 	}
 	languages := languages(layout)

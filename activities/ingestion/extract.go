@@ -79,7 +79,7 @@ func (a *Documents) extractDocument(ctx context.Context, in ExtractInput, asked 
 			return err
 		}
 		result = newExtractResult(v, cut)
-		facts := store.Facts{PageCount: cut.Pages, ChunkCount: cut.Count, Language: cut.Language, Metadata: cut.Metadata}
+		facts := store.Facts{PageCount: cut.Pages, ChunkCount: cut.Count, Language: cut.Language, Metadata: cut.Metadata, Warnings: cut.Warnings}
 		return a.noteStage(ctx, in.VersionRef, knowledge.StageEmbed, 0, facts)
 	})
 	return result, err

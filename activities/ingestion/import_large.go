@@ -140,7 +140,7 @@ func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.I
 	if err != nil {
 		return nil, err
 	}
-	facts := store.Facts{PageCount: done.Pages, ChunkCount: done.Count, Language: done.Language, Metadata: done.Metadata}
+	facts := store.Facts{PageCount: done.Pages, ChunkCount: done.Count, Language: done.Language, Metadata: done.Metadata, Warnings: done.Warnings}
 	if err := a.noteStage(ctx, v.VersionRef, knowledge.StageEmbed, 0, facts); err != nil {
 		return nil, err
 	}

@@ -154,7 +154,7 @@ func (a *Documents) prepare(ctx context.Context, v store.Version, result *Prepar
 		return knowledge.StageExtract, facts, err
 	}
 	result.Chunked, result.ExtractResult = true, newExtractResult(v, cut)
-	facts.PageCount, facts.ChunkCount, facts.Language, facts.Metadata = cut.Pages, cut.Count, cut.Language, cut.Metadata
+	facts.PageCount, facts.ChunkCount, facts.Language, facts.Metadata, facts.Warnings = cut.Pages, cut.Count, cut.Language, cut.Metadata, cut.Warnings
 	return knowledge.StageEmbed, facts, nil
 }
 

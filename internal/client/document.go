@@ -34,6 +34,7 @@ type Document struct {
 	Waiting          *knowledge.Waiting       `json:"waiting"`
 	ChunkCount       int                      `json:"chunkCount"`
 	PageCount        int                      `json:"pageCount"`
+	Warnings         []knowledge.Warning      `json:"warnings"`
 	Language         string                   `json:"language"`
 	Tags             []string                 `json:"tags"`
 	Metadata         map[string]any           `json:"metadata"`

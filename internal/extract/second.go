@@ -15,6 +15,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/libreoffice"
 	"github.com/cairn-rag/cairn/internal/extract/pdf"
 	"github.com/cairn-rag/cairn/internal/extract/text"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // SecondReaderKey is the key of Layout.Metadata that names the second reader of a
@@ -41,6 +42,7 @@ func (p *parser) readSecond(ctx context.Context, in Input) (format.Result, error
 		result.Layout.Metadata = map[string]string{}
 	}
 	result.Layout.Metadata[SecondReaderKey] = name
+	result.Layout.Warn(knowledge.WarnSecondReader, nil, "Cairn failed to read this document as usual because of a defect of its own, and read it in a simpler way (%s): headings and tables may be missing", name)
 	result.Layout.Metadata = charset.Note(result.Layout.Metadata, assumed)
 	result.Layout.MediaType = source.MediaType
 	tidy(&result.Layout)

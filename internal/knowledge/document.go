@@ -76,7 +76,8 @@ type Document struct {
 	Waiting          *Waiting // nil = no step waits for its next try
 	ChunkCount       int
 	PageCount        int
-	Language         string // ISO 639-3, "und" = not known
+	Warnings         []Warning // what was read with doubt
+	Language         string    // ISO 639-3, "und" = not known
 	Tags             []string
 	Metadata         map[string]any
 	Classification   string

@@ -13,6 +13,7 @@ type WarningCode string
 const (
 	WarnUnknownCharacters WarningCode = "unknown_characters"    // characters of a font that have no meaning
 	WarnUnreadablePage    WarningCode = "unreadable_page"       // recognised text without words of any language
+	WarnSecondReader      WarningCode = "second_reader"         // the usual reader of the format had a fault
 	WarnFormulas          WarningCode = "formulas_not_computed" // formulas of a spreadsheet without a value
 )
 
@@ -20,8 +21,8 @@ const (
 // incomplete. The document is published all the same.
 type Warning struct {
 	Code    WarningCode `json:"code"`
-	Message string      `json:"message"`         // for readers: what, and what to do
-	Pages   []int       `json:"pages,omitempty"` // 1 = first, in order; empty = the whole document
+	Message string      `json:"message"`
+	Pages   []int       `json:"pages,omitempty" doc:"1: the first page; none: the whole document"` // in order
 }
 
 // Warn adds a warning to the layout. A second one of the same code adds its pages to

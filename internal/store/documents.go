@@ -40,6 +40,7 @@ type documentRow struct {
 	Waiting          string  `bun:"waiting"` // counts while the status is pending
 	ChunkCount       int     `bun:"chunk_count"`
 	PageCount        int     `bun:"page_count"`
+	Warnings         string  `bun:"warnings"`
 	Language         string  `bun:"language"`
 	LegalHold        bool    `bun:"legal_hold"`
 	Inactive         bool    `bun:"inactive"`
@@ -87,7 +88,7 @@ func (r *documentRow) document() (knowledge.Document, error) {
 		Classification: r.Classification, ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID,
 		LegalHold: r.LegalHold, ParentID: r.Parent, CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
 	}
-	fields := []field{{r.Tags, &d.Tags}, {r.Metadata, &d.Metadata}, {r.Access, &d.Access}, {r.Error, &d.Error}, {r.WebhookErrors, &d.WebhookErrors}}
+	fields := []field{{r.Tags, &d.Tags}, {r.Metadata, &d.Metadata}, {r.Access, &d.Access}, {r.Error, &d.Error}, {r.Warnings, &d.Warnings}, {r.WebhookErrors, &d.WebhookErrors}}
 	if r.waits() {
 		fields = append(fields, field{r.Waiting, &d.Waiting})
 	}

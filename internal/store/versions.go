@@ -36,6 +36,7 @@ type Version struct {
 	Bytes          int64
 	ChunkCount     int
 	PageCount      int
+	Warnings       []knowledge.Warning
 	Splitter       knowledge.Splitter
 	Override       knowledge.Override
 	Enrichment     knowledge.VersionEnrichment
@@ -78,6 +79,7 @@ type versionRow struct {
 	Bytes       int64  `bun:"bytes"`
 	ChunkCount  int    `bun:"chunk_count"`
 	PageCount   int    `bun:"page_count"`
+	Warnings    string `bun:"warnings"`
 	Splitter    string `bun:"splitter"`
 	Override    string `bun:"override"`
 	Enrichment  string `bun:"enrichment"`
@@ -120,7 +122,7 @@ func (r *versionRow) version() (Version, error) {
 	}
 	err := decode(
 		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Splitter, &v.Splitter}, field{r.Override, &v.Override}, field{r.Enrichment, &v.Enrichment}, field{r.Error, &v.Error},
-		field{r.Access, &v.Access},
+		field{r.Access, &v.Access}, field{r.Warnings, &v.Warnings},
 	)
 	if err == nil {
 		v.ACL, err = r.acl(r.Workspace)

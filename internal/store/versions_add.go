@@ -196,7 +196,7 @@ func (a *addition) apply() (err error) {
 	}
 	if d.PublishedVersion == 0 {
 		d.attributes = a.attributes
-		d.MediaType, d.Bytes, d.ChunkCount, d.PageCount, d.Language = a.MediaType, a.Bytes, 0, 0, undetermined
+		d.MediaType, d.Bytes, d.ChunkCount, d.PageCount, d.Language, d.Warnings = a.MediaType, a.Bytes, 0, 0, undetermined, ""
 	}
 	d.Error, err = encodeError(a.Error)
 	return err
@@ -229,10 +229,14 @@ func (a *addition) version() (versionRow, error) {
 	if err != nil {
 		return versionRow{}, fmt.Errorf("encode enrichment: %w", err)
 	}
+	warnings, err := encodeUnlessZero(a.Facts.Warnings, len(a.Facts.Warnings) == 0)
+	if err != nil {
+		return versionRow{}, fmt.Errorf("encode warnings: %w", err)
+	}
 	return versionRow{
 		DocumentID: a.DocumentID, Version: a.doc.Version, Workspace: a.Workspace, Project: a.Project, RunID: a.RunID,
 		Status: a.doc.Status, Stage: a.doc.Stage, Error: a.doc.Error, attributes: a.attributes, MediaType: a.MediaType,
-		Language: cmp.Or(a.Facts.Language, undetermined), ChunkCount: a.Facts.ChunkCount, PageCount: a.Facts.PageCount,
+		Language: cmp.Or(a.Facts.Language, undetermined), ChunkCount: a.Facts.ChunkCount, PageCount: a.Facts.PageCount, Warnings: warnings,
 		SourceKey: a.SourceKey, SourceURL: a.SourceURL, Digest: a.Digest, Bytes: a.Bytes, Splitter: splitter,
 		Override: override, Enrichment: enrichment, Password: a.SealedPassword, HadPassword: a.SealedPassword != "", CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
 	}, nil

@@ -15,6 +15,7 @@ type Facts struct {
 	Bytes      int64
 	ChunkCount int
 	PageCount  int
+	Warnings   []knowledge.Warning // what was read with doubt
 	// Metadata and Tags were found in the file or by a model. They are added to those
 	// of the version; a key that it has already keeps its value.
 	Metadata map[string]any
@@ -104,7 +105,8 @@ func (s *versionStore) SetStage(ctx context.Context, ref knowledge.VersionRef, s
 const (
 	noteVersion = `UPDATE document_versions SET stage = ?1, updated_at = ?2,
 	media_type = COALESCE(NULLIF(?3, ''), media_type), language = COALESCE(NULLIF(?4, ''), language), bytes = COALESCE(NULLIF(CAST(?5 AS BIGINT), 0), bytes),
-	chunk_count = COALESCE(NULLIF(CAST(?6 AS BIGINT), 0), chunk_count), page_count = COALESCE(NULLIF(CAST(?7 AS BIGINT), 0), page_count)
+	chunk_count = COALESCE(NULLIF(CAST(?6 AS BIGINT), 0), chunk_count), page_count = COALESCE(NULLIF(CAST(?7 AS BIGINT), 0), page_count),
+	warnings = COALESCE(NULLIF(?11, ''), warnings)
 WHERE document_id = ?8 AND version = ?9 AND workspace = ?10 AND status = 'pending'
 	AND EXISTS (SELECT 1 FROM documents AS d WHERE d.id = ?8 AND d.removing_upto < ?9)`
 	noteDocument = `UPDATE documents SET stage = ?1, updated_at = ?2,
@@ -113,17 +115,22 @@ WHERE document_id = ?8 AND version = ?9 AND workspace = ?10 AND status = 'pendin
 	language = CASE WHEN published_version > 0 THEN language ELSE COALESCE(NULLIF(?4, ''), language) END,
 	bytes = CASE WHEN published_version > 0 THEN bytes ELSE COALESCE(NULLIF(CAST(?5 AS BIGINT), 0), bytes) END,
 	chunk_count = CASE WHEN published_version > 0 THEN chunk_count ELSE COALESCE(NULLIF(CAST(?6 AS BIGINT), 0), chunk_count) END,
-	page_count = CASE WHEN published_version > 0 THEN page_count ELSE COALESCE(NULLIF(CAST(?7 AS BIGINT), 0), page_count) END
+	page_count = CASE WHEN published_version > 0 THEN page_count ELSE COALESCE(NULLIF(CAST(?7 AS BIGINT), 0), page_count) END,
+	warnings = CASE WHEN published_version > 0 THEN warnings ELSE COALESCE(NULLIF(?11, ''), warnings) END
 WHERE id = ?8 AND version = ?9`
 )
 
 func (s *versionStore) setStage(ctx context.Context, tx transaction, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f Facts) error {
+	warnings, err := encodeUnlessZero(f.Warnings, len(f.Warnings) == 0)
+	if err != nil {
+		return fmt.Errorf("encode warnings: %w", err)
+	}
 	args := []any{string(stage), micros(s.now()), f.MediaType, f.Language, f.Bytes, f.ChunkCount, f.PageCount, ref.Document, ref.Version}
-	open, err := changed(tx.exec(ctx, noteVersion, append(args, ref.Workspace)...))
+	open, err := changed(tx.exec(ctx, noteVersion, append(args, ref.Workspace, warnings)...))
 	if err != nil || !open {
 		return err
 	}
-	if _, err = tx.exec(ctx, noteDocument, append(args, progress)...); err != nil || len(f.Metadata)+len(f.Tags) == 0 {
+	if _, err = tx.exec(ctx, noteDocument, append(args, progress, warnings)...); err != nil || len(f.Metadata)+len(f.Tags) == 0 {
 		return err
 	}
 	return addFound(ctx, tx, ref, f)

@@ -21,7 +21,7 @@ type Published struct {
 const publish = `UPDATE documents AS d SET
 	published_version = v.version, name = v.name, tags = v.tags, metadata = v.metadata, found = v.found, classification = v.classification,
 	access = v.access, external_user_id = v.external_user_id, conversation_id = v.conversation_id, media_type = v.media_type, bytes = v.bytes,
-	chunk_count = v.chunk_count, page_count = v.page_count, language = v.language, updated_at = ?1,
+	chunk_count = v.chunk_count, page_count = v.page_count, warnings = v.warnings, language = v.language, updated_at = ?1,
 	status = CASE WHEN d.version = v.version THEN 'published' ELSE d.status END,
 	stage = CASE WHEN d.version = v.version THEN 'publish' ELSE d.stage END,
 	progress = CASE WHEN d.version = v.version THEN 1 ELSE d.progress END,

@@ -21,6 +21,7 @@ type Document struct {
 	PublishedVersion int                      `json:"publishedVersion" doc:"The version that readers see; 0 if there is none"`
 	Error            *knowledge.DocumentError `json:"error" doc:"Why the newest version is not published"`
 	Waiting          *knowledge.Waiting       `json:"waiting,omitempty" doc:"Why the current step waits for its next attempt, and until when"`
+	Warnings         []knowledge.Warning      `json:"warnings,omitempty" doc:"What was read with doubt, so that the text may be wrong or incomplete"`
 	Version          int                      `json:"version" doc:"The number of the newest version"`
 	ChunkCount       int                      `json:"chunkCount"`
 	PageCount        int                      `json:"pageCount"`
@@ -64,7 +65,7 @@ func NewDocument(d knowledge.Document, operatorURL func(workflowID string) strin
 	}
 	return Document{
 		ID: d.ID, ExternalID: d.ExternalID, Name: d.Name, MediaType: d.MediaType, Bytes: d.Bytes, Status: d.Status,
-		Stage: d.Stage, Progress: d.Progress, PublishedVersion: d.PublishedVersion, Error: d.Error, Waiting: d.Waiting, Version: d.Version,
+		Stage: d.Stage, Progress: d.Progress, PublishedVersion: d.PublishedVersion, Error: d.Error, Waiting: d.Waiting, Warnings: d.Warnings, Version: d.Version,
 		ChunkCount: d.ChunkCount, PageCount: d.PageCount, Language: d.Language, Tags: notNil(d.Tags), Metadata: metadata,
 		Classification: d.Classification, LegalHold: d.LegalHold, ParentID: d.ParentID, WebhookErrors: d.WebhookErrors,
 		CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,

@@ -256,14 +256,24 @@ func stages(f *fixture) {
 		f.Errorf("a late stage changed a published document: %+v", d)
 	}
 	v2 := f.add(upload("a.txt"))
-	f.must(f.SetStage(f.ctx, v2.VersionRef, knowledge.StageExtract, 0.1, store.Facts{PageCount: 8}))
+	doubt := []knowledge.Warning{{Code: knowledge.WarnUnknownCharacters, Message: "some characters have no meaning", Pages: []int{2, 7}}}
+	f.must(f.SetStage(f.ctx, v2.VersionRef, knowledge.StageExtract, 0.1, store.Facts{PageCount: 8, Warnings: doubt}))
+	if d := f.document(v.Document); d.Warnings != nil {
+		f.Errorf("warnings of a version that nobody sees: %+v", d.Warnings)
+	}
 	if d := f.document(v.Document); d.PageCount != 3 || d.Stage != knowledge.StageExtract {
 		f.Errorf("%d pages in stage %s: facts are those of what readers see", d.PageCount, d.Stage)
 	}
 	_, err = f.Publish(f.ctx, v2.VersionRef)
 	f.must(err)
-	if d := f.document(v.Document); d.PageCount != 8 || d.PublishedVersion != 2 {
-		f.Errorf("%d pages in version %d", d.PageCount, d.PublishedVersion)
+	if d := f.document(v.Document); d.PageCount != 8 || d.PublishedVersion != 2 || !cmp.Equal(d.Warnings, doubt) {
+		f.Errorf("%d pages in version %d, warnings %+v", d.PageCount, d.PublishedVersion, d.Warnings)
+	}
+	v3 := f.add(upload("a.txt"))
+	_, err = f.Publish(f.ctx, v3.VersionRef)
+	f.must(err)
+	if d := f.document(v.Document); d.Warnings != nil {
+		f.Errorf("a version without warnings shows those of the version before it: %+v", d.Warnings)
 	}
 }
 
