@@ -107,6 +107,7 @@ type Deps struct {
 	Access     Access
 	Retriever  Retriever
 	Pages      PageDrawer
+	Texts      TextReader
 	Attributes Attributes
 	Dispatch   Dispatcher
 	Imports    importing.Sources

@@ -28,6 +28,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/credential"
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/forget"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -130,6 +131,12 @@ func (w *work) Draw(_ context.Context, in extract.Input, d extract.Drawing) (str
 		err = os.WriteFile(filepath.Join(in.Folder, "drawn"), fmt.Appendf(nil, "page %d at %d of %s", d.Page, d.Resolution, original), 0o600)
 	}
 	return "drawn", errors.Join(err, w.fail)
+}
+
+// Extract reads each text as one paragraph.
+func (w *work) Extract(_ context.Context, in extract.Input) (format.Result, error) {
+	text, err := os.ReadFile(in.Path)
+	return format.Result{Layout: knowledge.Layout{MediaType: in.MediaType, Blocks: []knowledge.Block{{Kind: knowledge.BlockParagraph, Text: string(text)}}}}, err
 }
 
 func (w *work) RemoveProject(_ context.Context, r store.Run) error {
@@ -305,7 +312,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	t.Cleanup(e.models.Close)
 	cfg := api.Config{TempDir: t.TempDir()}
 	deps := api.Deps{
-		Store: e.store, Followed: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Pages: e.work, Dispatch: e.work, Answers: e.work, Imports: e.work,
+		Store: e.store, Followed: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Pages: e.work, Texts: e.work, Dispatch: e.work, Answers: e.work, Imports: e.work,
 		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)), Secrets: box,
 		Addresses: safedial.New(safedial.Config{}), Models: modelsOf(e.models),
 	}

@@ -139,12 +139,13 @@ func (l documentsListCmd) documents(ctx context.Context, c *client.Client) (docu
 
 type documentsShowCmd struct {
 	clientFlags
-	ID string `arg:"" help:"The document's id, external id or name, or the beginning of its id."`
+	ID     string `arg:"" help:"The document's id, external id or name, or the beginning of its id."`
+	Parsed bool   `help:"Show the document as it was read, in Markdown; with --json all blocks with their pages and boxes."`
 }
 
-// Help returns the command's example.
+// Help returns the command's examples.
 func (documentsShowCmd) Help() string {
-	return "Example:\n\n    cairn documents show 7f15f1ff-d15e-5894-8fb3-155392ab8972"
+	return "Example:\n\n    cairn documents show 7f15f1ff-d15e-5894-8fb3-155392ab8972\n    cairn documents show handbook.pdf --parsed"
 }
 
 // Run shows a document.
@@ -152,6 +153,9 @@ func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
 	c, err := s.connect()
 	if err != nil {
 		return err
+	}
+	if s.Parsed {
+		return s.showParsed(ctx, c, a)
 	}
 	d, err := withDocument(ctx, c, s.ID, func(id string) (client.Document, error) { return c.Document(ctx, id) })
 	if err != nil {
@@ -174,6 +178,19 @@ func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
 		"media type", d.MediaType, "charset", assumedCharset(d), "size", knowledge.SizeText(d.Bytes), "pages", optionalInt(d.PageCount),
 		"chunks", strconv.Itoa(d.ChunkCount), "language", d.Language, "tags", fmt.Sprint(d.Tags),
 		"created", terminal.Time(d.CreatedAt), "updated", terminal.Time(d.UpdatedAt), "operator", d.OperatorURL)
+}
+
+func (s documentsShowCmd) showParsed(ctx context.Context, c *client.Client, a *app) error {
+	format := "markdown"
+	if s.forPrograms() {
+		format = "json"
+	}
+	text, err := withDocument(ctx, c, s.ID, func(id string) (string, error) { return c.Parsed(ctx, id, format) })
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, strings.TrimSuffix(text, "\n"))
+	return err
 }
 
 // warningsText returns what was read with doubt, "" if nothing was.

@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/chunk"
 	"github.com/cairn-rag/cairn/internal/enrich"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/parsed"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -84,7 +85,8 @@ func (a *Documents) cut(ctx context.Context, v store.Version, enter func(knowled
 	return done, nil
 }
 
-// layoutAsSeen returns the layout of a version with what a model saw in its pictures.
+// layoutAsSeen returns the layout of a version with what a model saw in its pictures, and
+// stores it if a model was asked.
 func (a *Documents) layoutAsSeen(ctx context.Context, v store.Version) (knowledge.Layout, error) {
 	layout, err := a.layout(ctx, v)
 	if err == nil && v.Override.Parser == knowledge.ParserModel {
@@ -92,6 +94,11 @@ func (a *Documents) layoutAsSeen(ctx context.Context, v store.Version) (knowledg
 	}
 	if err == nil && v.Enrichment.Pictures {
 		layout, err = a.describeFigures(ctx, v, layout)
+	}
+	if err == nil && asksForPictures(v) {
+		if _, err = a.Blobs.PutJSON(ctx, parsed.SeenKey(v.VersionRef), layout); err != nil {
+			return layout, fmt.Errorf("store what a model saw: %w", err)
+		}
 	}
 	return layout, err
 }

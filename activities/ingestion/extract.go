@@ -14,11 +14,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/parsed"
 	"github.com/cairn-rag/cairn/internal/store"
 )
-
-// layoutBlob is the blob of the layout of a version's original.
-const layoutBlob = "layout.json"
 
 // ExtractResult counts the pages and chunks of a version.
 type ExtractResult struct {
@@ -115,7 +113,7 @@ func (a *Documents) layout(ctx context.Context, v store.Version) (knowledge.Layo
 		result, err := a.extract(ctx, a.SmallTexts, v, "", nil)
 		return result.Layout, err
 	}
-	key := blob.StepKey(v.VersionRef, layoutBlob)
+	key := parsed.LayoutKey(v.VersionRef)
 	var layout knowledge.Layout
 	if err := a.Blobs.GetJSON(ctx, key, &layout); err == nil || !errors.Is(err, blob.ErrNotFound) {
 		return layout, err

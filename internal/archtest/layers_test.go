@@ -27,7 +27,7 @@ var layers = []layer{
 		"knowledge", "config", "telemetry", "safedial", "secret", "confine", "process", "sandbox", "browser", "erase", "sse", "stream", "namespace", "embedded", "view", "words",
 	}},
 	{"Storage", "The three stores, and what imports list.", []string{"blob", "source", "store", "index"}},
-	{"Documents", "The way of a document, from its bytes to passages with a language.", []string{"selection", "scrape", "extract", "transcript", "enrich", "chunk"}},
+	{"Documents", "The way of a document, from its bytes to passages with a language.", []string{"selection", "scrape", "extract", "parsed", "transcript", "enrich", "chunk"}},
 	{"Answers", "The way of a question, from its passages to an answer with citations.", []string{
 		"model", "retrieve", "websearch", "prompt", "citation", "tool", "runfile", "webhook", "record", "agui",
 	}},

@@ -299,6 +299,21 @@ func (c *Client) Document(ctx context.Context, id string) (Document, error) {
 	return d, err
 }
 
+// Parsed returns a document as it was read, in the format json or markdown.
+func (c *Client) Parsed(ctx context.Context, id, format string) (string, error) {
+	path := c.inWorkspace("documents", id, "parsed")
+	res, err := c.send(ctx, http.MethodGet, path, url.Values{"format": {format}}, nil, nil)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return "", fmt.Errorf("read document %s: %w", id, err)
+	}
+	return string(text), nil
+}
+
 // RemoveDocument starts the removal of a document.
 func (c *Client) RemoveDocument(ctx context.Context, id string) (Document, error) {
 	return c.act(ctx, http.MethodDelete, id)

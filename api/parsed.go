@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/extract/format"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/parsed"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// TextReader reads files whose layout is not stored.
+type TextReader interface {
+	// Extract reads a file. It blocks until there is a free process for it.
+	Extract(ctx context.Context, in extract.Input) (format.Result, error)
+}
+
+// parsedRoutes holds the route of documents as they were read.
+type parsedRoutes struct {
+	originals *originals
+	blobs     Blobs
+	reader    TextReader
+	tempDir   string
+}
+
+func (pr *parsedRoutes) mount(e *edge.Edge) {
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "get-document-parsed", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/parsed",
+		Summary: "Read a document as it was parsed", Tags: []string{"documents"},
+		Description: "The headings, paragraphs, tables and other blocks of the published version, in reading order. The text of passages is made of them.",
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The document, in the format that was asked for",
+			Content: map[string]*huma.MediaType{
+				"application/json": {Schema: schemaOf[parsed.Content](e.OpenAPI().Components.Schemas)},
+				"text/markdown":    {Schema: &huma.Schema{Type: huma.TypeString}},
+			},
+		}},
+	}}, pr.parsedDocument)
+}
+
+func (pr *parsedRoutes) parsedDocument(ctx context.Context, p knowledge.Principal, in *struct {
+	DocumentPath
+	Format string `query:"format" enum:"json,markdown" default:"json" doc:"json: all blocks, with their kind, level, page and box. markdown: the text without headers, footers and furniture"`
+}) (*huma.StreamResponse, error) {
+	v, err := pr.originals.readableVersion(ctx, p, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	layout, err := pr.layout(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	contentType, body := "text/markdown; charset=utf-8", []byte(parsed.Markdown(layout))
+	if in.Format == "json" {
+		contentType = "application/json"
+		if body, err = json.Marshal(parsed.NewContent(v.VersionRef, layout)); err != nil {
+			return nil, fmt.Errorf("encode document %s: %w", in.ID, err)
+		}
+	}
+	return &huma.StreamResponse{Body: func(out huma.Context) {
+		out.SetHeader("Content-Type", contentType)
+		out.SetHeader("Content-Security-Policy", "sandbox; default-src 'none'")
+		_, _ = out.BodyWriter().Write(body) // the client may be gone
+	}}, nil
+}
+
+// layout returns the stored layout of a version, or reads a small text again.
+func (pr *parsedRoutes) layout(ctx context.Context, v store.Version) (knowledge.Layout, error) {
+	layout, err := parsed.Stored(ctx, pr.blobs, v.VersionRef)
+	if err == nil || !errors.Is(err, blob.ErrNotFound) {
+		return layout, err
+	}
+	if v.Status == knowledge.StatusPending || v.Status == knowledge.StatusError || !extract.IsText(v.MediaType) {
+		return layout, knowledge.Errorf(knowledge.CodeNotFound, "document %q has not been read yet", v.Document).WithCause(err)
+	}
+	original, err := pr.originals.open(ctx, v)
+	if err != nil {
+		return layout, err
+	}
+	defer func() { _ = original.Close() }() // it was only read
+	folder, err := os.MkdirTemp(pr.tempDir, "cairn-parsed-*")
+	if err != nil {
+		return layout, fmt.Errorf("make a folder for a text: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }() // a leftover in the temporary folder harms nobody
+	path := filepath.Join(folder, "original")
+	if err := writeFile(path, io.Reader(original)); err != nil {
+		return layout, fmt.Errorf("make a local copy of document %s: %w", v.Document, err)
+	}
+	result, err := pr.reader.Extract(ctx, extract.Input{Name: v.Name, MediaType: v.MediaType, Path: path, Folder: folder})
+	return result.Layout, err
+}
