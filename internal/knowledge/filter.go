@@ -53,7 +53,8 @@ const (
 // false. Values of different types are never equal and never in order. For
 // tags, eq asks whether the document has the tag, in whether it has one of
 // them, contains whether it has all. For text, contains asks for a part of it,
-// case and all; for a list in the metadata, for one of its elements. The order of
+// case and all; for a list in the metadata, for one of its elements. A list in the
+// metadata is in the values of a condition if one of its elements is. The order of
 // texts is the order of their UTF-8 bytes.
 type Condition struct {
 	Field string   `json:"field"` // tags, documentId, name, language, createdAt, classification, metadata.<key>

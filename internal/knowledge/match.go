@@ -30,9 +30,9 @@ func (c Condition) matches(d Document) bool {
 	case OpNe:
 		return !equal(c.Value)
 	case OpIn:
-		return slices.ContainsFunc(c.Values(), equal)
+		return slices.ContainsFunc(c.Values(), has)
 	case OpNin:
-		return !slices.ContainsFunc(c.Values(), equal)
+		return !slices.ContainsFunc(c.Values(), has)
 	case OpGt:
 		return one(">")
 	case OpGte:

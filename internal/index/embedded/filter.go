@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -107,15 +108,20 @@ func compileMetadata(c knowledge.Condition, key string) (condition, error) {
 		return condition{"+EXISTS (SELECT 1 FROM json_each(v.metadata) m, json_each(?) w WHERE m.key = ? AND m.value " +
 			operator + " w.value AND " + sameKind + ")", []any{jsonList(c.Values()), key}}
 	}
+	equal, element := against("="), condition{hasElement, []any{jsonList(c.Values()), key}}
+	isIn := condition{equal.sql + " OR " + element.sql, slices.Concat(equal.args, element.args)}
 	switch c.Type {
-	case knowledge.OpEq, knowledge.OpIn:
-		return against("="), nil
-	case knowledge.OpNe, knowledge.OpNin:
-		return not(against("=")), nil
+	case knowledge.OpEq:
+		return equal, nil
+	case knowledge.OpNe:
+		return not(equal), nil
+	case knowledge.OpIn:
+		return isIn, nil
+	case knowledge.OpNin:
+		return not(isIn), nil
 	case knowledge.OpExists:
 		return existing(c, condition{of + "m.type <> 'null')", []any{key}}), nil
 	case knowledge.OpContains:
-		element := condition{hasElement, []any{jsonList(c.Values()), key}}
 		if text, ok := c.Value.(string); ok {
 			part := condition{of + "m.type = 'text' AND instr(m.value, ?) > 0)", []any{key, text}}
 			return condition{part.sql + " OR " + element.sql, append(part.args, element.args...)}, nil

@@ -155,10 +155,14 @@ func compileTime(c knowledge.Condition) (string, error) {
 
 func compileMetadata(c knowledge.Condition, key string) (string, error) {
 	switch c.Type {
-	case knowledge.OpEq, knowledge.OpIn:
+	case knowledge.OpEq:
 		return containsAny(fieldFacts, factsAbout(factEquals, key, c)), nil
-	case knowledge.OpNe, knowledge.OpNin:
+	case knowledge.OpNe:
 		return not(containsAny(fieldFacts, factsAbout(factEquals, key, c))), nil
+	case knowledge.OpIn:
+		return containsAny(fieldFacts, factsIn(key, c)), nil
+	case knowledge.OpNin:
+		return not(containsAny(fieldFacts, factsIn(key, c))), nil
 	case knowledge.OpExists:
 		return existingFact(c, hash(factExists, key)), nil
 	case knowledge.OpContains:
@@ -201,6 +205,11 @@ func factsAbout(kind, key string, c knowledge.Condition) []string {
 		facts = append(facts, factOf(kind, key, v))
 	}
 	return facts
+}
+
+// factsIn are the facts of values that are one of the condition's, or lists with one.
+func factsIn(key string, c knowledge.Condition) []string {
+	return append(factsAbout(factEquals, key, c), factsAbout(factElement, key, c)...)
 }
 
 func textValues(c knowledge.Condition) []string {
