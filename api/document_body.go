@@ -14,6 +14,7 @@ type documentBody struct {
 	Content        documentContent `json:"content" doc:"One of text, url and base64"`
 	Tags           []string        `json:"tags,omitempty"`
 	Metadata       map[string]any  `json:"metadata,omitempty"`
+	Classification *string         `json:"classification,omitempty" maxLength:"128" doc:"How confidential the document is. Default: none, or for a new version the classification of the document"`
 	Parser         string          `json:"parser,omitempty" enum:"crawler,model" doc:"crawler: extract the text of the file. model: let the chat model, which must accept images, transcribe the pages of a PDF, a picture or an office document. Default: crawler"`
 	Override       *overrideBody   `json:"override,omitempty" doc:"Settings of the project to override for this document"`
 	Access         *accessBody     `json:"access,omitempty" doc:"Who may read the document. Default: the whole workspace, or for a new version the access of the document. It takes effect when the version is published"`
@@ -36,7 +37,7 @@ func (b documentBody) document() intake.Document {
 		Name:    b.Name,
 		Content: intake.Content{Text: b.Content.Text, URL: b.Content.URL, Base64: b.Content.Base64, MediaType: b.Content.MediaType},
 		Attributes: intake.Attributes{
-			ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags, Force: b.Force == nil || *b.Force, Metadata: b.Metadata,
+			ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags, Force: b.Force == nil || *b.Force, Metadata: b.Metadata, Classification: b.Classification,
 			Override: b.Override.override(b.Parser), Password: b.Override.password(), Access: b.Access.access(), ExternalUserID: b.ExternalUserID, ConversationID: b.ConversationID,
 		},
 	}

@@ -56,7 +56,7 @@ type DocumentFilter struct {
 
 type documentChange struct {
 	Tags           *[]string         `json:"tags,omitempty"`
-	Metadata       *map[string]any   `json:"metadata,omitempty"`
+	Metadata       *map[string]any   `json:"metadata,omitempty" doc:"Replaces the metadata of the uploads. What was found in the file stays, unless its key is named; null as the value removes it"`
 	Status         *knowledge.Status `json:"status,omitempty" enum:"inactive,published" doc:"inactive hides the document, published shows it again"`
 	Access         *accessBody       `json:"access,omitempty"`
 	Classification *string           `json:"classification,omitempty" maxLength:"128"`
@@ -198,6 +198,9 @@ func (dr *documentRoutes) patchDocument(ctx context.Context, p knowledge.Princip
 	var wrong []knowledge.Field
 	if b.Tags != nil {
 		wrong = append(wrong, knowledge.TagFields("body.tags", *b.Tags)...)
+	}
+	if b.Classification != nil {
+		wrong = append(wrong, knowledge.ClassificationFields("body.classification", *b.Classification)...)
 	}
 	if b.Metadata != nil {
 		wrong = append(wrong, knowledge.MetadataFields("body.metadata", *b.Metadata)...)

@@ -61,6 +61,7 @@ func (ff *fileForms) route() edge.Route {
 				"files":          {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 				"tags":           {Type: huma.TypeString, Description: "A JSON list; or repeat the field with a tag each"},
 				"metadata":       {Type: huma.TypeString, Description: "A JSON object"},
+				"classification": {Type: huma.TypeString, MaxLength: new(128), Description: "As in POST /document"},
 				"externalId":     {Type: huma.TypeString, Description: "For one file, your id of the document; for a zip, the name of the source"},
 				"access":         {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
 				"externalUserId": {Type: huma.TypeString, MaxLength: new(256), Description: "Only this end user of your application can read the documents; with conversationId, the owner of the conversation"},

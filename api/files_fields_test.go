@@ -47,6 +47,14 @@ func TestFieldsOfFiles(t *testing.T) {
 		of("bob").refused(404, knowledge.CodeNotFound)
 		send(part{"conversationId", "", conversation}).refused(404, knowledge.CodeNotFound)
 	})
+	t.Run("classification", func(t *testing.T) {
+		got := document(send(part{"classification", "", "secret"}))
+		id := e.add(e.editor, "b.txt", "two", map[string]any{"classification": "secret"})
+		if v := e.dispatched(id); got["classification"] != "secret" || v.Classification != "secret" {
+			t.Errorf("%v as a file, %q as JSON", got["classification"], v.Classification)
+		}
+		send(part{"classification", "", strings.Repeat("x", 129)}).refused(422, knowledge.CodeInvalid)
+	})
 	t.Run("override", func(t *testing.T) {
 		got := document(send(part{"override", "", `{"textSplitter":{"chunkSize":700}}`}))
 		if v := e.dispatched(got["id"].(string)); v.Splitter.ChunkSize != 700 {

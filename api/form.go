@@ -27,7 +27,7 @@ func (f *form) field(part *multipart.Part) error {
 	if err != nil {
 		return err
 	}
-	if f.seen[name] && slices.Contains([]string{"access", "externalUserId", "conversationId", "override", "parser", "force", "import"}, name) {
+	if f.seen[name] && slices.Contains([]string{"access", "externalUserId", "conversationId", "override", "parser", "classification", "force", "import"}, name) {
 		return knowledge.Invalid("body."+name, "must be given once")
 	}
 	f.seen[name] = true
@@ -60,6 +60,8 @@ func (f *form) attribute(name string, value []byte) error {
 		}
 	case "externalId":
 		a.ExternalID = string(value)
+	case "classification":
+		a.Classification = new(string(value))
 	case "externalUserId":
 		a.ExternalUserID = string(value)
 	case "conversationId":
@@ -81,7 +83,7 @@ func (f *form) attribute(name string, value []byte) error {
 	case "import":
 		return f.decode(name, value, &f.choice)
 	default:
-		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata, externalId, access, externalUserId, conversationId, override, parser, force and import")
+		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata, classification, externalId, access, externalUserId, conversationId, override, parser, force and import")
 	}
 	return nil
 }

@@ -18,11 +18,12 @@ import (
 
 // importBody is the body of POST /imports.
 type importBody struct {
-	ProjectID string         `json:"project_id,omitempty" maxLength:"200" doc:"The id of a project, or its name. Default: the key's project, or default"`
-	Source    ImportSource   `json:"source"`
-	Tags      []string       `json:"tags,omitempty"`
-	Metadata  map[string]any `json:"metadata,omitempty"`
-	Access    *accessBody    `json:"access,omitempty" doc:"As in POST /document"`
+	ProjectID      string         `json:"project_id,omitempty" maxLength:"200" doc:"The id of a project, or its name. Default: the key's project, or default"`
+	Source         ImportSource   `json:"source"`
+	Tags           []string       `json:"tags,omitempty"`
+	Metadata       map[string]any `json:"metadata,omitempty"`
+	Access         *accessBody    `json:"access,omitempty" doc:"As in POST /document"`
+	Classification *string        `json:"classification,omitempty" maxLength:"128" doc:"As in POST /document"`
 	ImportChoice
 }
 
@@ -74,7 +75,7 @@ type importRule struct {
 
 // request returns what the body asks for.
 func (b importBody) request() store.ImportRequest {
-	r := store.ImportRequest{Source: b.Source.spec(), Tags: b.Tags, Metadata: b.Metadata, Access: b.Access.access()}
+	r := store.ImportRequest{Source: b.Source.spec(), Tags: b.Tags, Metadata: b.Metadata, Access: b.Access.access(), Classification: b.Classification}
 	b.choose(&r)
 	return r
 }

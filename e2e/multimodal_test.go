@@ -112,7 +112,7 @@ func TestMultimodal(t *testing.T) {
 	m.ScriptChat(modeltest.Text(description))
 	named := map[string]any{"externalId": "mill"}
 	d := s.sendPDF(t, "mill.pdf", chartPDF(t), named)
-	if d.Status != "published" || d.Metadata["pictures_described"] != "1" {
+	if d.Status != "published" || d.Metadata["pictures_described"] != 1.0 {
 		t.Fatalf("document %+v, %+v", d, d.Error)
 	}
 
@@ -186,7 +186,7 @@ func TestMultimodal(t *testing.T) {
 	t.Run("a new version does not pay for the picture again", func(t *testing.T) {
 		asked := m.Totals().Chats.Asked
 		again := s.sendPDF(t, "mill.pdf", chartPDF(t), named)
-		if n := m.Totals().Chats.Asked - asked; n != 0 || again.ID != d.ID || again.Metadata["pictures_described"] != "1" {
+		if n := m.Totals().Chats.Asked - asked; n != 0 || again.ID != d.ID || again.Metadata["pictures_described"] != 1.0 {
 			t.Errorf("asked %d times for %+v", n, again)
 		}
 	})

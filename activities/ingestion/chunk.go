@@ -52,7 +52,7 @@ func (a *Documents) cut(ctx context.Context, v store.Version, enter func(knowled
 	if err != nil {
 		return done, step.AtStage(knowledge.StageExtract, err)
 	}
-	done.Pages, done.Metadata, done.Warnings = len(layout.Pages), fileMetadata(layout), layout.Warnings
+	done.Pages, done.Metadata, done.Warnings = len(layout.Pages), layout.Found(), layout.Warnings
 	if done.Pages > 0 {
 		if err := a.Versions.TakeRoom(ctx, v.VersionRef, done.Pages, 0); err != nil {
 			return done, step.AtStage(knowledge.StageExtract, err)
@@ -101,24 +101,6 @@ func (a *Documents) layoutAsSeen(ctx context.Context, v store.Version) (knowledg
 		}
 	}
 	return layout, err
-}
-
-// maxFileMetadata bounds a value that a file says of itself, in code points.
-const maxFileMetadata = 500
-
-// fileMetadata returns what a file says of itself, as metadata of the document.
-func fileMetadata(layout knowledge.Layout) map[string]any {
-	if len(layout.Metadata) == 0 {
-		return nil
-	}
-	metadata := make(map[string]any, len(layout.Metadata))
-	for key, value := range layout.Metadata {
-		if runes := []rune(value); len(runes) > maxFileMetadata {
-			value = string(runes[:maxFileMetadata])
-		}
-		metadata[key] = value
-	}
-	return metadata
 }
 
 // languages returns the languages of a document as ISO 639-3 codes, "und" for source

@@ -183,7 +183,7 @@ func (b *importBatch) extract(ctx context.Context, items []*importItem) (layouts
 // before the version is claimed.
 func (b *importBatch) cut(ctx context.Context, it *importItem, layout knowledge.Layout) (err error) {
 	languages := languages(layout)
-	it.facts = store.Facts{PageCount: len(layout.Pages), Language: languages.Document, Metadata: fileMetadata(layout), Warnings: layout.Warnings}
+	it.facts = store.Facts{PageCount: len(layout.Pages), Language: languages.Document, Metadata: layout.Found(), Warnings: layout.Warnings}
 	it.stage = knowledge.StageChunk
 	v := store.Version{VersionRef: knowledge.VersionRef{Document: documentOf(b.Import, it.object)}, Name: it.attributes.Name, Splitter: b.Splitter}
 	it.chunks, err = b.a.Ingestion.split(ctx, layout, v, languages)

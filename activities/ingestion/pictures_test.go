@@ -111,7 +111,7 @@ func TestFigures(t *testing.T) {
 		if pictures := request.Messages[len(request.Messages)-1].Pictures; len(pictures) != 1 || !strings.HasPrefix(pictures[0], "data:image/png;base64,") {
 			t.Errorf("sent %q", pictures)
 		}
-		if diff := cmp.Diff(map[string]any{"pictures_described": "1"}, f.metadata(in)); diff != "" {
+		if diff := cmp.Diff(map[string]any{"pictures_described": 1.0}, f.metadata(in)); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -38,7 +38,7 @@ func TestRecording(t *testing.T) {
 		}
 		v, err := f.Store.Version(f.Ctx, in.VersionRef)
 		f.Must(err)
-		if diff := cmp.Diff(map[string]any{"duration": "6.5", "language": "english"}, v.Metadata); diff != "" || v.MediaType != "audio/wav" {
+		if diff := cmp.Diff(map[string]any{"duration": 6.5, "language": "english"}, v.Metadata); diff != "" || v.MediaType != "audio/wav" {
 			t.Errorf("%s%s", v.MediaType, diff)
 		}
 		if found := f.Finds("ferries"); len(found) != 1 || f.Parser.Calls != 0 {

@@ -47,8 +47,11 @@ type Attributes struct {
 	Tags        []string
 	ReplaceTags bool // the tags and metadata replace those of the version before; otherwise they are added
 	Metadata    map[string]any
-	Override    knowledge.Override
-	Password    string // opens an encrypted file
+	// Classification is how confidential the document is; nil leaves it as it was, and a new
+	// document without one.
+	Classification *string
+	Override       knowledge.Override
+	Password       string // opens an encrypted file
 	// Force makes a new version even if nothing of it would differ from the newest.
 	Force bool
 	// Access is who may read the document; nil leaves it as it was, and a new
@@ -71,6 +74,9 @@ func (a Attributes) check() error {
 	if a.ExternalUserID != "" {
 		wrong = append(wrong, knowledge.UserFields("body.externalUserId", a.ExternalUserID)...)
 	}
+	if a.Classification != nil {
+		wrong = append(wrong, knowledge.ClassificationFields("body.classification", *a.Classification)...)
+	}
 	wrong = append(wrong, a.Override.Fields("body.override")...)
 	if len(a.Password) > maxPassword {
 		wrong = append(wrong, knowledge.Field{Location: "body.override.password", Message: fmt.Sprintf("must have at most %d bytes", maxPassword)})
@@ -90,7 +96,7 @@ func checkPages(nv store.NewVersion) error {
 // stay nil in it, so that leaving access out never widens it.
 func (a Attributes) describe(nv *store.NewVersion) {
 	nv.ExternalID, nv.Tags, nv.ReplaceTags, nv.Metadata, nv.Access = a.ExternalID, a.Tags, a.ReplaceTags, a.Metadata, a.Access
-	nv.Override, nv.SkipUnchanged = a.Override, !a.Force
+	nv.Classification, nv.Override, nv.SkipUnchanged = a.Classification, a.Override, !a.Force
 	switch {
 	case a.ConversationID != "": // the user only says whose conversation it is
 		nv.ExternalUserID, nv.ConversationID = new(""), &a.ConversationID

@@ -8,7 +8,7 @@ type Content struct {
 	Version    int                  `json:"version"`
 	MediaType  string               `json:"media_type"`
 	Title      string               `json:"title,omitempty"`
-	Metadata   map[string]string    `json:"metadata,omitempty" doc:"What the file says of itself"`
+	Metadata   map[string]any       `json:"metadata,omitempty" doc:"What the file says of itself"`
 	Pages      []knowledge.PageSize `json:"pages,omitempty"`
 	Warnings   []knowledge.Warning  `json:"warnings,omitempty" doc:"What was read with doubt"`
 	Blocks     []Block              `json:"blocks"`
@@ -34,7 +34,7 @@ type Block struct {
 func NewContent(v knowledge.VersionRef, layout knowledge.Layout) Content {
 	d := Content{
 		DocumentID: v.Document, Version: v.Version, MediaType: layout.MediaType, Title: layout.Title,
-		Metadata: layout.Metadata, Pages: layout.Pages, Warnings: layout.Warnings, Blocks: make([]Block, len(layout.Blocks)),
+		Metadata: layout.Found(), Pages: layout.Pages, Warnings: layout.Warnings, Blocks: make([]Block, len(layout.Blocks)),
 	}
 	for i, b := range layout.Blocks {
 		d.Blocks[i] = newBlock(b)

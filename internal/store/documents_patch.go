@@ -2,7 +2,8 @@ package store
 
 import (
 	"context"
-	"slices"
+	"encoding/json"
+	"maps"
 	"strconv"
 	"time"
 
@@ -88,10 +89,7 @@ func (patch DocumentPatch) concernsIndex() bool {
 	return patch.Tags != nil || patch.Metadata != nil || patch.Classification != nil || patch.Access != nil
 }
 
-func (patch DocumentPatch) apply(doc *documentRow) (err error) {
-	if patch.Tags != nil || patch.Metadata != nil {
-		doc.Found = "" // from now on they are what the patch says
-	}
+func (patch DocumentPatch) apply(doc *documentRow) error {
 	if patch.Status != nil {
 		switch *patch.Status {
 		case knowledge.StatusInactive:
@@ -105,48 +103,94 @@ func (patch DocumentPatch) apply(doc *documentRow) (err error) {
 			return invalid("body.status", "must be inactive or published")
 		}
 	}
-	if patch.Classification != nil {
-		doc.Classification = *patch.Classification
-	}
 	if patch.LegalHold != nil {
 		doc.LegalHold = *patch.LegalHold
 	}
+	return patch.applyTo(&doc.attributes)
+}
+
+// applyTo changes the attributes of a document or of a version. Metadata that was found in
+// the file stays, unless the patch names its key.
+func (patch DocumentPatch) applyTo(a *attributes) (err error) {
+	if patch.Classification != nil {
+		a.Classification = *patch.Classification
+	}
+	if patch.Access != nil {
+		if a.Access, err = encode(*patch.Access); err != nil {
+			return err
+		}
+	}
+	if patch.Tags == nil && patch.Metadata == nil {
+		return nil
+	}
+	var found foundNames
+	metadata, tags := map[string]any{}, []string{}
+	if err := decode(field{a.Found, &found}, field{a.Metadata, &metadata}, field{a.Tags, &tags}); err != nil {
+		return err
+	}
 	if patch.Tags != nil {
-		tags := unique(*patch.Tags)
+		tags, found.Tags = unique(*patch.Tags), nil
 		if len(tags) > maxTags {
 			return invalid("body.tags", "must be at most "+strconv.Itoa(maxTags))
 		}
-		if doc.Tags, err = encode(tags); err != nil {
-			return err
-		}
 	}
 	if patch.Metadata != nil {
-		metadata := *patch.Metadata
-		if metadata == nil {
-			metadata = map[string]any{}
-		}
-		if doc.Metadata, err = encode(metadata); err != nil {
-			return err
-		}
+		metadata, found.Keys = patch.metadata(metadata, found.Keys)
 	}
-	if patch.Access != nil {
-		doc.Access, err = encode(*patch.Access)
+	return a.encode(metadata, tags, found)
+}
+
+// metadata returns the metadata after the patch, and the keys of it that were found. keys
+// are those that were found before.
+func (patch DocumentPatch) metadata(before map[string]any, keys []string) (metadata map[string]any, kept []string) {
+	metadata = map[string]any{}
+	maps.Copy(metadata, *patch.Metadata)
+	for _, key := range keys {
+		if _, named := metadata[key]; named || *patch.Metadata == nil {
+			continue
+		}
+		metadata[key] = before[key]
+		if encoded, err := json.Marshal(metadata); err != nil || len(encoded) > knowledge.MaxMetadata {
+			delete(metadata, key)
+			continue
+		}
+		kept = append(kept, key)
 	}
-	return err
+	maps.DeleteFunc(metadata, func(_ string, value any) bool { return value == nil })
+	return metadata, kept
 }
 
 // pending writes the patched attributes into the published version and the newer ones,
 // so that publishing one of them does not undo the patch. A patch of the access replaces
 // the document's user and conversation too, since all three decide who sees it.
 func (patch DocumentPatch) pending(ctx context.Context, tx transaction, doc *documentRow) error {
-	row := versionRow{attributes: doc.attributes}
+	columns := patch.columns()
+	if len(columns) == 0 {
+		return nil
+	}
+	var rows []versionRow
+	err := tx.NewSelect().Model(&rows).Where("document_id = ? AND version >= ?", doc.ID, doc.PublishedVersion).Scan(ctx)
+	for i := range rows {
+		row := &rows[i]
+		row.ExternalUserID, row.ConversationID = doc.ExternalUserID, doc.ConversationID
+		if err == nil {
+			err = patch.applyTo(&row.attributes)
+		}
+		if err == nil {
+			_, err = tx.NewUpdate().Model(row).Column(columns...).WherePK().Exec(ctx)
+		}
+	}
+	return err
+}
+
+// columns returns the columns of a version that the patch changes.
+func (patch DocumentPatch) columns() []string {
 	var columns []string
 	for _, changed := range []struct {
 		named   bool
 		columns []string
 	}{
-		{patch.Tags != nil, []string{"tags", "found"}},
-		{patch.Metadata != nil, []string{"metadata", "found"}},
+		{patch.Tags != nil || patch.Metadata != nil, []string{"tags", "metadata", "found"}},
 		{patch.Classification != nil, []string{"classification"}},
 		{patch.Access != nil, []string{"access", "external_user_id", "conversation_id"}},
 	} {
@@ -154,11 +198,5 @@ func (patch DocumentPatch) pending(ctx context.Context, tx transaction, doc *doc
 			columns = append(columns, changed.columns...)
 		}
 	}
-	if len(columns) == 0 {
-		return nil
-	}
-	slices.Sort(columns)
-	_, err := tx.NewUpdate().Model(&row).Column(slices.Compact(columns)...).
-		Where("document_id = ? AND version >= ?", doc.ID, doc.PublishedVersion).Exec(ctx)
-	return err
+	return columns
 }

@@ -29,6 +29,7 @@ type ImportRequest struct {
 	Metadata       map[string]any    `json:"metadata,omitempty"`
 	Rules          []ImportRule      `json:"rules,omitempty"`
 	Access         *knowledge.Access `json:"access,omitempty"`
+	Classification *string           `json:"classification,omitempty"`
 	Parser         knowledge.Parser  `json:"parser,omitempty"` // of the objects whose format has pages
 	RemoveVanished bool              `json:"remove_vanished,omitempty"`
 	DryRun         bool              `json:"dry_run,omitempty"`

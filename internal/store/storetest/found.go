@@ -14,6 +14,7 @@ func testFound(t *testing.T, open func(t *testing.T) Store) {
 		"what_a_file_says_of_itself_is_added":               foundIsAdded,
 		"the_next_version_does_not_inherit_what_was_found":  foundIsNotInherited,
 		"what_a_user_sets_after_it_was_found_is_the_user_s": foundIsPatched,
+		"a_patch_keeps_what_was_found_in_each_version":      foundIsKept,
 	})
 }
 
@@ -75,4 +76,25 @@ func foundIsPatched(f *fixture) {
 	if diff := cmp.Diff(map[string]any{"author": "Carl"}, later.Metadata); diff != "" {
 		f.Error(diff)
 	}
+}
+
+// foundIsKept patches a document of which one version is published and another one is read.
+func foundIsKept(f *fixture) {
+	v1 := f.add(upload("a.txt", described))
+	f.find(v1, "Ann")
+	_, err := f.Publish(f.ctx, v1.VersionRef)
+	f.must(err)
+	v2 := f.add(upload("a.txt"))
+	f.find(v2, "Bob")
+	patch := func(metadata map[string]any) {
+		_, err := f.UpdateDocument(f.ctx, manager("acme"), v1.Document, store.DocumentPatch{Metadata: &metadata})
+		f.must(err)
+	}
+	patch(map[string]any{"room": 7.0})
+	f.wantDescribed(v1.Document, map[string]any{"author": "Ann", "room": 7.0}, "x", "found")
+	_, err = f.Publish(f.ctx, v2.VersionRef)
+	f.must(err)
+	f.wantDescribed(v1.Document, map[string]any{"author": "Bob", "room": 7.0}, "x", "found")
+	patch(map[string]any{"author": nil})
+	f.wantDescribed(v1.Document, map[string]any{}, "x", "found")
 }
