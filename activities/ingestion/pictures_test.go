@@ -169,7 +169,7 @@ func TestFigures(t *testing.T) {
 		if n := len(f.described(in)); n != 0 {
 			t.Errorf("%d chunks", n)
 		}
-		if got := f.metadata(in)["pictures_not_described"]; got != "64" {
+		if got := f.metadata(in)["pictures_not_described"]; got != 64.0 {
 			t.Errorf("%v not described", got)
 		}
 	})
@@ -259,7 +259,7 @@ func TestPagesByModel(t *testing.T) {
 		if diff := cmp.Diff(want, chunks[0].Lines); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff(map[string]any{"read_by": modeltest.ModelName, "pages_transcribed": "1"}, f.metadata(in)); diff != "" {
+		if diff := cmp.Diff(map[string]any{"read_by": modeltest.ModelName, "pages_transcribed": 1.0}, f.metadata(in)); diff != "" {
 			t.Error(diff)
 		}
 	})
