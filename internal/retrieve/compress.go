@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -136,18 +137,45 @@ func (s *search) markSentences(ctx context.Context, texts []string) ([]kept, err
 	}
 	parts := make([]kept, len(texts))
 	for i, text := range texts {
-		parts[i] = kept{joinSpans(sentences[i], read.Passages[i]), len([]rune(text))}
+		runes := []rune(text)
+		parts[i] = kept{joinSpans(sentences[i], withTableHeaders(runes, sentences[i], read.Passages[i])), len(runes)}
 	}
 	return parts, nil
 }
 
-// joinSpans returns the sentences with these numbers, 1 = first, in their order.
-// Neighbours become one span.
-func joinSpans(sentences []knowledge.Span, numbers []int) []knowledge.Span {
+// isRow reports whether a text begins with a row of a table in Markdown.
+func isRow(text []rune) bool { return len(text) > 0 && text[0] == '|' }
+
+// dashes is the row below the header of a table in Markdown.
+var dashes = regexp.MustCompile(`^\|[-:| ]+\|\s*$`)
+
+// withTableHeaders returns the sentences that are wanted, 1 = first, with the header of each
+// table of which a row is wanted.
+func withTableHeaders(text []rune, sentences []knowledge.Span, numbers []int) map[int]bool {
 	wanted := map[int]bool{}
 	for _, n := range numbers {
 		wanted[n] = true
 	}
+	first, header := 0, 0 // sentences of the table, and of the header that it begins with
+	for i, span := range sentences {
+		row := text[span.Start:span.End]
+		if !isRow(row) {
+			first, header = i+1, 0
+			continue
+		}
+		if dashes.MatchString(string(row)) {
+			header = i + 1
+		}
+		for n := first; n < header && wanted[i+1]; n++ {
+			wanted[n+1] = true
+		}
+	}
+	return wanted
+}
+
+// joinSpans returns the sentences that are wanted, 1 = first, in their order. Neighbours
+// become one span.
+func joinSpans(sentences []knowledge.Span, wanted map[int]bool) []knowledge.Span {
 	var joined []knowledge.Span
 	for i, span := range sentences {
 		switch last := len(joined) - 1; {
@@ -161,15 +189,15 @@ func joinSpans(sentences []knowledge.Span, numbers []int) []knowledge.Span {
 	return joined
 }
 
-// sentenceSpans cuts a text behind the ends of sentences and lines. The spans are one
-// after another and cover the text.
+// sentenceSpans cuts a text behind the ends of sentences and lines, but no row of a table.
+// The spans are one after another and cover the text.
 func sentenceSpans(text []rune) []knowledge.Span {
 	var spans []knowledge.Span
 	start := 0
 	for i, r := range text {
 		next := i + 1
-		end := r == '\n' || strings.ContainsRune("。！？", r) ||
-			strings.ContainsRune(".!?؟।", r) && next < len(text) && unicode.IsSpace(text[next]) && text[next] != '\n'
+		end := r == '\n' || !isRow(text[start:]) && (strings.ContainsRune("。！？", r) ||
+			strings.ContainsRune(".!?؟।", r) && next < len(text) && unicode.IsSpace(text[next]) && text[next] != '\n')
 		if end || next == len(text) {
 			spans = append(spans, knowledge.Span{Start: start, End: next})
 			start = next
@@ -185,12 +213,25 @@ func keptText(c Context, text string) string {
 	if len(c.Kept) == 0 || len(runes) != c.Length {
 		return text
 	}
-	var parts []string
-	for _, span := range c.Kept {
+	var out strings.Builder
+	inTable := false // the part before ends in a row
+	for i, span := range c.Kept {
 		if span.Start < 0 || span.Start > span.End || span.End > len(runes) {
 			return text
 		}
-		parts = append(parts, strings.TrimSpace(string(runes[span.Start:span.End])))
+		part := strings.TrimSpace(string(runes[span.Start:span.End]))
+		row := strings.HasPrefix(part, "|")
+		switch {
+		case i == 0:
+		case inTable && row:
+			out.WriteString("\n| […] |\n")
+		case inTable || row:
+			out.WriteString("\n[…]\n")
+		default:
+			out.WriteString(" […] ")
+		}
+		out.WriteString(part)
+		inTable = strings.HasPrefix(part[strings.LastIndexByte(part, '\n')+1:], "|")
 	}
-	return strings.Join(parts, " […] ")
+	return out.String()
 }

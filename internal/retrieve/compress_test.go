@@ -81,3 +81,25 @@ func TestCompress(t *testing.T) {
 		}
 	})
 }
+
+// TestCompressKeepsRowsWhole has a model choose a row of a table and one sentence.
+func TestCompressKeepsRowsWhole(t *testing.T) {
+	t.Parallel()
+	c := chunks{}
+	const table = "Sales in EUR.\n| Region | Note |\n| --- | --- |\n| North | Good. But late. |\n| South | No. 5 Inc. is new. |\n| East | None. |\nThe end."
+	found := book(c, "a", []string{table}, 0)
+	chat := &scriptedChat{answers: map[string]string{"keep_sentences": `{"passages":[[5,7]]}`}}
+	r := ask(t, &scripted{dense: found}, c, retrieve.Models{Chat: chat, Passages: pages{chunks: c}},
+		retrieve.Request{Config: knowledge.RetrievalConfig{Strategy: "dense", Compress: true}})
+	passages, err := retrieve.Passages(t.Context(), pages{chunks: c}, asker, r.Contexts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "| Region | Note |\n| --- | --- |\n| […] |\n| South | No. 5 Inc. is new. |\n[…]\nThe end."
+	if got := passages[0].Text; got != want {
+		t.Errorf("(-want +got)\n%s", cmp.Diff(want, got))
+	}
+	if user := chat.calls[0].User; !strings.Contains(user, "4: | North | Good. But late. |\n5: | South | No. 5 Inc. is new. |\n") {
+		t.Error(user)
+	}
+}
