@@ -39,22 +39,28 @@ func isHeader(cells []string) bool {
 	return true
 }
 
-// renderRow returns a row as text.
-func renderRow(header, cells []string) string {
-	var parts []string
+// nameCells returns the cells of a row that are not empty, each behind the name of its
+// column if that is known.
+func nameCells(header, cells []string) []string {
+	var named []string
 	for i, cell := range cells {
 		switch {
 		case cell == "":
-		case len(header) == len(cells):
-			parts = append(parts, header[i]+": "+cell)
+		case len(header) == len(cells) && header[i] != "":
+			named = append(named, header[i]+": "+cell)
 		default:
-			parts = append(parts, cell)
+			named = append(named, cell)
 		}
 	}
-	if len(parts) == 0 {
+	return named
+}
+
+// renderRow returns cells as text.
+func renderRow(cells []string) string {
+	if len(cells) == 0 {
 		return ""
 	}
-	return strings.Join(parts, ", ") + "."
+	return strings.Join(cells, ", ") + "."
 }
 
 // referenceNumber matches the number of an entry in a list of references.

@@ -102,7 +102,30 @@ func properWords(text string) map[string]bool {
 	}
 }
 
+// wideRow is the number of cells above which only those are quoted that the question
+// names, behind the first one, which is the name of the row.
+const wideRow = 4
+
+// narrow returns the text of a row of many cells with those that the question names.
+func (r *reading) narrow(p passage) string {
+	if len(p.cells) <= wideRow {
+		return p.text
+	}
+	label, _, _ := r.match(p.cells[0])
+	quoted := p.cells[:1:1]
+	for _, cell := range p.cells[1:] {
+		if has, _, _ := r.match(cell); has&^label != 0 {
+			quoted = append(quoted, cell)
+		}
+	}
+	if len(quoted) == 1 {
+		return p.text
+	}
+	return renderRow(quoted)
+}
+
 func (r *reading) add(p passage) {
+	p.text = r.narrow(p)
 	c := candidate{passage: p}
 	c.has, c.phrases, c.words = r.match(p.text)
 	for i := range r.terms {
@@ -212,7 +235,7 @@ func (r *reading) score(c *candidate) float64 {
 	if c.fragment {
 		score *= fragmentFactor
 	}
-	if c.row {
+	if c.cells != nil {
 		score *= rowFactor
 	}
 	if strings.HasSuffix(c.text, "?") {

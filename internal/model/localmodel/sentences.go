@@ -11,10 +11,10 @@ import (
 // which it is quoted.
 type passage struct {
 	text     string
-	source   int  // index into the sources
-	position int  // among the passages of its source
-	fragment bool // not a whole sentence
-	row      bool // row of a table
+	source   int      // index into the sources
+	position int      // among the passages of its source
+	fragment bool     // not a whole sentence
+	cells    []string // of a row of a table, with the names of their columns
 	heading  string
 }
 
@@ -112,13 +112,14 @@ func (c *splitter) flushTable() {
 		cells := cutRow(row)
 		switch {
 		case len(cells) == 0: // the rule below a header
-		case i == 0 && len(rows) > 1 && isHeader(cells):
+		case i == 0 && len(rows) > 1 && (len(cutRow(rows[1])) == 0 || isHeader(cells)):
 			header = cells
 		default:
 			before := len(c.out)
-			c.add(renderRow(header, cells), false)
+			named := nameCells(header, cells)
+			c.add(renderRow(named), false)
 			for i := range c.out[before:] {
-				c.out[before+i].row = true
+				c.out[before+i].cells = named
 			}
 		}
 	}
