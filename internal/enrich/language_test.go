@@ -44,6 +44,7 @@ func TestLanguage(t *testing.T) {
 
 const (
 	english = "The employees of the company may take thirty days of leave in every calendar year, and those who travel often get more. "
+	table   = "| Region | Net sales | Operating margin | Total comprehensive income |\n| Normandie | 1,406 | 12 % | 88 |\n| La Manche | 911 | 4 % | 31 |\n"
 	german  = "Die Beschäftigten der Firma haben in jedem Kalenderjahr Anspruch auf dreißig Tage Urlaub, und wer viel reist, erhält mehr davon. "
 	chinese = "员工每年可以享受三十天的带薪休假，经常出差的人可以享受更多。"
 	arabic  = "يحق لموظفي الشركة الحصول على ثلاثين يوما من الإجازة في كل سنة، ومن يسافر كثيرا يحصل على المزيد. "
@@ -72,6 +73,11 @@ func TestLanguages(t *testing.T) {
 		}},
 		"one chapter in a long document": {long(strings.Repeat(english, 50), strings.Repeat(german, 20), strings.Repeat(english, 50)), "eng", map[string]string{german: "deu"}},
 		"a short document has one":       {german + german, "deu", map[string]string{english: "deu"}},
+		"tables of an English document":  {long(english, table), "eng", map[string]string{table: "eng"}},
+		"tables of a mixed document":     {long(english, english, german, table), "eng", map[string]string{table: "eng", german: "deu"}},
+		"a table of names is no proof":   {long(table), "und", map[string]string{table: "und"}},
+		"sentences in cells are":         {long("| 1 | " + german + " | EUR |\n"), "deu", nil},
+		"another script is":              {long("| 品名 | ねだん | ポンプ |\n"), "jpn", nil},
 		"numbers have none":              {strings.Repeat("123 456 789\n", 500), "und", map[string]string{"1": "und"}},
 		"no text":                        {"", "und", nil},
 	} {

@@ -28,7 +28,7 @@ func NewLanguages(text string) Languages {
 	l := Languages{Document: Undetermined, found: whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{}}}
 	runes := utf8.RuneCountInString(text)
 	if runes <= sampleRunes {
-		l.Document = Language(text)
+		l.Document = detectProse(text, sampleRunes, whatlanggo.Options{})
 		return l
 	}
 	samples := min((runes+sampleRunes-1)/sampleRunes, fewSamples)
@@ -36,8 +36,8 @@ func NewLanguages(text string) Languages {
 	times := map[string]int{}
 	last := len(text) * (runes - partRunes) / runes // in bytes, so that the text is not decoded as a whole
 	for i := range samples {
-		sample := beginning(text[boundary(text, last*i/(samples-1)):], partRunes)
-		code := detect(sample, whatlanggo.Options{})
+		part := text[boundary(text, last*i/(samples-1)):]
+		code := detectProse(string(beginning(part, partRunes)), partRunes, whatlanggo.Options{})
 		if code == Undetermined {
 			continue
 		}
@@ -60,12 +60,12 @@ func boundary(text string, at int) int {
 
 // Of returns the language of a part of the document. It looks at the part only if
 // the samples are of several languages, and chooses among those. A part whose
-// language cannot be told has the document's.
+// language cannot be told, such as a table of names and numbers, has the document's.
 func (l Languages) Of(part string) string {
 	if !l.mixed {
 		return l.Document
 	}
-	if code := detect(beginning(part, partRunes), l.found); code != Undetermined {
+	if code := detectProse(part, partRunes, l.found); code != Undetermined {
 		return code
 	}
 	return l.Document

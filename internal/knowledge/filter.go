@@ -57,7 +57,7 @@ const (
 // metadata is in the values of a condition if one of its elements is. The order of
 // texts is the order of their UTF-8 bytes.
 type Condition struct {
-	Field string   `json:"field"` // tags, documentId, name, language, createdAt, classification, metadata.<key>
+	Field string   `json:"field" doc:"tags, documentId, name, language, createdAt, classification or metadata.<key>. The language is ISO 639-3 of the passage; a passage whose language cannot be told, such as a table of names and numbers in a document of such tables, has und, so a filter on a language leaves it out unless it names und too"`
 	Type  Operator `json:"type"`
 	Value any      `json:"value"`
 }
