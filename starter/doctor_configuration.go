@@ -11,16 +11,13 @@ import (
 // checkSameEndpoints reports whether the server has called endpoints that this
 // configuration does not name. The checks of endpoints then say nothing about the server.
 func checkSameEndpoints(calls []client.ModelCall, cfg config.Config) []finding {
-	named := map[string][]config.Model{
-		"embedding": {cfg.Models.Embedding}, "chat": {cfg.Models.Chat}, "rerank": {cfg.Models.Rerank.Endpoint()}, "transcription": {cfg.Models.Transcription.Endpoint()},
-	}
-	for kind, m := range map[string]config.Model{"embedding": cfg.Models.Embedding, "chat": cfg.Models.Chat} {
-		for _, f := range m.Failover {
-			named[kind] = append(named[kind], f.Endpoint())
-		}
+	named := map[string][]config.Endpoint{
+		"embedding": append([]config.Endpoint{cfg.Models.Embedding.Endpoint}, cfg.Models.Embedding.Failover...),
+		"chat":      append([]config.Endpoint{cfg.Models.Chat.Endpoint}, cfg.Models.Chat.Failover...),
+		"rerank":    {cfg.Models.Rerank.Endpoint}, "transcription": {cfg.Models.Transcription.Endpoint},
 	}
 	for _, call := range calls {
-		known := func(m config.Model) bool { return m.Provider() == call.Provider }
+		known := func(m config.Endpoint) bool { return m.Provider() == call.Provider }
 		if models, ok := named[call.Kind]; ok && call.Provider != "offline" && !slices.ContainsFunc(models, known) {
 			return []finding{{
 				"configuration", findingNote, fmt.Sprintf("the server calls %s (%s), which this command's configuration does not name", call.Provider, call.Kind),

@@ -38,7 +38,11 @@ func TestDefaults(t *testing.T) {
 	if c.Limits.Parsers < 1 || c.Limits.Parsers > 4 {
 		t.Errorf("got %d parsers", c.Limits.Parsers)
 	}
-	model := config.Model{Timeout: 10 * time.Minute, IdleTimeout: time.Minute}
+	at := func(timeout, idle time.Duration) config.Model {
+		return config.Model{Endpoint: config.Endpoint{Timeout: timeout, IdleTimeout: idle}}
+	}
+	model, rerank := at(10*time.Minute, time.Minute), at(5*time.Second, 5*time.Second)
+	rerank.Type = "cohere"
 	embedding := model
 	embedding.MaxTokens = 8191
 	names := true
@@ -50,7 +54,7 @@ func TestDefaults(t *testing.T) {
 		Database:        config.Database{URL: "sqlite:///srv/a%20b/cairn.db"},
 		Vector:          config.Vector{URL: "sqlite:///srv/a%20b/index.db"},
 		Blob:            config.Blob{URL: "file:///srv/a%20b/blobs"},
-		Models:          config.Models{Chat: model, Embedding: embedding, Transcription: config.Transcription{Timeout: model.Timeout}, Image: config.Image{Timeout: 4 * time.Minute}, Rerank: config.Rerank{Type: "cohere", Timeout: 5 * time.Second}},
+		Models:          config.Models{Chat: model, Embedding: embedding, Transcription: at(model.Timeout, model.Timeout), Image: at(4*time.Minute, 4*time.Minute), Rerank: rerank},
 		Limits: config.Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9, ParseSeconds: 60, ParseMemory: 1e9, Streams: 2000,
 		},
@@ -190,14 +194,14 @@ func TestOpenAI(t *testing.T) {
 
 func TestTranscription(t *testing.T) {
 	t.Parallel()
-	if m := load(t, config.Options{Environ: []string{"OPENAI_API_KEY=sk-2"}}).Models.Transcription.Endpoint(); !m.Offline() || m.APIKey != "" {
+	if m := load(t, config.Options{Environ: []string{"OPENAI_API_KEY=sk-2"}}).Models.Transcription.Endpoint; !m.Offline() || m.APIKey != "" {
 		t.Errorf("without a setting it is at %s", m.Provider())
 	}
 	c := load(t, config.Options{Environ: []string{"K=sk-3"}, File: file(t, "models: {transcription: {base_url: 'https://x/v1', model: whisper-1, key_env: K}}")})
-	want := config.Model{
+	want := config.Endpoint{
 		BaseURL: "https://x/v1", Model: "whisper-1", KeyEnv: "K", APIKey: "sk-3", Timeout: 10 * time.Minute, IdleTimeout: 10 * time.Minute,
 	}
-	if diff := cmp.Diff(want, c.Models.Transcription.Endpoint()); diff != "" {
+	if diff := cmp.Diff(want, c.Models.Transcription.Endpoint); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -205,8 +209,8 @@ func TestTranscription(t *testing.T) {
 func TestRerank(t *testing.T) {
 	t.Parallel()
 	c := load(t, config.Options{Environ: []string{"K=sk-4"}, File: file(t, "models: {rerank: {base_url: 'https://x', type: tei, model: bge, key_env: K, timeout: 2s}}")})
-	want := config.Rerank{BaseURL: "https://x", Type: "tei", Model: "bge", KeyEnv: "K", APIKey: "sk-4", Timeout: 2 * time.Second}
-	if diff := cmp.Diff(want, c.Models.Rerank); diff != "" {
+	want := config.Endpoint{BaseURL: "https://x", Type: "tei", Model: "bge", KeyEnv: "K", APIKey: "sk-4", Timeout: 2 * time.Second, IdleTimeout: 2 * time.Second}
+	if diff := cmp.Diff(want, c.Models.Rerank.Endpoint); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -11,9 +11,6 @@ import (
 // DefaultData is the folder in the working folder where everything is kept.
 const DefaultData = "cairn-data"
 
-// Azure is the type of the endpoints of Azure OpenAI.
-const Azure = "azure"
-
 // embedded is the value of temporal.address for the server in the process.
 const embedded = "embedded"
 
@@ -29,12 +26,17 @@ const (
 
 // numbers returns the default of every number.
 func numbers() Config {
-	model := Model{Timeout: 10 * time.Minute, IdleTimeout: time.Minute}
+	model := Model{Endpoint: Endpoint{Timeout: 10 * time.Minute, IdleTimeout: time.Minute}}
 	embedding := model
 	embedding.MaxTokens = openAIEmbeddedTokens
 	return Config{
 		ShutdownSeconds: 10,
-		Models:          Models{Chat: model, Embedding: embedding, Transcription: Transcription{Timeout: model.Timeout}, Image: Image{Timeout: 4 * time.Minute}, Rerank: Rerank{Type: "cohere", Timeout: 5 * time.Second}},
+		Models: Models{
+			Chat: model, Embedding: embedding,
+			Transcription: Model{Endpoint: Endpoint{Timeout: model.Timeout}},
+			Image:         Model{Endpoint: Endpoint{Timeout: 4 * time.Minute}},
+			Rerank:        Model{Endpoint: Endpoint{Type: rerankCohere, Timeout: 5 * time.Second}},
+		},
 		Limits: Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9,
 			ParseSeconds: 60, ParseMemory: 1e9, Parsers: min(runtime.NumCPU(), 4), Streams: 2000,
@@ -98,43 +100,18 @@ func (m Models) withDefaults(env map[string]string) (Models, error) {
 		}
 		m.Embedding = m.Embedding.atOpenAI(openAIEmbeddingModel)
 	}
-	var err error
-	if m.Chat, err = m.Chat.withDefaults("models.chat", env); err != nil {
-		return Models{}, err
+	for i, f := range m.Rerank.Failover {
+		m.Rerank.Failover[i].IdleTimeout = or(f.Timeout, m.Rerank.Timeout)
 	}
-	if m.Embedding, err = m.Embedding.withDefaults("models.embedding", env); err != nil {
-		return Models{}, err
+	for _, silent := range []*Model{&m.Transcription, &m.Image, &m.Rerank} { // they say nothing before the result
+		silent.IdleTimeout = silent.Timeout
 	}
-	transcription, err := m.Transcription.Endpoint().withDefaults("models.transcription", env)
-	if err != nil {
-		return Models{}, err
-	}
-	m.Transcription.APIKey = transcription.APIKey
-	image, err := m.Image.Endpoint().withDefaults("models.image", env)
-	if err != nil {
-		return Models{}, err
-	}
-	m.Image.APIKey = image.APIKey
-	m.Rerank, err = m.Rerank.withDefaults(env)
-	return m, err
-}
-
-func (r Rerank) withDefaults(env map[string]string) (Rerank, error) {
-	first, err := r.Endpoint().withDefaults("models.rerank", env)
-	if err != nil {
-		return Rerank{}, err
-	}
-	r.APIKey = first.APIKey
-	for i, f := range r.Failover {
-		f.Type, f.Timeout = or(f.Type, "cohere"), or(f.Timeout, r.Timeout)
-		next, err := f.Endpoint().withDefaults(fmt.Sprintf("models.rerank.failover.%d", i), env)
-		if err != nil {
-			return Rerank{}, err
+	for _, named := range m.all() {
+		if err := named.complete(env); err != nil {
+			return Models{}, err
 		}
-		f.APIKey = next.APIKey
-		r.Failover[i] = f
 	}
-	return r, nil
+	return m, nil
 }
 
 func (m Model) atOpenAI(model string) Model {
@@ -144,23 +121,30 @@ func (m Model) atOpenAI(model string) Model {
 	return m
 }
 
-func (m Model) withDefaults(key string, env map[string]string) (Model, error) {
-	for i, f := range m.Failover {
+// complete fills in the settings that failovers share with the first endpoint, and the keys.
+func (m namedModel) complete(env map[string]string) error {
+	if err := m.Endpoint.setAPIKey(m.key, env); err != nil {
+		return err
+	}
+	for i := range m.Failover {
+		f := &m.Failover[i]
+		f.Type = or(f.Type, m.types[0])
 		f.Timeout, f.IdleTimeout = or(f.Timeout, m.Timeout), or(f.IdleTimeout, m.IdleTimeout)
-		next, err := f.Endpoint().withDefaults(fmt.Sprintf("%s.failover.%d", key, i), env)
-		if err != nil {
-			return Model{}, err
+		if err := f.setAPIKey(m.failoverKey(i), env); err != nil {
+			return err
 		}
-		f.APIKey = next.APIKey
-		m.Failover[i] = f
 	}
-	if m.KeyEnv == "" {
-		return m, nil
+	return nil
+}
+
+func (e *Endpoint) setAPIKey(key string, env map[string]string) error {
+	if e.KeyEnv == "" {
+		return nil
 	}
-	if m.APIKey = env[m.KeyEnv]; m.APIKey == "" {
-		return Model{}, fmt.Errorf("%s.key_env names the environment variable %s, which is not set", key, m.KeyEnv)
+	if e.APIKey = env[e.KeyEnv]; e.APIKey == "" {
+		return fmt.Errorf("%s.key_env names the environment variable %s, which is not set", key, e.KeyEnv)
 	}
-	return m, nil
+	return nil
 }
 
 func (t Temporal) withAPIKey(env map[string]string) (Temporal, error) {
@@ -233,58 +217,6 @@ func (e Extract) withLicense(env map[string]string) (Extract, error) {
 		return Extract{}, fmt.Errorf("extract.unioffice_license_env names the environment variable %s, which is not set", e.UniofficeLicenseEnv)
 	}
 	return e, nil
-}
-
-// Endpoint returns the model in the form that all kinds of models share.
-func (f Failover) Endpoint() Model {
-	return Model{
-		BaseURL: f.BaseURL, Type: f.Type, APIVersion: f.APIVersion, Deployment: f.Deployment, Model: f.Model,
-		KeyEnv: f.KeyEnv, APIKey: f.APIKey, Timeout: f.Timeout, IdleTimeout: f.IdleTimeout,
-	}
-}
-
-// Endpoint returns the model in the form that all kinds of models share. An endpoint that transcribes
-// says nothing before it has heard the whole recording.
-func (t Transcription) Endpoint() Model {
-	return Model{
-		BaseURL: t.BaseURL, Type: t.Type, APIVersion: t.APIVersion, Deployment: t.Deployment, Model: t.Model,
-		KeyEnv: t.KeyEnv, APIKey: t.APIKey, Timeout: t.Timeout, IdleTimeout: t.Timeout, Failover: t.Failover,
-	}
-}
-
-// Endpoint returns the model in the form that all kinds of models share. The endpoint says nothing
-// before the picture is made.
-func (i Image) Endpoint() Model {
-	return Model{
-		BaseURL: i.BaseURL, Type: i.Type, APIVersion: i.APIVersion, Deployment: i.Deployment, Model: i.Model,
-		KeyEnv: i.KeyEnv, APIKey: i.APIKey, Timeout: i.Timeout, IdleTimeout: i.Timeout, Failover: i.Failover,
-	}
-}
-
-// Endpoint returns the model in the form that all kinds of models share.
-func (r Rerank) Endpoint() Model {
-	return Model{BaseURL: r.BaseURL, Model: r.Model, KeyEnv: r.KeyEnv, APIKey: r.APIKey, Timeout: r.Timeout, IdleTimeout: r.Timeout}
-}
-
-// Endpoint returns the model in the form that all kinds of models share.
-func (f RerankFailover) Endpoint() Model {
-	return Model{BaseURL: f.BaseURL, Model: f.Model, KeyEnv: f.KeyEnv, APIKey: f.APIKey, Timeout: f.Timeout, IdleTimeout: f.Timeout}
-}
-
-// Offline reports whether the offline model in the process stands for m.
-func (m Model) Offline() bool { return m.BaseURL == "" }
-
-// Provider is a short name of the endpoint for logs, metrics and messages: its host, with
-// the port if the address names one, or "offline".
-func (m Model) Provider() string {
-	if m.Offline() {
-		return "offline"
-	}
-	u, err := url.Parse(m.BaseURL)
-	if err != nil {
-		return "model"
-	}
-	return u.Host
 }
 
 func or[T comparable](value, other T) T {

@@ -34,7 +34,8 @@ func Explain(key string, options Options) (Explanation, error) {
 	if v, ok = valueOf(v, f, key); !ok {
 		return Explanation{}, fmt.Errorf("%s is not set", key)
 	}
-	e := Explanation{Key: key, Meaning: fieldComments()[f.section+"."+f.name], Variable: variableOf(key)}
+	comments := fieldComments()
+	e := Explanation{Key: key, Meaning: comments[f.commentOf(comments)], Variable: variableOf(key)}
 	if e.From, err = origin(key, options); err != nil {
 		return Explanation{}, err
 	}
@@ -42,7 +43,7 @@ func Explain(key string, options Options) (Explanation, error) {
 	case f.secret && !v.IsZero():
 		e.Value = mask
 	default:
-		text, err := yaml.Marshal(shown(v))
+		text, err := yaml.Marshal(shown(f, v))
 		if err != nil {
 			return Explanation{}, fmt.Errorf("show %s: %w", key, err)
 		}

@@ -40,15 +40,17 @@ models:
 func TestEveryKindOfModelIsAList(t *testing.T) {
 	t.Parallel()
 	c := load(t, config.Options{File: file(t, otherModels), Environ: []string{"SECOND=sk-2", "CAIRN_MODELS__RERANK__FAILOVER__1__MODEL=other"}})
-	got := map[string]config.Model{"image": c.Models.Image.Endpoint(), "transcription": c.Models.Transcription.Endpoint()}
+	got := map[string]config.Model{"image": c.Models.Image, "transcription": c.Models.Transcription}
 	want := map[string]config.Model{
 		"image": {
-			BaseURL: "https://name.openai.azure.com", Type: config.Azure, APIVersion: "2024-10-21", Model: "dall-e-3", Deployment: "pictures", Timeout: 4 * time.Minute, IdleTimeout: 4 * time.Minute,
-			Failover: []config.Failover{{BaseURL: "https://second.example.com/v1", Model: "gpt-image-1", KeyEnv: "SECOND", APIKey: "sk-2", Timeout: 4 * time.Minute, IdleTimeout: 4 * time.Minute}},
+			Endpoint: config.Endpoint{
+				BaseURL: "https://name.openai.azure.com", Type: config.Azure, APIVersion: "2024-10-21", Model: "dall-e-3", Deployment: "pictures", Timeout: 4 * time.Minute, IdleTimeout: 4 * time.Minute,
+			},
+			Failover: []config.Endpoint{{BaseURL: "https://second.example.com/v1", Model: "gpt-image-1", KeyEnv: "SECOND", APIKey: "sk-2", Timeout: 4 * time.Minute, IdleTimeout: 4 * time.Minute}},
 		},
 		"transcription": {
-			BaseURL: "https://llm.example.com/v1", Model: "whisper-1", Timeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
-			Failover: []config.Failover{{
+			Endpoint: config.Endpoint{BaseURL: "https://llm.example.com/v1", Model: "whisper-1", Timeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute},
+			Failover: []config.Endpoint{{
 				BaseURL: "https://name.openai.azure.com", Type: config.Azure, Model: "whisper", Deployment: "heard", KeyEnv: "SECOND", APIKey: "sk-2", Timeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
 			}},
 		},
@@ -56,9 +58,9 @@ func TestEveryKindOfModelIsAList(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	rerank := []config.RerankFailover{
-		{BaseURL: "https://second.example.com", Type: "tei", Model: "bge-small", KeyEnv: "SECOND", APIKey: "sk-2", Timeout: time.Second},
-		{BaseURL: "https://third.example.com/v1", Type: "cohere", Model: "other", Timeout: 3 * time.Second},
+	rerank := []config.Endpoint{
+		{BaseURL: "https://second.example.com", Type: "tei", Model: "bge-small", KeyEnv: "SECOND", APIKey: "sk-2", Timeout: time.Second, IdleTimeout: time.Second},
+		{BaseURL: "https://third.example.com/v1", Type: "cohere", Model: "other", Timeout: 3 * time.Second, IdleTimeout: 3 * time.Second},
 	}
 	if diff := cmp.Diff(rerank, c.Models.Rerank.Failover); diff != "" {
 		t.Error(diff)

@@ -23,22 +23,22 @@ models:
 
 func TestFailover(t *testing.T) {
 	t.Parallel()
-	second := config.Failover{BaseURL: "https://second.example.com/v1", Model: "small", KeyEnv: "SECOND", APIKey: "sk-2", Timeout: 2 * time.Minute, IdleTimeout: 20 * time.Second}
-	azure := config.Failover{BaseURL: "https://name.openai.azure.com", Type: config.Azure, APIVersion: "2024-10-21", Model: "gpt-4o", Deployment: "chat", Timeout: 2 * time.Minute, IdleTimeout: time.Minute}
+	second := config.Endpoint{BaseURL: "https://second.example.com/v1", Model: "small", KeyEnv: "SECOND", APIKey: "sk-2", Timeout: 2 * time.Minute, IdleTimeout: 20 * time.Second}
+	azure := config.Endpoint{BaseURL: "https://name.openai.azure.com", Type: config.Azure, APIVersion: "2024-10-21", Model: "gpt-4o", Deployment: "chat", Timeout: 2 * time.Minute, IdleTimeout: time.Minute}
 	other := second
 	other.Model = "other"
 	path := file(t, failoverSample)
 	for name, test := range map[string]struct {
 		options config.Options
-		want    []config.Failover
+		want    []config.Endpoint
 	}{
-		"in_a_file":                  {config.Options{File: path, Environ: []string{"SECOND=sk-2"}}, []config.Failover{second, azure}},
-		"a_variable_changes_one_key": {config.Options{File: path, Environ: []string{"SECOND=sk-2", "CAIRN_MODELS__CHAT__FAILOVER__0__MODEL=other"}}, []config.Failover{other, azure}},
+		"in_a_file":                  {config.Options{File: path, Environ: []string{"SECOND=sk-2"}}, []config.Endpoint{second, azure}},
+		"a_variable_changes_one_key": {config.Options{File: path, Environ: []string{"SECOND=sk-2", "CAIRN_MODELS__CHAT__FAILOVER__0__MODEL=other"}}, []config.Endpoint{other, azure}},
 		"in_the_environment": {config.Options{Environ: []string{
 			"SECOND=sk-2", "CAIRN_MODELS__CHAT__BASE_URL=https://llm.example.com/v1", "CAIRN_MODELS__CHAT__MODEL=large", "CAIRN_MODELS__CHAT__TIMEOUT=2m",
 			"CAIRN_MODELS__CHAT__FAILOVER__0__BASE_URL=https://second.example.com/v1", "CAIRN_MODELS__CHAT__FAILOVER__0__MODEL=small",
 			"CAIRN_MODELS__CHAT__FAILOVER__0__KEY_ENV=SECOND", "CAIRN_MODELS__CHAT__FAILOVER__0__IDLE_TIMEOUT=20s",
-		}}, []config.Failover{second}},
+		}}, []config.Endpoint{second}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

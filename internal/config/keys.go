@@ -17,12 +17,28 @@ type field struct {
 	index   []int  // where it is in a Config
 	kind    reflect.Type
 	secret  bool
+	holders []holder // the fields that hold its section, the outermost first
+}
+
+// holder is a field that holds a section. Its comment can give keys of the section another
+// meaning, and its tag without lists the keys of the struct that are none in this section.
+type holder struct {
+	field   string // "Models.Rerank"
+	key     string // "models.rerank"
+	without []string
+}
+
+// inside returns a key of the section without what stands before it, and without the
+// number of a failover: "failover.type".
+func (h holder) inside(key string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(key, h.key+"."), anyNumber+".", "")
 }
 
 // fields lists the keys in the order of the structs.
-func fields() []field { return fieldsOf(reflect.TypeFor[Config](), "", nil) }
+func fields() []field { return fieldsOf(reflect.TypeFor[Config](), field{}) }
 
-func fieldsOf(t reflect.Type, path string, index []int) []field {
+// fieldsOf lists the keys of a struct that is the value of in.
+func fieldsOf(t reflect.Type, in field) []field {
 	var all []field
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -30,18 +46,39 @@ func fieldsOf(t reflect.Type, path string, index []int) []field {
 		if name == "-" {
 			continue
 		}
-		key := strings.TrimPrefix(path+"."+name, ".")
-		at := append(slices.Clone(index), i)
-		if f.Type.Kind() == reflect.Struct {
-			all = append(all, fieldsOf(f.Type, key, at)...)
-			continue
+		at := field{
+			key: strings.TrimPrefix(in.key+"."+name, "."), section: t.Name(), name: f.Name, index: append(slices.Clone(in.index), i),
+			kind: f.Type, secret: f.Tag.Get("secret") == "true", holders: in.holders,
 		}
-		all = append(all, field{
-			key: key, section: t.Name(), name: f.Name, index: at,
-			kind: f.Type, secret: f.Tag.Get("secret") == "true",
-		})
+		held := holder{field: t.Name() + "." + f.Name, key: at.key, without: strings.Fields(f.Tag.Get("without"))}
+		switch {
+		case f.Anonymous: // its keys are keys of t
+			at.key = in.key
+			all = append(all, fieldsOf(f.Type, at)...)
+		case f.Type.Kind() == reflect.Struct:
+			at.holders = append(slices.Clone(in.holders), held)
+			all = append(all, fieldsOf(f.Type, at)...)
+		case !at.excluded():
+			all = append(all, at)
+		}
 	}
 	return all
+}
+
+// excluded reports whether a section of the key does not have it.
+func (f field) excluded() bool {
+	return slices.ContainsFunc(f.holders, func(h holder) bool { return slices.Contains(h.without, h.inside(f.key)) })
+}
+
+// commentOf returns where in comments the meaning of a key is: in the comment of a holder,
+// else of the field itself.
+func (f field) commentOf(comments map[string]string) string {
+	for _, h := range f.holders {
+		if name := h.field + "." + h.inside(f.key); comments[name] != "" {
+			return name
+		}
+	}
+	return f.section + "." + f.name
 }
 
 // isSections reports whether a type is a list of sections.
@@ -61,10 +98,12 @@ const (
 // sections returns the keys of a section in a list or a map. Their index is that in the
 // section.
 func (f field) sections() []field {
+	in := field{key: f.key + "." + anyNumber}
 	if isNamed(f.kind) {
-		return fieldsOf(f.kind.Elem(), f.key+"."+anyName, nil)
+		in.key = f.key + "." + anyName
 	}
-	return fieldsOf(f.kind.Elem(), f.key+"."+anyNumber, nil)
+	in.holders = append(slices.Clone(f.holders), holder{field: f.section + "." + f.name, key: in.key})
+	return fieldsOf(f.kind.Elem(), in)
 }
 
 // general returns a key with anyNumber in the place of each number, and with anyName in

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,8 @@ import (
 var (
 	//go:embed config.go
 	source string
+	//go:embed models.go
+	modelsSource string
 	//go:embed secret.go
 	secretSource string
 	//go:embed sandbox.go
@@ -21,7 +24,7 @@ var (
 
 const referenceHead = `# Configuration
 
-<!-- Made from internal/config/config.go by: go test ./internal/config -run Reference -update -->
+<!-- Made from the comments in internal/config by: go test ./internal/config -run Reference -update -->
 
 Everything has a default, so none of this is needed to start. Values come from a
 YAML file (` + "`--config FILE`" + ` or ` + "`CAIRN_CONFIG`" + `), from environment variables, and from
@@ -63,35 +66,93 @@ var first = []struct{ key, when string }{
 	{"blob.url", "originals and results are in a bucket"},
 }
 
+// anyModel stands in a key for the name of a model.
+const anyModel = "<model>"
+
+// row is one row of a table of keys.
+type row struct {
+	key, meaning string
+	models       []string // which have the key, where it has anyModel
+}
+
+// rows returns the rows of all keys. The keys that mean the same for several models are one
+// row. of has the row of each key by its number.
+func rows() (all []row, of map[string]int) {
+	comments := fieldComments()
+	of = map[string]int{}
+	for _, f := range leaves() {
+		comment := f.commentOf(comments)
+		r := row{key: f.key, meaning: comments[comment]}
+		if strings.HasPrefix(comment, "Endpoint.") || strings.HasPrefix(comment, "Model.") {
+			model := strings.Split(f.key, ".")[1]
+			r.key, r.models = strings.Replace(f.key, model, anyModel, 1), []string{model}
+		}
+		at := slices.IndexFunc(all, func(other row) bool { return other.key == r.key })
+		if at < 0 {
+			at, all = len(all), append(all, r)
+		} else {
+			all[at].models = append(all[at].models, r.models...)
+		}
+		of[f.key] = at
+	}
+	return all, of
+}
+
+// leaves lists the keys, with the keys of the sections in lists and maps.
+func leaves() []field {
+	var all []field
+	for _, f := range fields() {
+		if isSections(f.kind) || isNamed(f.kind) {
+			all = append(all, f.sections()...)
+			continue
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
 // Reference is the description of every key as Markdown, as it stands in
 // docs/configuration.md.
 func Reference() string {
-	comments := fieldComments()
+	all, of := rows()
 	var out strings.Builder
 	out.WriteString(referenceHead)
 	out.WriteString("\n## Where to begin\n\nMost installations set none, or some of these ten:\n\n| key | when |\n|---|---|\n")
 	for _, f := range first {
-		fmt.Fprintf(&out, "| [`%s`](#%s) | %s |\n", f.key, anchorOf(sectionOf(f.key)), f.when)
+		fmt.Fprintf(&out, "| [`%s`](#%s) | %s |\n", f.key, anchorOf(sectionOf(all[of[f.key]].key)), f.when)
 	}
 	section := "-"
-	var all []field
-	for _, f := range fields() {
-		if all = append(all, f); isSections(f.kind) || isNamed(f.kind) {
-			all = append(all[:len(all)-1], f.sections()...)
-		}
-	}
-	for _, f := range all {
-		if name := sectionOf(f.key); name != section {
+	for _, r := range all {
+		if name := sectionOf(r.key); name != section {
 			section = name
-			title := "`" + name + "`"
-			if name == "" {
-				title = "Top level"
-			}
-			fmt.Fprintf(&out, "\n## %s\n\n| key | variable | meaning |\n|---|---|---|\n", title)
+			out.WriteString(titleOf(section))
 		}
-		fmt.Fprintf(&out, "| `%s` | `%s` | %s |\n", f.key, variableOf(f.key), comments[f.section+"."+f.name])
+		meaning := r.meaning
+		if r.models != nil {
+			meaning = strings.Join(r.models, ", ") + " | " + meaning
+		}
+		fmt.Fprintf(&out, "| `%s` | `%s` | %s |\n", r.key, variableOf(r.key), meaning)
 	}
 	return out.String()
+}
+
+// sharedIntroduction stands before the keys that several models have.
+const sharedIntroduction = "The keys of the models, with the name of a model in the place of `<model>`. The keys that mean\n" +
+	"something else for a model, or have another default there, follow in the model's own table.\n\n"
+
+// titleOf returns the title of a section and the head of its table.
+func titleOf(section string) string {
+	title, introduction, column := "`"+section+"`", "", ""
+	switch {
+	case section == "":
+		title = "Top level"
+	case section == "models."+anyModel:
+		introduction, column = sharedIntroduction, " models |"
+	case strings.Contains(section, anyModel):
+		column = " models |"
+	}
+	rule := "|---|---|---|" + strings.Repeat("---|", min(len(column), 1))
+	return fmt.Sprintf("\n## %s\n\n%s| key | variable |%s meaning |\n%s\n", title, introduction, column, rule)
 }
 
 // anchorOf returns the name under which a link finds the title of a section.
@@ -112,7 +173,7 @@ func sectionOf(key string) string {
 // fieldComments returns the comment of each field on one line, by "Struct.Field".
 func fieldComments() map[string]string {
 	comments := map[string]string{}
-	for name, text := range map[string]string{"config.go": source, "secret.go": secretSource, "sandbox.go": sandboxSource} {
+	for name, text := range map[string]string{"config.go": source, "models.go": modelsSource, "secret.go": secretSource, "sandbox.go": sandboxSource} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
 		if err != nil {
 			continue // the compiler has read the same file
@@ -132,10 +193,22 @@ func addComments(comments map[string]string, file *ast.File) {
 		if s, ok := t.Type.(*ast.StructType); ok {
 			for _, f := range s.Fields.List {
 				for _, name := range f.Names {
-					comments[t.Name.Name+"."+name.Name] = strings.Join(strings.Fields(f.Doc.Text()), " ")
+					addComment(comments, t.Name.Name+"."+name.Name, f.Doc.Text())
 				}
 			}
 		}
 		return false
 	})
+}
+
+// addComment adds the comment of a field, and the items of its list as the meanings of the
+// keys that they begin with.
+func addComment(comments map[string]string, name, text string) {
+	oneLine := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	list := strings.Split(text, "\n  - ")
+	comments[name] = oneLine(list[0])
+	for _, item := range list[1:] {
+		key, meaning, _ := strings.Cut(item, ": ")
+		comments[name+"."+key] = oneLine(meaning)
+	}
 }

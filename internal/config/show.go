@@ -33,7 +33,7 @@ func (c Config) Masked() string {
 		case f.secret && !v.IsZero():
 			node.SetString(mask)
 		default:
-			if err := node.Encode(shown(v)); err != nil {
+			if err := node.Encode(shown(f, v)); err != nil {
 				node.SetString(fmt.Sprint(v.Interface())) // no type of ours comes here
 			}
 		}
@@ -48,19 +48,19 @@ func (c Config) Masked() string {
 	return out.String()
 }
 
-// shown is a value as somebody would write it into the file.
-func shown(v reflect.Value) any {
+// shown is the value of a field as somebody would write it into the file.
+func shown(f field, v reflect.Value) any {
 	switch {
 	case isSections(v.Type()):
 		list := []yaml.Node{}
 		for i := range v.Len() {
-			list = append(list, shownSection(v.Index(i)))
+			list = append(list, shownSection(f, v.Index(i)))
 		}
 		return list
 	case isNamed(v.Type()):
 		named := map[string]yaml.Node{}
 		for _, name := range v.MapKeys() {
-			named[name.String()] = shownSection(v.MapIndex(name))
+			named[name.String()] = shownSection(f, v.MapIndex(name))
 		}
 		return named
 	case v.Kind() == reflect.Slice:
@@ -77,15 +77,16 @@ func shown(v reflect.Value) any {
 	}
 }
 
-// shownSection is a section of a list or a map. Its keys hold no secrets.
-func shownSection(v reflect.Value) yaml.Node {
+// shownSection is a section of the list or map in a field. Its keys hold no secrets.
+func shownSection(in field, v reflect.Value) yaml.Node {
 	section := yaml.Node{Kind: yaml.MappingNode}
-	for _, f := range fieldsOf(v.Type(), "", nil) {
+	for _, f := range in.sections() {
 		node := &yaml.Node{}
-		if err := node.Encode(shown(v.FieldByIndex(f.index))); err != nil {
+		if err := node.Encode(shown(f, v.FieldByIndex(f.index))); err != nil {
 			node.SetString(err.Error()) // as in Masked
 		}
-		section.Content = append(section.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: f.key}, node)
+		name := f.key[strings.LastIndex(f.key, ".")+1:]
+		section.Content = append(section.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, node)
 	}
 	return section
 }

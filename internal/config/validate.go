@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,10 +20,6 @@ const (
 	// secretKeyBytes is the length of the key for secrets.
 	secretKeyBytes = 32
 )
-
-// minEmbeddedTokens is the least number of tokens that leaves room for a text beside
-// what names its document.
-const minEmbeddedTokens = 128
 
 // maxIngestRetention is how long the embedded Temporal server keeps all histories.
 const maxIngestRetention = 30 * 24 * time.Hour
@@ -44,12 +39,7 @@ func (c Config) validate() error {
 		c.Database.validate(),
 		c.Vector.validate(),
 		c.Blob.validate(),
-		c.Models.Chat.validate("models.chat"),
-		c.Models.Embedding.validate("models.embedding"),
-		c.Models.Embedding.validateSame("models.embedding"),
-		c.Models.Transcription.Endpoint().validate("models.transcription"),
-		c.Models.Image.Endpoint().validate("models.image"),
-		c.Models.Rerank.validate("models.rerank"),
+		c.Models.validate(),
 		c.WebSearch.validate(),
 		c.validateSecrets(),
 		c.validateNamedSecrets(),
@@ -158,81 +148,6 @@ func (c Config) validateNumbers() error {
 		checkRange("limits.key_queries_per_minute", int64(l.KeyQueriesPerMinute), 0, 1e6),
 	)
 }
-
-func (r Rerank) validate(key string) error {
-	errs := []error{r.Endpoint().validate(key), checkChoice(key+".type", r.Type, "cohere", "tei")}
-	if r.BaseURL == "" && len(r.Failover) > 0 {
-		errs = append(errs, fmt.Errorf("%s names no endpoint: set %s.base_url, or leave the section out", key, key))
-	}
-	for i, f := range r.Failover {
-		at := fmt.Sprintf("%s.failover.%d", key, i)
-		if f.BaseURL == "" {
-			errs = append(errs, fmt.Errorf("%s.base_url: the address of the endpoint is needed", at))
-			continue
-		}
-		errs = append(errs, f.Endpoint().validate(at), checkChoice(at+".type", f.Type, "cohere", "tei"))
-	}
-	return errors.Join(errs...)
-}
-
-func (m Model) validate(key string) error {
-	var errs []error
-	if m.BaseURL == "" {
-		if m.Model != "" || m.KeyEnv != "" || m.Dimensions != 0 || m.Type != "" || len(m.Failover) > 0 {
-			errs = append(errs, fmt.Errorf("%s names no endpoint: set %s.base_url, or leave the section out", key, key))
-		}
-	} else {
-		errs = append(errs, checkURL(key+".base_url", m.BaseURL))
-		if m.Model == "" {
-			errs = append(errs, fmt.Errorf("%s.model: the name of the model at %s is needed", key, m.Provider()))
-		}
-	}
-	errs = append(errs, m.validateType(key))
-	for i, f := range m.Failover {
-		at := fmt.Sprintf("%s.failover.%d", key, i)
-		if f.BaseURL == "" {
-			errs = append(errs, fmt.Errorf("%s.base_url: the address of the endpoint is needed", at))
-			continue
-		}
-		errs = append(errs, f.Endpoint().validate(at))
-	}
-	errs = append(errs, checkRange(key+".dimensions", int64(m.Dimensions), 0, 65536))
-	if m.MaxTokens != 0 {
-		errs = append(errs, checkRange(key+".max_tokens", int64(m.MaxTokens), minEmbeddedTokens, 1e6))
-	}
-	errs = append(errs, checkTimeout(key+".timeout", m.Timeout), checkTimeout(key+".idle_timeout", m.IdleTimeout))
-	return errors.Join(errs...)
-}
-
-// validateType refuses keys of Azure OpenAI beside another type.
-func (m Model) validateType(key string) error {
-	if m.Type != Azure {
-		if m.APIVersion != "" || m.Deployment != "" {
-			return fmt.Errorf("%s.api_version and deployment are for %s.type azure", key, key)
-		}
-		return checkChoice(key+".type", m.Type, "", "openai", Azure)
-	}
-	if u, err := url.Parse(m.BaseURL); err == nil && strings.Contains(u.Path+"/", "/openai/") {
-		return fmt.Errorf("%s.base_url: for azure it is the address of the resource, such as https://name.openai.azure.com, without /openai and what follows it", key)
-	}
-	if m.APIVersion != "" && !azureVersion.MatchString(m.APIVersion) {
-		return fmt.Errorf("%s.api_version %q: write a version of Azure's API such as 2024-10-21, preview, or leave it out", key, m.APIVersion)
-	}
-	return nil
-}
-
-// validateSame refuses a failover to another model: its vectors cannot be compared.
-func (m Model) validateSame(key string) error {
-	for i, f := range m.Failover {
-		if f.Model != m.Model {
-			return fmt.Errorf("%s.failover.%d.model is %s: it must be %s as %s.model, because vectors of two models cannot be compared", key, i, f.Model, m.Model, key)
-		}
-	}
-	return nil
-}
-
-// azureVersion matches the versions of Azure's API.
-var azureVersion = regexp.MustCompile(`^(20\d\d-\d\d-\d\d(-preview)?|preview)$`)
 
 // checkTimeout catches a number without its unit, which counts nanoseconds, and
 // a time that the step which makes the call does not have.

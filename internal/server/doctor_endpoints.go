@@ -30,13 +30,13 @@ func CheckEndpoints(ctx context.Context, cfg config.Config, calls []client.Model
 		found = append(found, checkAddresses(ctx, "chat", m)...)
 	}
 	if m := cfg.Models.Rerank; m.BaseURL != "" {
-		found = append(found, checkRerank(ctx, "rerank", m.Endpoint(), m.Type))
+		found = append(found, checkRerank(ctx, "rerank", m))
 		for _, f := range m.Failover {
-			found = append(found, checkRerank(ctx, "rerank failover", f.Endpoint(), f.Type))
+			found = append(found, checkRerank(ctx, "rerank failover", config.Model{Endpoint: f}))
 		}
 	}
-	found = append(found, checkAddresses(ctx, "transcription", cfg.Models.Transcription.Endpoint())...)
-	return append(found, checkAddresses(ctx, "image", cfg.Models.Image.Endpoint())...)
+	found = append(found, checkAddresses(ctx, "transcription", cfg.Models.Transcription)...)
+	return append(found, checkAddresses(ctx, "image", cfg.Models.Image)...)
 }
 
 // offlineEndpoint is the finding about a model for which this command's configuration names
@@ -56,9 +56,7 @@ func checkEmbeddings(ctx context.Context, m config.Model) []Finding {
 	first, length := checkEmbedding(ctx, "embedding", m)
 	found := []Finding{first}
 	for _, f := range m.Failover {
-		e := f.Endpoint()
-		e.Dimensions = m.Dimensions
-		other, n := checkEmbedding(ctx, "embedding failover", e)
+		other, n := checkEmbedding(ctx, "embedding failover", config.Model{Endpoint: f, Dimensions: m.Dimensions})
 		if length > 0 && n > 0 && n != length {
 			other.State, other.Next = FindingBad, fmt.Sprintf("name a model with %d dimensions: the vectors of both are compared", length)
 		}
@@ -98,12 +96,12 @@ func failedEndpoint(check, key string, m config.Model, err error) Finding {
 	return Finding{check, FindingBad, fmt.Sprintf("%s at %s %s", m.Model, m.Provider(), happened), strings.ReplaceAll(advice, "models.*", key)}
 }
 
-// checkRerank asks an endpoint of a protocol for a rank.
-func checkRerank(ctx context.Context, what string, m config.Model, protocol string) Finding {
+// checkRerank asks an endpoint for a rank.
+func checkRerank(ctx context.Context, what string, m config.Model) Finding {
 	ctx, cancel := context.WithTimeout(ctx, checkPatience)
 	defer cancel()
 	start := time.Now()
-	if _, err := model.NewReranker(endpoint(m, "", ""), model.RerankShape(protocol), nil).Rerank(ctx, "test", []string{"test"}); err != nil {
+	if _, err := model.NewReranker(endpoint(m, "", ""), model.RerankShape(m.Type), nil).Rerank(ctx, "test", []string{"test"}); err != nil {
 		f := failedEndpoint(what+" endpoint", "models.rerank", m, err)
 		f.Next += "; searches continue without it"
 		return f
@@ -119,7 +117,7 @@ func checkAddresses(ctx context.Context, kind string, m config.Model) []Finding 
 	}
 	found := []Finding{checkAddress(ctx, kind, m)}
 	for _, f := range m.Failover {
-		found = append(found, checkAddress(ctx, kind+" failover", f.Endpoint()))
+		found = append(found, checkAddress(ctx, kind+" failover", config.Model{Endpoint: f}))
 	}
 	return found
 }

@@ -70,9 +70,9 @@ func TestDoctorNamesTheCauseOfAnEndpoint(t *testing.T) {
 	gone.Close()
 	at := strings.TrimPrefix(models.URL, "http://")
 	var cfg config.Config
-	cfg.Models.Embedding = config.Model{BaseURL: models.URL + "/v1", Model: "m"}
-	cfg.Models.Chat = config.Model{BaseURL: models.URL + "/v1", Model: "c"}
-	cfg.Models.Transcription = config.Transcription{BaseURL: gone.URL + "/v1", Model: "t"}
+	cfg.Models.Embedding = config.Model{Endpoint: config.Endpoint{BaseURL: models.URL + "/v1", Model: "m"}}
+	cfg.Models.Chat = config.Model{Endpoint: config.Endpoint{BaseURL: models.URL + "/v1", Model: "c"}}
+	cfg.Models.Transcription = config.Model{Endpoint: config.Endpoint{BaseURL: gone.URL + "/v1", Model: "t"}}
 	want := []Finding{
 		{"embedding endpoint", FindingBad, "m at " + at + " refused our credentials (status 401)", "check the key that models.embedding.key_env names, then: cairn documents retry --all --code provider_failed"},
 		{"chat endpoint", FindingBad, "c at " + at + " is overloaded or failing (status 502)", "try again later"},

@@ -55,10 +55,10 @@ func (p *platform) connectModels() {
 	}
 	p.embeddings = &embeddings{instance: p.embed, offline: p.cfg.Models.Embedding.Offline(), others: map[string]ingestion.Embedder{}}
 	p.embeddings.revisions = p.revisions(httpClient)
-	if m := p.cfg.Models.Image.Endpoint(); m.BaseURL != "" {
+	if m := p.cfg.Models.Image; m.BaseURL != "" {
 		p.paint = model.New(endpoint(m, "", ""), httpClient).WithFailover(p.log, failover(m, httpClient)...)
 	}
-	if m := p.cfg.Models.Transcription.Endpoint(); m.BaseURL != "" {
+	if m := p.cfg.Models.Transcription; m.BaseURL != "" {
 		p.transcribe = model.New(endpoint(m, "", ""), httpClient).WithFailover(p.log, failover(m, httpClient)...)
 	}
 }
@@ -95,9 +95,8 @@ func endpoint(m config.Model, offline, name string) model.Endpoint {
 func failover(m config.Model, client *http.Client) []*model.Client {
 	var others []*model.Client
 	for _, f := range m.Failover {
-		e := endpoint(f.Endpoint(), "", "")
-		e.Dimensions, e.MaxTokens = m.Dimensions, m.MaxTokens
-		others = append(others, model.New(e, client))
+		m.Endpoint = f
+		others = append(others, model.New(endpoint(m, "", ""), client))
 	}
 	return others
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
@@ -15,10 +16,10 @@ func (p *platform) searchModels() retrieve.Models {
 		models.RerankerName, models.RerankTime = r.Model, r.Timeout
 		var others []*model.Reranker
 		for _, f := range r.Failover {
-			others = append(others, model.NewReranker(endpoint(f.Endpoint(), "", ""), model.RerankShape(f.Type), nil))
+			others = append(others, model.NewReranker(endpoint(config.Model{Endpoint: f}, "", ""), model.RerankShape(f.Type), nil))
 			models.RerankTime += f.Timeout
 		}
-		first := model.NewReranker(endpoint(r.Endpoint(), "", ""), model.RerankShape(r.Type), nil)
+		first := model.NewReranker(endpoint(r, "", ""), model.RerankShape(r.Type), nil)
 		models.Reranker = searchReranker{first.WithFailover(p.log, others...), p}
 	}
 	if web, ok := p.webSource(); ok {

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// minEmbeddedTokens is the least number of tokens that leaves room for a text beside
+// what names its document.
+const minEmbeddedTokens = 128
+
+func (m Models) validate() error {
+	var errs []error
+	for _, named := range m.all() {
+		errs = append(errs, named.validate())
+	}
+	return errors.Join(append(errs, m.Embedding.validateSame("models.embedding"))...)
+}
+
+func (m namedModel) validate() error {
+	var errs []error
+	if m.BaseURL == "" {
+		typed := m.types[0] == "" && m.Type != ""
+		if m.Model.Model != "" || m.KeyEnv != "" || m.Dimensions != 0 || typed || len(m.Failover) > 0 {
+			errs = append(errs, fmt.Errorf("%s names no endpoint: set %s.base_url, or leave the section out", m.key, m.key))
+		}
+	}
+	errs = append(errs, m.Endpoint.validate(m.key, m.types))
+	for i, f := range m.Failover {
+		at := m.failoverKey(i)
+		if f.BaseURL == "" {
+			errs = append(errs, fmt.Errorf("%s.base_url: the address of the endpoint is needed", at))
+			continue
+		}
+		errs = append(errs, f.validate(at, m.types))
+	}
+	errs = append(errs, checkRange(m.key+".dimensions", int64(m.Dimensions), 0, 65536))
+	if m.MaxTokens != 0 {
+		errs = append(errs, checkRange(m.key+".max_tokens", int64(m.MaxTokens), minEmbeddedTokens, 1e6))
+	}
+	return errors.Join(errs...)
+}
+
+func (e Endpoint) validate(key string, types []string) error {
+	errs := []error{checkURL(key+".base_url", e.BaseURL)}
+	if e.BaseURL != "" && e.Model == "" {
+		errs = append(errs, fmt.Errorf("%s.model: the name of the model at %s is needed", key, e.Provider()))
+	}
+	errs = append(errs, e.validateType(key, types), checkTimeout(key+".timeout", e.Timeout), checkTimeout(key+".idle_timeout", e.IdleTimeout))
+	return errors.Join(errs...)
+}
+
+// validateType refuses keys of Azure OpenAI beside another type.
+func (e Endpoint) validateType(key string, types []string) error {
+	if e.Type != Azure {
+		if e.APIVersion != "" || e.Deployment != "" {
+			return fmt.Errorf("%s.api_version and deployment are for %s.type azure", key, key)
+		}
+		return checkChoice(key+".type", e.Type, types...)
+	}
+	if u, err := url.Parse(e.BaseURL); err == nil && strings.Contains(u.Path+"/", "/openai/") {
+		return fmt.Errorf("%s.base_url: for azure it is the address of the resource, such as https://name.openai.azure.com, without /openai and what follows it", key)
+	}
+	if e.APIVersion != "" && !azureVersion.MatchString(e.APIVersion) {
+		return fmt.Errorf("%s.api_version %q: write a version of Azure's API such as 2024-10-21, preview, or leave it out", key, e.APIVersion)
+	}
+	return checkChoice(key+".type", e.Type, types...)
+}
+
+// validateSame refuses a failover to another model: its vectors cannot be compared.
+func (m Model) validateSame(key string) error {
+	for i, f := range m.Failover {
+		if f.Model != m.Model {
+			return fmt.Errorf("%s.failover.%d.model is %s: it must be %s as %s.model, because vectors of two models cannot be compared", key, i, f.Model, m.Model, key)
+		}
+	}
+	return nil
+}
+
+// azureVersion matches the versions of Azure's API.
+var azureVersion = regexp.MustCompile(`^(20\d\d-\d\d-\d\d(-preview)?|preview)$`)
