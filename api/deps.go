@@ -25,6 +25,11 @@ import (
 
 // Config is the part of the configuration that concerns the API.
 type Config struct {
+	// InstanceLimits bound what requests bring. Its sizes default to 100 MB of a file, 20 MB
+	// of a text and 2 GB of a request.
+	knowledge.InstanceLimits
+	// InstanceFeatures are what projects may set and ask for.
+	knowledge.InstanceFeatures
 	// Version is the program's version in openapi.json. Defaults to "dev".
 	Version string
 	// Process names this process among those that serve the API over the same stores; no
@@ -38,17 +43,9 @@ type Config struct {
 	// Presign answers requests for originals with the address of the bytes in their
 	// bucket. Defaults to false: the server sends the bytes.
 	Presign bool
-	// FileBytes bounds one uploaded file. Defaults to 100 MB.
-	FileBytes int64
-	// TextBytes bounds the text of a document that is sent as JSON. Defaults to
-	// 20 MB.
-	TextBytes int64
 	// RequestFiles bounds the files of one upload request; only tests set it.
 	// Defaults to 200.
 	RequestFiles int
-	// RequestBytes bounds a request that brings documents, with all its files.
-	// Defaults to 2 GB.
-	RequestBytes int64
 	// BodyMemory bounds the bytes of large bodies that are held in memory at a
 	// time; further requests wait. Only tests set it. Defaults to 256 MB.
 	BodyMemory int64
@@ -57,28 +54,6 @@ type Config struct {
 	// StreamPatience bounds how long the reader of a WebSocket may leave unread what was
 	// sent. Only tests set it. Defaults to 60 s.
 	StreamPatience time.Duration
-	// UserQueriesPerMinute bounds the questions of one user. Defaults to no bound.
-	UserQueriesPerMinute int
-	// KeyQueriesPerMinute bounds the questions of one API key that has no bound of its
-	// own. Defaults to no bound.
-	KeyQueriesPerMinute int
-	// Reranker is the name of the instance's reranker. Defaults to none.
-	Reranker string
-	// ChatModels are the only chat models that can be asked. Defaults to none: the endpoint
-	// may serve models of any name.
-	ChatModels []string
-	// Tools are the names of the tools that the instance has for projects that set them.
-	// Defaults to none.
-	Tools []string
-	// WebProvider is the search engine that the instance searches the web with. Defaults to
-	// none.
-	WebProvider knowledge.WebProvider
-	// Components says how to install what a tool needs and this machine lacks, by the name
-	// of the tool. Defaults to none.
-	Components map[string]string
-	// Offline is the offline embedding model, if the instance has no endpoint for
-	// embeddings. Defaults to none.
-	Offline knowledge.Embeddings
 	// TempDir holds uploads with an Idempotency-Key while their hash is computed.
 	// Defaults to the system's folder for temporary files.
 	TempDir string

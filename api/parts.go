@@ -67,7 +67,7 @@ func newParts(cfg Config, deps Deps) *parts {
 	p.documentRemovals = &documentRemovals{store: deps.Store, dispatch: deps.Dispatch, views: p.views, now: now}
 	p.projects = &projectRoutes{store: deps.Store, now: now, settings: &projectSettings{
 		projects: deps.Store, addresses: deps.Addresses, namedSecrets: deps.NamedSecrets, sealer: deps.Secrets,
-		reranker: cfg.Reranker, tools: cfg.Tools, components: cfg.Components, webProvider: cfg.WebProvider, offline: cfg.Offline,
+		has: cfg.InstanceFeatures,
 	}}
 	p.projectRemovals = &projectRemovals{store: deps.Store, dispatch: deps.Dispatch, views: p.views}
 	p.runs = &runRoutes{store: deps.Store, dispatch: deps.Dispatch, readers: p.readers, follower: p.follower, results: p.results, views: p.views, now: now}
@@ -80,16 +80,13 @@ func (p *parts) start(cfg Config, deps Deps) {
 	p.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory}, edge.Deps{
 		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Log: deps.Log,
 	})
-	p.intake = intake.New(intake.Config{FileBytes: cfg.FileBytes, TextBytes: cfg.TextBytes, RequestFiles: cfg.RequestFiles}, intake.Deps{
+	p.intake = intake.New(intake.Config{InstanceLimits: cfg.InstanceLimits, RequestFiles: cfg.RequestFiles}, intake.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: p.late, Secrets: deps.Secrets, Log: deps.Log, Now: p.now,
 	})
 	p.imports = importing.New(importing.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Workflows: deps.Dispatch, Sources: deps.Imports, Secrets: deps.NamedSecrets, Log: deps.Log, Now: p.now,
 	})
-	p.questions = question.New(question.Config{
-		UserQueriesPerMinute: cfg.UserQueriesPerMinute, KeyQueriesPerMinute: cfg.KeyQueriesPerMinute, Shared: cfg.Process != "",
-		Reranker: cfg.Reranker, ChatModels: cfg.ChatModels, Tools: cfg.Tools, Components: cfg.Components, WebProvider: cfg.WebProvider,
-	}, question.Deps{
+	p.questions = question.New(question.Config{InstanceLimits: cfg.InstanceLimits, InstanceFeatures: cfg.InstanceFeatures, Shared: cfg.Process != ""}, question.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Keys: keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: p.now,
 		Attachments: &questionAttachments{store: deps.Store, access: deps.Access, intake: p.intake},
 	})
@@ -115,7 +112,7 @@ func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 		p.projectRemovals,
 		&usageRoutes{store: deps.Store, now: p.now},
 		&deliveryRoutes{store: deps.Store},
-		&preferenceRoutes{edge: p.edge, store: deps.Store, chatModels: cfg.ChatModels, reranker: cfg.Reranker},
+		&preferenceRoutes{edge: p.edge, store: deps.Store, has: cfg.InstanceFeatures},
 	}
 }
 

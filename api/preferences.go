@@ -27,10 +27,9 @@ type preferencesOutput struct{ Body Preferences }
 
 // preferenceRoutes holds the routes of what users prefer.
 type preferenceRoutes struct {
-	edge       *edge.Edge
-	store      Tenants
-	chatModels []string
-	reranker   string
+	edge  *edge.Edge
+	store Tenants
+	has   knowledge.InstanceFeatures
 }
 
 func (pr *preferenceRoutes) mount(e *edge.Edge) {
@@ -77,13 +76,13 @@ func (pr *preferenceRoutes) putPreferences(ctx context.Context, p knowledge.Prin
 		return nil, knowledge.InvalidFields(wrong)
 	}
 	if model := in.Body.RAG.Model; model != nil {
-		if wrong := knowledge.UnknownModel("body.rag.model", *model, pr.chatModels); len(wrong) > 0 {
+		if wrong := knowledge.UnknownModel("body.rag.model", *model, pr.has.ChatModels); len(wrong) > 0 {
 			return nil, knowledge.InvalidFields(wrong)
 		}
 	}
 	if reranker := in.Body.RAG.Reranker; reranker != nil {
 		chosen := knowledge.RetrievalConfig{Reranker: *reranker}
-		if wrong := chosen.RerankerFields("body.rag.reranker", pr.reranker); len(wrong) > 0 {
+		if wrong := chosen.RerankerFields("body.rag.reranker", pr.has.Reranker); len(wrong) > 0 {
 			return nil, knowledge.InvalidFields(wrong)
 		}
 	}

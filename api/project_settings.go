@@ -21,11 +21,7 @@ type projectSettings struct {
 	addresses    Addresses
 	namedSecrets NamedSecrets
 	sealer       intake.Secrets
-	reranker     string
-	tools        []string
-	components   map[string]string
-	webProvider  knowledge.WebProvider
-	offline      knowledge.Embeddings
+	has          knowledge.InstanceFeatures
 }
 
 // apply lays what is given over the project's configuration and its webhooks.
@@ -49,20 +45,20 @@ func (ps *projectSettings) apply(ctx context.Context, c ProjectChange, project *
 		return nil, fmt.Errorf("configure project %s: %w", project.ID, err)
 	}
 	project.Config = changed
-	if err := changed.Tools.ComponentError(before.Tools, ps.components); err != nil {
+	if err := changed.Tools.ComponentError(before.Tools, ps.has.Components); err != nil {
 		return nil, err
 	}
-	wrong := append(changed.AI.Fields("body.ai"), changed.Tools.MissingFields("body.tools", before.Tools, ps.tools)...)
+	wrong := append(changed.AI.Fields("body.ai"), changed.Tools.MissingFields("body.tools", before.Tools, ps.has.Tools)...)
 	wrong = append(wrong, tool.ApprovalFields("body.tools.approval", before.Tools, changed.Tools)...)
-	wrong = append(wrong, websearch.SettingFields("body.tools.web_search", before.Tools.WebSearch, changed.Tools.WebSearch, ps.webProvider)...)
+	wrong = append(wrong, websearch.SettingFields("body.tools.web_search", before.Tools.WebSearch, changed.Tools.WebSearch, ps.has.WebProvider)...)
 	custom, err := ps.customFields(ctx, before, *project)
 	if err != nil {
 		return nil, err
 	}
 	wrong = append(wrong, custom...)
-	wrong = append(wrong, websearch.SourceFields("body.ai.retrieval.web", before.AI.Retrieval.Web, changed.AI.Retrieval.Web, ps.webProvider)...)
+	wrong = append(wrong, websearch.SourceFields("body.ai.retrieval.web", before.AI.Retrieval.Web, changed.AI.Retrieval.Web, ps.has.WebProvider)...)
 	if changed.AI.Retrieval.Reranker != before.AI.Retrieval.Reranker {
-		wrong = append(wrong, changed.AI.Retrieval.RerankerFields("body.ai.retrieval.reranker", ps.reranker)...)
+		wrong = append(wrong, changed.AI.Retrieval.RerankerFields("body.ai.retrieval.reranker", ps.has.Reranker)...)
 	}
 	if wrong == nil {
 		wrong = ps.embeddingsFields(changed.AI.Embeddings)
@@ -121,7 +117,7 @@ func (ps *projectSettings) setCallbackSecret(project *knowledge.Project, change 
 // embeddingsFields returns what an instance without an endpoint for embeddings cannot do.
 func (ps *projectSettings) embeddingsFields(e knowledge.Embeddings) []knowledge.Field {
 	const location = "body.ai.embeddings"
-	switch offline := ps.offline; {
+	switch offline := ps.has.Offline; {
 	case offline.Model == "":
 		return nil
 	case e.Model != "" && e.Model != offline.Model:

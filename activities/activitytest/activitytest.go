@@ -85,7 +85,7 @@ func (f *Fixture) wire() {
 	metrics, log := telemetry.NewMetrics("test"), slog.New(slog.NewTextHandler(f.Logged, nil))
 	client := model.New(f.Server.Endpoint(), nil)
 	f.Ingestion = &ingestion.Documents{
-		Config: ingestion.Config{FileBytes: 1 << 20, TextBytes: 1 << 19, TempDir: f.TempDir()},
+		Config: ingestion.Config{InstanceLimits: knowledge.InstanceLimits{FileBytes: 1 << 20, TextBytes: 1 << 19}, TempDir: f.TempDir()},
 		Blobs:  f.Blobs, Versions: f.Store, Removals: f.Store, Children: f.Store, Reindexes: f.Store, Runs: f.Store, Index: f.Index, Extractor: f.Parser, SmallTexts: f.Parser, Drawer: f.Parser,
 		Attributes: &ingestion.Attributes{Store: f.Store, Index: f.Index},
 		Embedder:   client, Chat: client, Transcriber: client, Workflows: f.Workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),

@@ -27,8 +27,7 @@ const smallBytes = 256 << 10
 
 // Config bounds what ingestion accepts and the memory that it takes.
 type Config struct {
-	FileBytes int64 // of one file. Defaults to 100 MB.
-	TextBytes int64 // of one text. Defaults to 20 MB.
+	knowledge.InstanceLimits
 	// TempDir is the folder of the temporary copies of originals for the parsers. A
 	// kill leaves copies there. Defaults to the system's folder.
 	TempDir string

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // Bytes is a size, written as a number or as in 20MB, 1GB, 512KiB.
@@ -45,6 +47,14 @@ func (b Bytes) String() string {
 		}
 	}
 	return strconv.FormatInt(int64(b), 10)
+}
+
+// Instance returns the limits of requests and documents.
+func (l Limits) Instance() knowledge.InstanceLimits {
+	return knowledge.InstanceLimits{
+		FileBytes: int64(l.FileBytes), TextBytes: int64(l.TextBytes), RequestBytes: int64(l.RequestBytes),
+		UserQueriesPerMinute: l.UserQueriesPerMinute, KeyQueriesPerMinute: l.KeyQueriesPerMinute,
+	}
 }
 
 func cutSuffixFold(s, suffix string) (string, bool) {

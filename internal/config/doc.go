@@ -3,6 +3,6 @@
 // the one place that knows the environment; everything else is handed what it
 // needs.
 //
-// The comments of config.go state the meaning and the default of each key.
+// The comments of the structs state the meaning and the default of each key.
 // The reference in docs/configuration.md is made from them.
 package config

@@ -72,7 +72,7 @@ func open(t *testing.T) *fixture {
 	if f.secrets, err = secret.NewBox(secret.NewKey()); err != nil {
 		t.Fatal(err)
 	}
-	f.config = intake.Config{FileBytes: 1 << 20, TextBytes: 1 << 10, RequestFiles: 3}
+	f.config = intake.Config{InstanceLimits: knowledge.InstanceLimits{FileBytes: 1 << 20, TextBytes: 1 << 10}, RequestFiles: 3}
 	f.deps = intake.Deps{
 		Store: f.store, Blobs: f.blobs, Conversations: f.access, Workflows: f, Secrets: f.secrets, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}

@@ -18,11 +18,11 @@ const defaultProject = "default"
 // startPatience bounds the start of a workflow.
 const startPatience = 10 * time.Second
 
-// Config bounds what is taken in. All fields are required.
+// Config bounds what is taken in. The bounds of sizes and files are required.
 type Config struct {
-	FileBytes    int64 // of one file
-	TextBytes    int64 // of a text, or of a file that is text
-	RequestFiles int   // of one Batch
+	knowledge.InstanceLimits
+
+	RequestFiles int // of one Batch
 }
 
 // Intake takes documents in. It is safe for concurrent use.

@@ -28,7 +28,7 @@ func (f *fixture) second(s func(*store.Store) intake.Store) *intake.Intake {
 			f.t.Error(err)
 		}
 	})
-	return intake.New(intake.Config{FileBytes: 1 << 20, TextBytes: 1 << 10, RequestFiles: 3}, intake.Deps{
+	return intake.New(intake.Config{InstanceLimits: knowledge.InstanceLimits{FileBytes: 1 << 20, TextBytes: 1 << 10}, RequestFiles: 3}, intake.Deps{
 		Store: s(other), Blobs: f.blobs, Conversations: f.access, Workflows: noWorkflows{}, Secrets: f.secrets,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})

@@ -36,7 +36,7 @@ func TestLimitsOverTwoProcesses(t *testing.T) {
 	clock := time.Now()
 	processes := make([]*question.Starter, 2)
 	for i := range processes {
-		processes[i] = question.New(question.Config{Shared: true, UserQueriesPerMinute: limit}, question.Deps{
+		processes[i] = question.New(question.Config{Shared: true, InstanceLimits: knowledge.InstanceLimits{UserQueriesPerMinute: limit}}, question.Deps{
 			Store: counting{f.store, &leases}, Blobs: f.blobs, Keys: idempotency.New(f.store, "", time.Now), Workflows: f, Relay: f,
 			Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return clock },
 		})
@@ -89,7 +89,7 @@ func TestQuestionsWaitForALease(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	h := hanging{f.store, make(chan struct{})}
-	starter := question.New(question.Config{Shared: true, UserQueriesPerMinute: 60}, question.Deps{
+	starter := question.New(question.Config{Shared: true, InstanceLimits: knowledge.InstanceLimits{UserQueriesPerMinute: 60}}, question.Deps{
 		Store: h, Blobs: f.blobs, Keys: idempotency.New(f.store, "", time.Now), Workflows: f, Relay: f,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})

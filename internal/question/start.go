@@ -20,24 +20,8 @@ const startPatience = 10 * time.Second
 
 // Config is what an operator may choose.
 type Config struct {
-	// UserQueriesPerMinute bounds the questions of one user. Defaults to no bound.
-	UserQueriesPerMinute int
-	// KeyQueriesPerMinute bounds the questions of one API key that has no bound of its
-	// own. Defaults to no bound.
-	KeyQueriesPerMinute int
-	// Reranker is the name of the instance's reranker. Defaults to none.
-	Reranker string
-	// ChatModels are the only chat models that can be asked. Defaults to none: the endpoint
-	// may serve models of any name.
-	ChatModels []string
-	// Tools are the names of the tools that the instance has for projects that set them.
-	// Defaults to none.
-	Tools []string
-	// WebProvider is the search engine of the instance. Defaults to none.
-	WebProvider knowledge.WebProvider
-	// Components says how to install what a tool needs and this machine lacks, by the name
-	// of the tool. Defaults to none.
-	Components map[string]string
+	knowledge.InstanceLimits
+	knowledge.InstanceFeatures
 	// Shared reports that other processes start questions over the same store, which
 	// count against the same limits. Defaults to false.
 	Shared bool

@@ -81,7 +81,6 @@ func (p *platform) source() *dispatch.Source {
 }
 
 func (p *platform) apiConfig() api.Config {
-	limits := p.cfg.Limits
 	process := "" // this process alone serves the API
 	if !p.cfg.Temporal.Embedded() {
 		process = p.identity
@@ -89,10 +88,11 @@ func (p *platform) apiConfig() api.Config {
 	return api.Config{
 		Process: process,
 		Version: p.version, PublicURL: p.cfg.PublicURL, TempDir: p.temporary(), Presign: p.cfg.Blob.Presign,
-		FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), RequestBytes: int64(limits.RequestBytes),
-		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, KeyQueriesPerMinute: limits.KeyQueriesPerMinute,
-		Reranker: p.cfg.Models.Rerank.Model, ChatModels: p.chatModels(), Offline: p.offlineEmbeddings(), Tools: p.toolNames(), Components: p.missingComponents(),
-		WebProvider: knowledge.WebProvider(p.cfg.WebSearch.Provider),
+		Streams: p.cfg.Limits.Streams, InstanceLimits: p.cfg.Limits.Instance(),
+		InstanceFeatures: knowledge.InstanceFeatures{
+			Reranker: p.cfg.Models.Rerank.Model, ChatModels: p.chatModels(), Offline: p.offlineEmbeddings(), Tools: p.toolNames(), Components: p.missingComponents(),
+			WebProvider: knowledge.WebProvider(p.cfg.WebSearch.Provider),
+		},
 	}
 }
 
@@ -142,9 +142,8 @@ func (l links) OperatorPage() string { return l.p.ends.UI }
 
 // activities returns the activities with their dependencies.
 func (p *platform) activities() worker.Activities {
-	limits := p.cfg.Limits
 	documents := &ingestion.Documents{
-		Config: ingestion.Config{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), TempDir: p.temporary()},
+		Config: ingestion.Config{InstanceLimits: p.cfg.Limits.Instance(), TempDir: p.temporary()},
 		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
 		Embedder: p.embed, EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,

@@ -18,14 +18,13 @@ func (p *platform) startQueues(queues []string) part {
 }
 
 func (p *platform) work(ctx context.Context, queues []string) error {
-	limits := p.cfg.Limits
 	authenticator, err := p.access(ctx)
 	if err != nil {
 		return err
 	}
 	acts := p.activities()
 	acts.Delivering.Answers = api.NewAnswers(p.apiConfig(), api.Deps{Store: p.store, Blobs: p.blobs, Access: authenticator, Links: links{p}, Clock: time.Now, Log: p.log})
-	p.worker = worker.New(p.client, worker.Config{StopTimeout: p.grace(), Parsers: limits.Parsers, Queues: queues}, acts)
+	p.worker = worker.New(p.client, worker.Config{StopTimeout: p.grace(), Parsers: p.cfg.Limits.Parsers, Queues: queues}, acts)
 	if err := p.worker.Start(); err != nil {
 		return err
 	}
