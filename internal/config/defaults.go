@@ -123,7 +123,7 @@ func (m Model) atOpenAI(model string) Model {
 
 // complete fills in the settings that failovers share with the first endpoint, and the keys.
 func (m namedModel) complete(env map[string]string) error {
-	if err := m.Endpoint.setAPIKey(m.key, env); err != nil {
+	if err := m.setAPIKey(m.key, env); err != nil {
 		return err
 	}
 	for i := range m.Failover {

@@ -93,6 +93,10 @@ func TestMistakesOfFailover(t *testing.T) {
 		want string
 	}{
 		"unknown_key":             {chat("failover: [{base_url: 'https://y/v1', mode: n}]"), nil, "models.chat.failover.<n>.model"},
+		"a_key_of_other_models":   {"models: {rerank: {deployment: d}}", nil, `unknown key "models.rerank.deployment"`},
+		"a_key_of_their_failover": {"models: {rerank: {failover: [{api_version: preview}]}}", nil, `unknown key "models.rerank.failover.0.api_version"`},
+		"a_key_of_first_models":   {"models: {image: {idle_timeout: 1m}}", nil, `unknown key "models.image.idle_timeout"`},
+		"no_key_of_a_failover":    {chat("failover: [{dimensions: 3}]"), nil, `unknown key "models.chat.failover.0.dimensions"`},
 		"no_sections":             {chat("failover: [gpt]"), nil, "models.chat.failover takes a list of sections"},
 		"one_value":               {"", []string{"CAIRN_MODELS__CHAT__FAILOVER=x"}, "__0__BASE_URL"},
 		"no_address":              {chat("failover: [{model: n}]"), nil, "models.chat.failover.0.base_url"},
