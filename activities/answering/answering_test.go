@@ -88,49 +88,6 @@ func TestCallModel(t *testing.T) {
 		f.WantAnswer(second, "done", 0)
 	})
 
-	t.Run("tool calls are dropped if none are allowed", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		call := modeltest.Call(model.ToolCall{ID: "a", Name: tool.DocumentsRAG, Arguments: `{}`})
-		call.Text = "I would search."
-		f.Server.ScriptChat(call)
-		result, err := do(f, f.Answering.CallModel, answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 6, NoTools: true})
-		f.Must(err)
-		if len(result.ToolCalls) != 0 {
-			t.Errorf("calls %+v", result.ToolCalls)
-		}
-		if mode := f.Server.Requests()[0].ToolChoice.Mode; mode != "none" {
-			t.Errorf("tool_choice %q", mode)
-		}
-		f.WantAnswer(result, "I would search.", 0)
-	})
-
-	t.Run("a model that calls a tool although none is allowed is asked without tools", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		call := modeltest.Call(model.ToolCall{ID: "a", Name: tool.DocumentsRAG, Arguments: `{}`})
-		f.Server.ScriptChat(call, modeltest.Text("The answer."))
-		result, err := do(f, f.Answering.CallModel, answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 6, NoTools: true})
-		f.Must(err)
-		f.WantAnswer(result, "The answer.", 0)
-		if n := len(f.Server.Requests()); n != 2 || len(f.Server.Requests()[1].Tools) != 0 || result.Usage.ModelCalls != 2 {
-			t.Errorf("%d requests, usage %+v", n, result.Usage)
-		}
-	})
-
-	t.Run("an empty answer is an error", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		f.Answering.Chat = replies()
-		in := answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1}
-		_, err := do(f, f.Answering.CallModel, in)
-		f.FailedWith(err, knowledge.CodeProviderFailed, true)
-		f.Answering.Chat = replies("a word")
-		result, err := do(f, f.Answering.CallModel, in)
-		f.Must(err)
-		f.WantAnswer(result, "a word", 0)
-	})
-
 	t.Run("only passages that the model received can be cited", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
@@ -179,6 +136,57 @@ func TestCallModel(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestToolCallsThatAreNotAllowed(t *testing.T) {
+	t.Parallel()
+
+	t.Run("tool calls are dropped if none are allowed", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		call := modeltest.Call(model.ToolCall{ID: "a", Name: tool.DocumentsRAG, Arguments: `{}`})
+		call.Text = "I would search."
+		f.Server.ScriptChat(call)
+		result, err := do(f, f.Answering.CallModel, answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 6, NoTools: true})
+		f.Must(err)
+		if len(result.ToolCalls) != 0 {
+			t.Errorf("calls %+v", result.ToolCalls)
+		}
+		if mode := f.Server.Requests()[0].ToolChoice.Mode; mode != "none" {
+			t.Errorf("tool_choice %q", mode)
+		}
+		f.WantAnswer(result, "I would search.", 0)
+	})
+
+	t.Run("a model that calls a tool although none is allowed is asked without tools", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		call := modeltest.Call(model.ToolCall{ID: "a", Name: tool.DocumentsRAG, Arguments: `{}`})
+		f.Server.ScriptChat(call, modeltest.Text("The answer."))
+		result, err := do(f, f.Answering.CallModel, answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 6, NoTools: true})
+		f.Must(err)
+		f.WantAnswer(result, "The answer.", 0)
+		if n := len(f.Server.Requests()); n != 2 || len(f.Server.Requests()[1].Tools) != 0 || result.Usage.ModelCalls != 2 {
+			t.Errorf("%d requests, usage %+v", n, result.Usage)
+		}
+	})
+}
+
+func TestFailuresOfModelCalls(t *testing.T) {
+	t.Parallel()
+
+	t.Run("an empty answer is an error", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.Answering.Chat = replies()
+		in := answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1}
+		_, err := do(f, f.Answering.CallModel, in)
+		f.FailedWith(err, knowledge.CodeProviderFailed, true)
+		f.Answering.Chat = replies("a word")
+		result, err := do(f, f.Answering.CallModel, in)
+		f.Must(err)
+		f.WantAnswer(result, "a word", 0)
+	})
 
 	t.Run("a canceled call stores nothing, but a completed one is kept", func(t *testing.T) {
 		t.Parallel()

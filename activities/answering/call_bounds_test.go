@@ -105,6 +105,10 @@ func TestInvalidToolCalls(t *testing.T) {
 			t.Errorf("%d calls with %d ids", len(calls), len(ids))
 		}
 	})
+}
+
+func TestBoundsOfToolCalls(t *testing.T) {
+	t.Parallel()
 
 	t.Run("of a thousand calls those within the bound are run, and the model reads why", func(t *testing.T) {
 		t.Parallel()

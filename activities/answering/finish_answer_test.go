@@ -131,6 +131,26 @@ func TestFinishAnswer(t *testing.T) {
 		}
 	})
 
+	t.Run("a question without a conversation stores no messages", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		run := f.Ask("what?")
+		f.Must(f.Store.AddRun(f.Ctx, store.Run{ID: run.Run, Workspace: "w", Project: "p", Kind: "tool", Status: knowledge.RunRunning, CreatedAt: time.Now()}))
+		f.Answering.Chat = replies("an answer")
+		answered, err := do(f, f.Answering.CallModel, answering.ModelCallInput{RunRef: run, Turn: 1, NoTools: true})
+		f.Must(err)
+		in := answering.FinishAnswerInput{RunRef: run, Loop: record.Loop{Answer: answered.Key}, Status: "completed", Workflow: "RunTool"}
+		f.Must(act(f, f.Answering.FinishAnswer, in))
+		conversations, _, err := f.Store.Conversations(f.Ctx, activitytest.Member(), store.Page{})
+		if err != nil || len(conversations) != 0 {
+			t.Errorf("%d conversations, %v", len(conversations), err)
+		}
+	})
+}
+
+func TestFinishAnswerEndsTheRun(t *testing.T) {
+	t.Parallel()
+
 	for status, end := range map[knowledge.RunStatus]store.RunEnd{
 		"failed":   {Status: knowledge.RunFailed, Error: &knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model failed"}},
 		"canceled": {Status: knowledge.RunCanceled, Error: &knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"}},
@@ -182,22 +202,6 @@ func TestFinishAnswer(t *testing.T) {
 		}
 		if text := f.messages(run)[1].Text; text != "one two three" {
 			t.Errorf("the message says %q", text)
-		}
-	})
-
-	t.Run("a question without a conversation stores no messages", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		run := f.Ask("what?")
-		f.Must(f.Store.AddRun(f.Ctx, store.Run{ID: run.Run, Workspace: "w", Project: "p", Kind: "tool", Status: knowledge.RunRunning, CreatedAt: time.Now()}))
-		f.Answering.Chat = replies("an answer")
-		answered, err := do(f, f.Answering.CallModel, answering.ModelCallInput{RunRef: run, Turn: 1, NoTools: true})
-		f.Must(err)
-		in := answering.FinishAnswerInput{RunRef: run, Loop: record.Loop{Answer: answered.Key}, Status: "completed", Workflow: "RunTool"}
-		f.Must(act(f, f.Answering.FinishAnswer, in))
-		conversations, _, err := f.Store.Conversations(f.Ctx, activitytest.Member(), store.Page{})
-		if err != nil || len(conversations) != 0 {
-			t.Errorf("%d conversations, %v", len(conversations), err)
 		}
 	})
 

@@ -123,37 +123,6 @@ func TestRepeatedModelCall(t *testing.T) {
 		}
 	})
 
-	for name, tc := range map[string]struct {
-		first  []string
-		second scripted
-		want   string
-		resets int
-	}{
-		"other words reset the text":       {[]string{"one ", "two "}, replies("three ", "four"), "three four", 1},
-		"words that differ later do not":   {[]string{"one "}, replies("o", "ne or ", "another"), "one or another", 0},
-		"fewer words than before reset it": {[]string{"one two "}, replies("one ", "t"), "one t", 1},
-		"no common word resets it":         {[]string{"one "}, replies("x"), "x", 1},
-		"the same words and no more":       {[]string{"one "}, replies("o", "ne", " "), "one ", 0},
-		"words of which readers have none": {nil, replies("one ", "two"), "one two", 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			inBubble(t, 2, func(f *fixture, contexts []context.Context) {
-				in := answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1}
-				f.Answering.Chat = failsAfter(tc.first...)
-				_, err := f.Answering.CallModel(contexts[0], in)
-				f.FailedWith(err, knowledge.CodeProviderFailed, true)
-				f.Answering.Chat = tc.second
-				result, err := f.Answering.CallModel(contexts[1], in)
-				f.Must(err)
-				f.WantAnswer(result, tc.want, tc.resets)
-				if result.Attempt != 2 {
-					f.Errorf("attempt %d", result.Attempt)
-				}
-			})
-		})
-	}
-
 	t.Run("a repeated activity of an ended process continues after those words too", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
@@ -211,6 +180,41 @@ func TestRepeatedModelCall(t *testing.T) {
 			f.WantAnswer(result, "let me lookone two", 0)
 		})
 	})
+}
+
+func TestRepeatedCallWithOtherWords(t *testing.T) {
+	t.Parallel()
+
+	for name, tc := range map[string]struct {
+		first  []string
+		second scripted
+		want   string
+		resets int
+	}{
+		"other words reset the text":       {[]string{"one ", "two "}, replies("three ", "four"), "three four", 1},
+		"words that differ later do not":   {[]string{"one "}, replies("o", "ne or ", "another"), "one or another", 0},
+		"fewer words than before reset it": {[]string{"one two "}, replies("one ", "t"), "one t", 1},
+		"no common word resets it":         {[]string{"one "}, replies("x"), "x", 1},
+		"the same words and no more":       {[]string{"one "}, replies("o", "ne", " "), "one ", 0},
+		"words of which readers have none": {nil, replies("one ", "two"), "one two", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, 2, func(f *fixture, contexts []context.Context) {
+				in := answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1}
+				f.Answering.Chat = failsAfter(tc.first...)
+				_, err := f.Answering.CallModel(contexts[0], in)
+				f.FailedWith(err, knowledge.CodeProviderFailed, true)
+				f.Answering.Chat = tc.second
+				result, err := f.Answering.CallModel(contexts[1], in)
+				f.Must(err)
+				f.WantAnswer(result, tc.want, tc.resets)
+				if result.Attempt != 2 {
+					f.Errorf("attempt %d", result.Attempt)
+				}
+			})
+		})
+	}
 }
 
 // TestFencing delivers the batches of a replaced attempt late, as a worker that was
@@ -304,7 +308,7 @@ func TestFrozenAttempt(t *testing.T) {
 	})
 }
 
-func TestPublishing(t *testing.T) {
+func TestPublishingOfTheEnd(t *testing.T) {
 	t.Parallel()
 
 	calls := scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
@@ -371,6 +375,10 @@ func TestPublishing(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestPublishing(t *testing.T) {
+	t.Parallel()
 
 	t.Run("the hub has the items of the log, without a gap", func(t *testing.T) {
 		t.Parallel()
@@ -442,6 +450,10 @@ func TestPublishing(t *testing.T) {
 			f.wantBatches("word1", " word2 word3 word4 word5", " word6 word7 word8 word9", " word10 word11 word12 word13")
 		})
 	})
+}
+
+func TestFailuresOfPublishing(t *testing.T) {
+	t.Parallel()
 
 	t.Run("a batch that cannot be published fails the call, and the answer is kept", func(t *testing.T) {
 		t.Parallel()

@@ -94,6 +94,23 @@ func TestToolsWithEffects(t *testing.T) {
 		}
 	})
 
+	t.Run("a tool that hangs is stopped at its limit, and not called again", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		hanging := tool.Tool{Name: "post", Limit: 50 * time.Millisecond, Run: func(ctx context.Context, _ tool.Call) (tool.Output, error) {
+			<-ctx.Done()
+			return tool.Output{}, ctx.Err()
+		}}
+		f.Answering.Tools = tool.Set{hanging}
+		_, err := do(f, f.Answering.CallTool, f.calls(f.Ask("what?"), called))
+		f.FailedWith(err, knowledge.CodeProviderFailed, false)
+	})
+}
+
+func TestToolsOfAQuestion(t *testing.T) {
+	t.Parallel()
+	called := model.ToolCall{ID: "a", Name: "post", Arguments: `{}`}
+
 	t.Run("the model gets the beginning of words that are too many", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
@@ -106,18 +123,6 @@ func TestToolsWithEffects(t *testing.T) {
 		if len(stored.Words) > tool.MaxWords+100 || !strings.HasSuffix(stored.Words, "is left out.]") {
 			t.Errorf("%d bytes are stored, which end in %q", len(stored.Words), stored.Words[len(stored.Words)-50:])
 		}
-	})
-
-	t.Run("a tool that hangs is stopped at its limit, and not called again", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		hanging := tool.Tool{Name: "post", Limit: 50 * time.Millisecond, Run: func(ctx context.Context, _ tool.Call) (tool.Output, error) {
-			<-ctx.Done()
-			return tool.Output{}, ctx.Err()
-		}}
-		f.Answering.Tools = tool.Set{hanging}
-		_, err := do(f, f.Answering.CallTool, f.calls(f.Ask("what?"), called))
-		f.FailedWith(err, knowledge.CodeProviderFailed, false)
 	})
 
 	t.Run("a source adds tools for a question, under names that are free", func(t *testing.T) {

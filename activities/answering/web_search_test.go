@@ -147,6 +147,10 @@ func TestWebSearch(t *testing.T) {
 			t.Errorf("the model reads %s", system)
 		}
 	})
+}
+
+func TestOrderOfWebPages(t *testing.T) {
+	t.Parallel()
 
 	t.Run("the reranker of the project orders the pages", func(t *testing.T) {
 		t.Parallel()

@@ -185,35 +185,6 @@ func TestDeliverWebhooks(t *testing.T) {
 		}
 	})
 
-	t.Run("a failure is tried again with the same id, and holds up its document alone", func(t *testing.T) {
-		t.Parallel()
-		d := newDeliverTest(t)
-		d.happen("a", 2)
-		d.happen("b", 1)
-		d.answer = func(_ context.Context, m webhook.Message) webhook.Result {
-			if strings.Contains(string(m.Body), `"id":"a"`) {
-				return webhook.Result{HTTPStatus: 503, Error: "the address answered 503"}
-			}
-			return webhook.Result{Outcome: webhook.Taken, HTTPStatus: 200}
-		}
-		result := d.deliver()
-		if want := d.clock.Add(time.Second).Truncate(time.Microsecond); len(d.sent) != 2 || !result.NextAt.Equal(want) {
-			t.Fatalf("result %+v, want the next attempt at %v; %d requests", result, want, len(d.sent))
-		}
-		d.deliver()
-		if len(d.sent) != 2 {
-			t.Errorf("a delivery was tried before its time")
-		}
-		d.answer, d.clock = nil, result.NextAt
-		if result := d.deliver(); !result.NextAt.IsZero() || len(d.sent) != 4 || d.sent[0].ID == d.sent[3].ID {
-			t.Errorf("result %+v after %d requests", result, len(d.sent))
-		}
-		first := slices.IndexFunc(d.sent, func(m webhook.Message) bool { return strings.Contains(string(m.Body), `"id":"a"`) })
-		if d.sent[first].ID != d.sent[2].ID || string(d.sent[first].Body) != string(d.sent[2].Body) {
-			t.Errorf("the second attempt differs: %+v, then %+v", d.sent[first], d.sent[2])
-		}
-	})
-
 	t.Run("what was said of a delivery is stored", func(t *testing.T) {
 		t.Parallel()
 		for name, test := range map[string]struct {
@@ -249,6 +220,97 @@ func TestDeliverWebhooks(t *testing.T) {
 		}
 	})
 
+	t.Run("it leaves its slot when its turn is over", func(t *testing.T) {
+		t.Parallel()
+		d := newDeliverTest(t)
+		for i := range 20 {
+			d.happen(fmt.Sprint("doc ", i), 1)
+		}
+		d.answer = func(context.Context, webhook.Message) webhook.Result {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.clock = d.clock.Add(20 * time.Second)
+			return webhook.Result{Outcome: webhook.Taken, HTTPStatus: 200}
+		}
+		result, err := d.run()
+		if err != nil || result.Rests || len(d.sent) != 8 {
+			t.Errorf("result %+v, %v after %d requests", result, err, len(d.sent))
+		}
+	})
+}
+
+func TestDeliverAgain(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a failure is tried again with the same id, and holds up its document alone", func(t *testing.T) {
+		t.Parallel()
+		d := newDeliverTest(t)
+		d.happen("a", 2)
+		d.happen("b", 1)
+		d.answer = func(_ context.Context, m webhook.Message) webhook.Result {
+			if strings.Contains(string(m.Body), `"id":"a"`) {
+				return webhook.Result{HTTPStatus: 503, Error: "the address answered 503"}
+			}
+			return webhook.Result{Outcome: webhook.Taken, HTTPStatus: 200}
+		}
+		result := d.deliver()
+		if want := d.clock.Add(time.Second).Truncate(time.Microsecond); len(d.sent) != 2 || !result.NextAt.Equal(want) {
+			t.Fatalf("result %+v, want the next attempt at %v; %d requests", result, want, len(d.sent))
+		}
+		d.deliver()
+		if len(d.sent) != 2 {
+			t.Errorf("a delivery was tried before its time")
+		}
+		d.answer, d.clock = nil, result.NextAt
+		if result := d.deliver(); !result.NextAt.IsZero() || len(d.sent) != 4 || d.sent[0].ID == d.sent[3].ID {
+			t.Errorf("result %+v after %d requests", result, len(d.sent))
+		}
+		first := slices.IndexFunc(d.sent, func(m webhook.Message) bool { return strings.Contains(string(m.Body), `"id":"a"`) })
+		if d.sent[first].ID != d.sent[2].ID || string(d.sent[first].Body) != string(d.sent[2].Body) {
+			t.Errorf("the second attempt differs: %+v, then %+v", d.sent[first], d.sent[2])
+		}
+	})
+
+	t.Run("a secret that does not open is tried again", func(t *testing.T) {
+		t.Parallel()
+		d := newDeliverTest(t)
+		other, err := secret.NewBox(secret.NewKey())
+		d.Must(err)
+		d.delivering.Secrets = other
+		d.happen("a", 1)
+		d.deliver()
+		if got := d.deliveries()[0]; got.Status != store.DeliveryPending || !strings.Contains(got.Error, "set a new one") || len(d.sent) != 0 {
+			t.Errorf("delivery %+v after %d requests", got, len(d.sent))
+		}
+	})
+
+	t.Run("an attempt that was cut off is made again", func(t *testing.T) {
+		t.Parallel()
+		d := newDeliverTest(t)
+		d.happen("a", 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		d.answer = func(attempt context.Context, _ webhook.Message) webhook.Result {
+			cancel()
+			<-attempt.Done()
+			return webhook.Result{Error: "the address did not answer"}
+		}
+		_, err := do(d.fixture, func(attempt context.Context, in delivery.DeliverInput) (delivery.DeliverResult, error) {
+			attempt, cut := context.WithCancel(attempt)
+			context.AfterFunc(ctx, cut)
+			return d.delivering.DeliverWebhooks(attempt, in)
+		}, delivery.DeliverInput{WebhookQueue: d.queue})
+		if err == nil {
+			t.Error("it ended without an error")
+		}
+		if got := d.deliveries()[0]; got.Status != store.DeliveryPending || got.Attempts != 0 {
+			t.Errorf("delivery %+v", got)
+		}
+	})
+}
+
+func TestDeliveriesThatEnd(t *testing.T) {
+	t.Parallel()
+
 	t.Run("after three days it is given up", func(t *testing.T) {
 		t.Parallel()
 		d := newDeliverTest(t)
@@ -278,37 +340,6 @@ func TestDeliverWebhooks(t *testing.T) {
 		}
 	})
 
-	t.Run("a secret that does not open is tried again", func(t *testing.T) {
-		t.Parallel()
-		d := newDeliverTest(t)
-		other, err := secret.NewBox(secret.NewKey())
-		d.Must(err)
-		d.delivering.Secrets = other
-		d.happen("a", 1)
-		d.deliver()
-		if got := d.deliveries()[0]; got.Status != store.DeliveryPending || !strings.Contains(got.Error, "set a new one") || len(d.sent) != 0 {
-			t.Errorf("delivery %+v after %d requests", got, len(d.sent))
-		}
-	})
-
-	t.Run("it leaves its slot when its turn is over", func(t *testing.T) {
-		t.Parallel()
-		d := newDeliverTest(t)
-		for i := range 20 {
-			d.happen(fmt.Sprint("doc ", i), 1)
-		}
-		d.answer = func(context.Context, webhook.Message) webhook.Result {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.clock = d.clock.Add(20 * time.Second)
-			return webhook.Result{Outcome: webhook.Taken, HTTPStatus: 200}
-		}
-		result, err := d.run()
-		if err != nil || result.Rests || len(d.sent) != 8 {
-			t.Errorf("result %+v, %v after %d requests", result, err, len(d.sent))
-		}
-	})
-
 	t.Run("what a disabled webhook was not sent is canceled", func(t *testing.T) {
 		t.Parallel()
 		d := newDeliverTest(t)
@@ -317,29 +348,6 @@ func TestDeliverWebhooks(t *testing.T) {
 		d.deliver()
 		if got := d.deliveries()[0]; got.Status != store.DeliveryCanceled || len(d.sent) != 0 {
 			t.Errorf("delivery %+v after %d requests", got, len(d.sent))
-		}
-	})
-
-	t.Run("an attempt that was cut off is made again", func(t *testing.T) {
-		t.Parallel()
-		d := newDeliverTest(t)
-		d.happen("a", 1)
-		ctx, cancel := context.WithCancel(t.Context())
-		d.answer = func(attempt context.Context, _ webhook.Message) webhook.Result {
-			cancel()
-			<-attempt.Done()
-			return webhook.Result{Error: "the address did not answer"}
-		}
-		_, err := do(d.fixture, func(attempt context.Context, in delivery.DeliverInput) (delivery.DeliverResult, error) {
-			attempt, cut := context.WithCancel(attempt)
-			context.AfterFunc(ctx, cut)
-			return d.delivering.DeliverWebhooks(attempt, in)
-		}, delivery.DeliverInput{WebhookQueue: d.queue})
-		if err == nil {
-			t.Error("it ended without an error")
-		}
-		if got := d.deliveries()[0]; got.Status != store.DeliveryPending || got.Attempts != 0 {
-			t.Errorf("delivery %+v", got)
 		}
 	})
 }

@@ -39,6 +39,58 @@ func (f *fixture) manyChunks(n int) (ingestion.StepInput, int) {
 func TestEmbedChunks(t *testing.T) {
 	t.Parallel()
 
+	t.Run("only the part that holds a batch is read", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, count := f.manyChunks(9 * ingestion.BatchSize)
+		if count <= 8*ingestion.BatchSize {
+			t.Fatalf("%d chunks are no long document", count)
+		}
+		texts := f.embeddingTexts(in)
+		f.Must(act(f, f.Ingestion.EmbedChunks, ingestion.EmbedInput{StepInput: in, Last: 8 * ingestion.BatchSize, Count: count}))
+		parts := f.Keys(blob.StepKey(in.VersionRef, "chunks/"))
+		f.Must(f.Blobs.Delete(f.Ctx, parts[0]))
+		f.Must(act(f, f.Ingestion.EmbedChunks, ingestion.EmbedInput{StepInput: in, First: 8 * ingestion.BatchSize, Last: count, Count: count}))
+		asked := f.Server.Embeddings()
+		for i := 0; i < count; i += ingestion.BatchSize {
+			if asked[modeltest.BatchKey(texts[i:min(i+ingestion.BatchSize, count)])].Asked != 1 {
+				t.Errorf("the batch of chunk %d is not what was asked for", i)
+			}
+		}
+	})
+
+	t.Run("the chunks of a short document are one blob", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, _ := f.manyChunks(3 * ingestion.BatchSize)
+		if keys := f.Keys(blob.StepKey(in.VersionRef, "chunks/")); len(keys) != 0 {
+			t.Errorf("stored %v too", keys)
+		}
+	})
+
+	t.Run("the embedded text has the name of the document", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.Upload("handbook of gardening.txt", "Apples are picked in autumn.")
+		f.Embed(in, f.Prepare(in))
+		texts := f.embeddingTexts(in)
+		if _, asked := f.Server.Embeddings()[modeltest.BatchKey(texts)]; !asked || !strings.Contains(texts[0], "gardening") {
+			t.Errorf("embedded %q: %t", texts, asked)
+		}
+	})
+
+	t.Run("a batch beyond the chunks is a defect", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, count := f.manyChunks(3)
+		err := act(f, f.Ingestion.EmbedChunks, ingestion.EmbedInput{StepInput: in, Last: count + 1, Count: count})
+		f.FailedWith(err, knowledge.CodeInternal, true)
+	})
+}
+
+func TestRepeatedEmbedding(t *testing.T) {
+	t.Parallel()
+
 	t.Run("each batch is requested once, although the result of the step is lost", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
@@ -106,35 +158,6 @@ func TestEmbedChunks(t *testing.T) {
 		}
 	})
 
-	t.Run("only the part that holds a batch is read", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		in, count := f.manyChunks(9 * ingestion.BatchSize)
-		if count <= 8*ingestion.BatchSize {
-			t.Fatalf("%d chunks are no long document", count)
-		}
-		texts := f.embeddingTexts(in)
-		f.Must(act(f, f.Ingestion.EmbedChunks, ingestion.EmbedInput{StepInput: in, Last: 8 * ingestion.BatchSize, Count: count}))
-		parts := f.Keys(blob.StepKey(in.VersionRef, "chunks/"))
-		f.Must(f.Blobs.Delete(f.Ctx, parts[0]))
-		f.Must(act(f, f.Ingestion.EmbedChunks, ingestion.EmbedInput{StepInput: in, First: 8 * ingestion.BatchSize, Last: count, Count: count}))
-		asked := f.Server.Embeddings()
-		for i := 0; i < count; i += ingestion.BatchSize {
-			if asked[modeltest.BatchKey(texts[i:min(i+ingestion.BatchSize, count)])].Asked != 1 {
-				t.Errorf("the batch of chunk %d is not what was asked for", i)
-			}
-		}
-	})
-
-	t.Run("the chunks of a short document are one blob", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		in, _ := f.manyChunks(3 * ingestion.BatchSize)
-		if keys := f.Keys(blob.StepKey(in.VersionRef, "chunks/")); len(keys) != 0 {
-			t.Errorf("stored %v too", keys)
-		}
-	})
-
 	t.Run("a batch is requested again for another model or dimension", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
@@ -152,25 +175,6 @@ func TestEmbedChunks(t *testing.T) {
 		if n := f.Server.Totals().Embeddings.Asked; n != 3 || len(f.Vectors(in)) != 3 {
 			t.Errorf("%d requests, %d results", n, len(f.Vectors(in)))
 		}
-	})
-
-	t.Run("the embedded text has the name of the document", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		in := f.Upload("handbook of gardening.txt", "Apples are picked in autumn.")
-		f.Embed(in, f.Prepare(in))
-		texts := f.embeddingTexts(in)
-		if _, asked := f.Server.Embeddings()[modeltest.BatchKey(texts)]; !asked || !strings.Contains(texts[0], "gardening") {
-			t.Errorf("embedded %q: %t", texts, asked)
-		}
-	})
-
-	t.Run("a batch beyond the chunks is a defect", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		in, count := f.manyChunks(3)
-		err := act(f, f.Ingestion.EmbedChunks, ingestion.EmbedInput{StepInput: in, Last: count + 1, Count: count})
-		f.FailedWith(err, knowledge.CodeInternal, true)
 	})
 }
 

@@ -121,6 +121,25 @@ func TestFetchDocument(t *testing.T) {
 		}
 	})
 
+	t.Run("a text at the limit is accepted", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, strings.Repeat("x", 1<<19))
+			w.(http.Flusher).Flush() // no Content-Length
+			io.WriteString(w, strings.Repeat("x", 1<<19))
+		})
+		in, key := f.linked(address)
+		f.Must(act(f, f.Ingestion.FetchDocument, in))
+		if data, err := f.Blobs.Get(f.Ctx, key); err != nil || len(data) != 1<<20 {
+			t.Errorf("%d bytes, %v", len(data), err)
+		}
+	})
+}
+
+func TestFetchFromThisMachine(t *testing.T) {
+	t.Parallel()
+
 	t.Run("an address of this machine is refused before it is dialed", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
@@ -151,6 +170,10 @@ func TestFetchDocument(t *testing.T) {
 			t.Errorf("%d requests", n)
 		}
 	})
+}
+
+func TestFailuresOfFetching(t *testing.T) {
+	t.Parallel()
 
 	for name, tc := range map[string]struct {
 		answer    http.HandlerFunc
@@ -205,21 +228,6 @@ func TestFetchDocument(t *testing.T) {
 		address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the original") })
 		in, _ := f.linked(address)
 		f.FailedWith(act(f, f.Ingestion.FetchDocument, in), knowledge.CodeInternal, true)
-	})
-
-	t.Run("a text at the limit is accepted", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) {
-			io.WriteString(w, strings.Repeat("x", 1<<19))
-			w.(http.Flusher).Flush() // no Content-Length
-			io.WriteString(w, strings.Repeat("x", 1<<19))
-		})
-		in, key := f.linked(address)
-		f.Must(act(f, f.Ingestion.FetchDocument, in))
-		if data, err := f.Blobs.Get(f.Ctx, key); err != nil || len(data) != 1<<20 {
-			t.Errorf("%d bytes, %v", len(data), err)
-		}
 	})
 
 	t.Run("a server that is down is retried", func(t *testing.T) {

@@ -19,12 +19,6 @@ import (
 
 func TestBegin(t *testing.T) {
 	t.Parallel()
-	begin := func(f *fixture, in ingestion.StepInput) ingestion.PrepareResult {
-		f.Helper()
-		result, err := do(f, f.Ingestion.PrepareDocument, ingestion.PrepareInput{StepInput: in, FirstOffset: 7, BeginOnly: true})
-		f.Must(err)
-		return result
-	}
 
 	t.Run("a version is begun, and again after a crash", func(t *testing.T) {
 		t.Parallel()
@@ -121,6 +115,14 @@ func TestBegin(t *testing.T) {
 	})
 }
 
+// begin takes the step that only begins a version.
+func begin(f *fixture, in ingestion.StepInput) ingestion.PrepareResult {
+	f.Helper()
+	result, err := do(f, f.Ingestion.PrepareDocument, ingestion.PrepareInput{StepInput: in, FirstOffset: 7, BeginOnly: true})
+	f.Must(err)
+	return result
+}
+
 func TestPrepareDocument(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -202,6 +204,10 @@ func TestPrepareDocument(t *testing.T) {
 			t.Errorf("it failed at stage %q", stage)
 		}
 	})
+}
+
+func TestPrepareWithoutBytesOrRow(t *testing.T) {
+	t.Parallel()
 
 	t.Run("missing bytes have to be uploaded again", func(t *testing.T) {
 		t.Parallel()

@@ -116,24 +116,6 @@ func TestFigures(t *testing.T) {
 		}
 	})
 
-	t.Run("a failure costs no answer twice, and equal pictures are sent once", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		f.slides([]string{"a", "b", "c"}, []string{"a", "d", "e"}, []string{"a"})
-		in := f.uploadPDF("a.pdf", figures, multimodal)
-		f.Server.ScriptChat(modeltest.Text("One."), modeltest.Text("Two."), modeltest.Fail(http.StatusTooManyRequests))
-		f.FailedWith(f.look(in, ingestion.FigurePictures), knowledge.CodeProviderFailed, true)
-		for range 2 { // the second time nothing is missing
-			f.Must(f.look(in, ingestion.FigurePictures))
-		}
-		if chats := f.Server.Totals().Chats; chats.Answered != 5 || chats.Asked > 6+2 {
-			t.Errorf("%+v for 5 pictures", chats)
-		}
-		if n := len(f.described(in)); n != 7 {
-			t.Errorf("%d chunks", n)
-		}
-	})
-
 	t.Run("a new version does not pay again", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
@@ -148,43 +130,6 @@ func TestFigures(t *testing.T) {
 		}
 		if n := f.Server.Totals().Chats.Asked; n != 2 {
 			t.Errorf("asked %d times", n)
-		}
-	})
-
-	t.Run("a model that does not see is asked a few times, and the text is ingested", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		var many []string
-		for i := range 2 * ingestion.PicturesStep {
-			many = append(many, fmt.Sprint(i))
-			f.Server.ScriptChat(modeltest.Fail(http.StatusBadRequest))
-		}
-		f.slides(many)
-		in := f.uploadPDF("a.pdf", figures, multimodal)
-		result, err := do(f, f.Ingestion.ReadPictures, ingestion.ReadPicturesInput{StepInput: in, Kind: ingestion.FigurePictures})
-		f.Must(err)
-		if result.More || f.Server.Totals().Chats.Asked > 8 {
-			t.Errorf("more %t, asked %d times", result.More, f.Server.Totals().Chats.Asked)
-		}
-		if n := len(f.described(in)); n != 0 {
-			t.Errorf("%d chunks", n)
-		}
-		if got := f.metadata(in)["pictures_not_described"]; got != 64.0 {
-			t.Errorf("%v not described", got)
-		}
-	})
-
-	t.Run("a picture that is refused does not fail the others", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		f.slides([]string{"a", "b", "c"})
-		in := f.uploadPDF("a.pdf", figures, multimodal)
-		f.Server.ScriptChat(modeltest.Fail(http.StatusBadRequest))
-		for range 2 { // the second time it is not asked again
-			f.Must(f.look(in, ingestion.FigurePictures))
-		}
-		if asked, chunks := f.Server.Totals().Chats.Asked, len(f.described(in)); asked != 3 || chunks != 2 {
-			t.Errorf("asked %d times for %d chunks", asked, chunks)
 		}
 	})
 
@@ -231,6 +176,66 @@ func TestFigures(t *testing.T) {
 		f.Must(act(f, f.Ingestion.RemoveBlobs, ingestion.RemoveInput{Workspace: "w", Project: "p", Document: in.Document, Upto: 1}))
 		if keys := f.Keys(prefix); len(keys) != 0 {
 			t.Errorf("%q stay", keys)
+		}
+	})
+}
+
+func TestFiguresThatFail(t *testing.T) {
+	t.Parallel()
+	figures := ingestion.Pictures{Figures: true}
+
+	t.Run("a failure costs no answer twice, and equal pictures are sent once", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.slides([]string{"a", "b", "c"}, []string{"a", "d", "e"}, []string{"a"})
+		in := f.uploadPDF("a.pdf", figures, multimodal)
+		f.Server.ScriptChat(modeltest.Text("One."), modeltest.Text("Two."), modeltest.Fail(http.StatusTooManyRequests))
+		f.FailedWith(f.look(in, ingestion.FigurePictures), knowledge.CodeProviderFailed, true)
+		for range 2 { // the second time nothing is missing
+			f.Must(f.look(in, ingestion.FigurePictures))
+		}
+		if chats := f.Server.Totals().Chats; chats.Answered != 5 || chats.Asked > 6+2 {
+			t.Errorf("%+v for 5 pictures", chats)
+		}
+		if n := len(f.described(in)); n != 7 {
+			t.Errorf("%d chunks", n)
+		}
+	})
+
+	t.Run("a model that does not see is asked a few times, and the text is ingested", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		var many []string
+		for i := range 2 * ingestion.PicturesStep {
+			many = append(many, fmt.Sprint(i))
+			f.Server.ScriptChat(modeltest.Fail(http.StatusBadRequest))
+		}
+		f.slides(many)
+		in := f.uploadPDF("a.pdf", figures, multimodal)
+		result, err := do(f, f.Ingestion.ReadPictures, ingestion.ReadPicturesInput{StepInput: in, Kind: ingestion.FigurePictures})
+		f.Must(err)
+		if result.More || f.Server.Totals().Chats.Asked > 8 {
+			t.Errorf("more %t, asked %d times", result.More, f.Server.Totals().Chats.Asked)
+		}
+		if n := len(f.described(in)); n != 0 {
+			t.Errorf("%d chunks", n)
+		}
+		if got := f.metadata(in)["pictures_not_described"]; got != 64.0 {
+			t.Errorf("%v not described", got)
+		}
+	})
+
+	t.Run("a picture that is refused does not fail the others", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.slides([]string{"a", "b", "c"})
+		in := f.uploadPDF("a.pdf", figures, multimodal)
+		f.Server.ScriptChat(modeltest.Fail(http.StatusBadRequest))
+		for range 2 { // the second time it is not asked again
+			f.Must(f.look(in, ingestion.FigurePictures))
+		}
+		if asked, chunks := f.Server.Totals().Chats.Asked, len(f.described(in)); asked != 3 || chunks != 2 {
+			t.Errorf("asked %d times for %d chunks", asked, chunks)
 		}
 	})
 }

@@ -43,7 +43,7 @@ func (p *progressIn) SetStage(ctx context.Context, ref knowledge.VersionRef, sta
 	return err
 }
 
-func TestProgressInSQL(t *testing.T) {
+func TestStageInSQL(t *testing.T) {
 	t.Parallel()
 	stage := func(f *fixture, in ingestion.StepInput, want knowledge.Stage) {
 		f.Helper()
@@ -93,6 +93,10 @@ func TestProgressInSQL(t *testing.T) {
 			t.Errorf("noted %v", stages.noted)
 		}
 	})
+}
+
+func TestProgressInSQL(t *testing.T) {
+	t.Parallel()
 
 	t.Run("the progress does not fall when the steps of a document end in another order", func(t *testing.T) {
 		t.Parallel()

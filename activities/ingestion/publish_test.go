@@ -78,6 +78,67 @@ func TestPublishDocument(t *testing.T) {
 		}
 	})
 
+	t.Run("a long document is written batch by batch", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.Upload("a.txt", strings.Repeat(twoParts(1)+"\n\n", ingestion.ChunksPerUpsert))
+		count := f.Prepare(in)
+		publish := f.Embed(in, count)
+		most := &largest{Index: f.Index}
+		f.Ingestion.Index = most
+		_, err := do(f, f.Ingestion.PublishDocument, publish)
+		f.Must(err)
+		counts, err := f.Index.Count(f.Ctx, "w", in.Document)
+		f.Must(err)
+		if counts[1] != count || count <= ingestion.ChunksPerUpsert || most.entries > ingestion.ChunksPerUpsert {
+			t.Errorf("%v entries of %d chunks, %d at a time", counts, count, most.entries)
+		}
+	})
+
+	t.Run("after a change of the model all vectors are of the new model", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, count := f.manyChunks(150)
+		publish := f.Embed(in, count)
+		endpoint := f.Server.Endpoint()
+		endpoint.Model = "another"
+		f.Ingestion.Embedder = model.New(endpoint, nil)
+		asked := f.Server.Totals().Embeddings.Asked
+		result, err := do(f, f.Ingestion.PublishDocument, publish)
+		f.Must(err)
+		if now := f.Server.Totals().Embeddings.Asked; !result.Published || now != 2*asked {
+			t.Errorf("published %t after %d requests to the new model, want %d", result.Published, now-asked, asked)
+		}
+	})
+
+	t.Run("tags and access that change meanwhile are in the index", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.Upload("a.txt", twoParts(1))
+		publish := f.Embed(in, f.Prepare(in))
+		f.Ingestion.Versions = interrupted{Versions: f.Store, beforePublish: func() error {
+			tags := []string{"late"}
+			_, err := f.Store.UpdateDocument(f.Ctx, activitytest.Manager(), in.Document, store.DocumentPatch{Tags: &tags, Access: &knowledge.Access{Users: []string{"bob"}}})
+			return err
+		}}
+		_, err := do(f, f.Ingestion.PublishDocument, publish)
+		f.Must(err)
+		hits := func(p knowledge.Principal) int {
+			tagged := knowledge.Filter{{Field: "tags", Type: knowledge.OpIn, Value: []any{"late"}}}
+			hits, err := f.Index.BM25(f.Ctx, index.Query{Principal: p, Filter: tagged, Limit: 10}, "common")
+			f.Must(err)
+			return len(hits)
+		}
+		bob := knowledgetest.Principal(knowledge.Claims{Workspace: "w", KeyID: "k", User: "bob"})
+		if ann, bob := hits(activitytest.Member()), hits(bob); ann != 0 || bob != 2 {
+			t.Errorf("of two entries that only bob may see, ann finds %d and bob %d", ann, bob)
+		}
+	})
+}
+
+func TestPublishOverOlderVersions(t *testing.T) {
+	t.Parallel()
+
 	t.Run("a document is as old as its first version", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
@@ -166,23 +227,10 @@ func TestPublishDocument(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
 
-	t.Run("a long document is written batch by batch", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		in := f.Upload("a.txt", strings.Repeat(twoParts(1)+"\n\n", ingestion.ChunksPerUpsert))
-		count := f.Prepare(in)
-		publish := f.Embed(in, count)
-		most := &largest{Index: f.Index}
-		f.Ingestion.Index = most
-		_, err := do(f, f.Ingestion.PublishDocument, publish)
-		f.Must(err)
-		counts, err := f.Index.Count(f.Ctx, "w", in.Document)
-		f.Must(err)
-		if counts[1] != count || count <= ingestion.ChunksPerUpsert || most.entries > ingestion.ChunksPerUpsert {
-			t.Errorf("%v entries of %d chunks, %d at a time", counts, count, most.entries)
-		}
-	})
+func TestPublishNothing(t *testing.T) {
+	t.Parallel()
 
 	t.Run("a version that is being removed is not published", func(t *testing.T) {
 		t.Parallel()
@@ -220,22 +268,10 @@ func TestPublishDocument(t *testing.T) {
 			t.Errorf("seen: %v", got)
 		}
 	})
+}
 
-	t.Run("after a change of the model all vectors are of the new model", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		in, count := f.manyChunks(150)
-		publish := f.Embed(in, count)
-		endpoint := f.Server.Endpoint()
-		endpoint.Model = "another"
-		f.Ingestion.Embedder = model.New(endpoint, nil)
-		asked := f.Server.Totals().Embeddings.Asked
-		result, err := do(f, f.Ingestion.PublishDocument, publish)
-		f.Must(err)
-		if now := f.Server.Totals().Embeddings.Asked; !result.Published || now != 2*asked {
-			t.Errorf("published %t after %d requests to the new model, want %d", result.Published, now-asked, asked)
-		}
-	})
+func TestPublicationEndsRuns(t *testing.T) {
+	t.Parallel()
 
 	t.Run("the run of a first version ends with its publication", func(t *testing.T) {
 		t.Parallel()
@@ -281,30 +317,6 @@ func TestPublishDocument(t *testing.T) {
 		run, err := f.Store.RunForSystem(f.Ctx, "w", first.Run)
 		if f.Must(err); result.Published || result.Ended || run.Status != knowledge.RunRunning {
 			t.Errorf("published %t, ended %t, its run is %s", result.Published, result.Ended, run.Status)
-		}
-	})
-
-	t.Run("tags and access that change meanwhile are in the index", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		in := f.Upload("a.txt", twoParts(1))
-		publish := f.Embed(in, f.Prepare(in))
-		f.Ingestion.Versions = interrupted{Versions: f.Store, beforePublish: func() error {
-			tags := []string{"late"}
-			_, err := f.Store.UpdateDocument(f.Ctx, activitytest.Manager(), in.Document, store.DocumentPatch{Tags: &tags, Access: &knowledge.Access{Users: []string{"bob"}}})
-			return err
-		}}
-		_, err := do(f, f.Ingestion.PublishDocument, publish)
-		f.Must(err)
-		hits := func(p knowledge.Principal) int {
-			tagged := knowledge.Filter{{Field: "tags", Type: knowledge.OpIn, Value: []any{"late"}}}
-			hits, err := f.Index.BM25(f.Ctx, index.Query{Principal: p, Filter: tagged, Limit: 10}, "common")
-			f.Must(err)
-			return len(hits)
-		}
-		bob := knowledgetest.Principal(knowledge.Claims{Workspace: "w", KeyID: "k", User: "bob"})
-		if ann, bob := hits(activitytest.Member()), hits(bob); ann != 0 || bob != 2 {
-			t.Errorf("of two entries that only bob may see, ann finds %d and bob %d", ann, bob)
 		}
 	})
 }

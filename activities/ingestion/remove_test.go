@@ -126,6 +126,22 @@ func TestStopIngest(t *testing.T) {
 		}
 	})
 
+	t.Run("the run of a newer version continues", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.Upload("a.txt", "text")
+		removal := f.Mark(in.Document)
+		newer := f.Upload("a.txt", "text")
+		f.Stop(ingestion.StopInput{RemoveInput: removal})
+		if run, err := f.Store.RunForSystem(f.Ctx, "w", newer.Run); err != nil || run.Status != knowledge.RunRunning {
+			t.Errorf("the newer run is %s, %v", run.Status, err)
+		}
+	})
+}
+
+func TestStopIngestEndsRuns(t *testing.T) {
+	t.Parallel()
+
 	t.Run("the removal ends the run of a workflow that ended without doing so", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
@@ -209,18 +225,6 @@ func TestStopIngest(t *testing.T) {
 		f.Stop(ingestion.StopInput{RemoveInput: f.Mark(lost.Document)})
 		if items := f.stored(lost.Run).Items; len(items) != 1 || items[0].Offset != 7 {
 			t.Errorf("the lost log is %+v", items)
-		}
-	})
-
-	t.Run("the run of a newer version continues", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		in := f.Upload("a.txt", "text")
-		removal := f.Mark(in.Document)
-		newer := f.Upload("a.txt", "text")
-		f.Stop(ingestion.StopInput{RemoveInput: removal})
-		if run, err := f.Store.RunForSystem(f.Ctx, "w", newer.Run); err != nil || run.Status != knowledge.RunRunning {
-			t.Errorf("the newer run is %s, %v", run.Status, err)
 		}
 	})
 }

@@ -49,11 +49,17 @@ func (f *fixture) named(in ingestion.StepInput) []string {
 	return slices.Compact(names)
 }
 
-func TestVectorsAreCached(t *testing.T) {
-	t.Parallel()
-	old := paragraphs(150)
-	changed := slices.Clone(old)
+// twoVersions returns 150 paragraphs, and the same with one of them written anew.
+func twoVersions() (old, changed []string) {
+	old = paragraphs(150)
+	changed = slices.Clone(old)
 	changed[70] = "This paragraph was written anew, in about as many characters as the one before, and says another thing."
+	return old, changed
+}
+
+func TestVectorsOfTheVersionBefore(t *testing.T) {
+	t.Parallel()
+	old, changed := twoVersions()
 	for name, tc := range map[string]struct {
 		next []string
 		sent int
@@ -84,6 +90,11 @@ func TestVectorsAreCached(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestVectorsAreCached(t *testing.T) {
+	t.Parallel()
+	old, changed := twoVersions()
 
 	t.Run("a version uses the vectors of one that failed", func(t *testing.T) {
 		t.Parallel()
