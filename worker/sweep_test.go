@@ -153,7 +153,7 @@ func (b *backlog) sweep(t *testing.T, minutes int, change ...func(*worker.Sweep)
 	s.Run(ctx)
 }
 
-func TestSweep(t *testing.T) {
+func TestSweepOfVersions(t *testing.T) {
 	t.Parallel()
 
 	t.Run("a version of a reindex starts with the priority of bulk work", func(t *testing.T) {
@@ -181,25 +181,35 @@ func TestSweep(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a webhook is woken whose wake-up was lost, or whose workflow is not there", func(t *testing.T) {
+
+	t.Run("versions that a running workflow has are not signaled", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBacklog()
-			for _, name := range []string{"lost", "rests", "ended"} {
-				q := store.WebhookQueue{Workspace: "w", Project: "p", Webhook: name}
-				b.queues = append(b.queues, store.PendingQueue{WebhookQueue: q, Awake: name == "lost"})
-				b.running["webhook/w/"+name] = name != "ended"
-			}
-			start := time.Now()
-			b.sweep(t, 1)
-			if !maps.Equal(b.woken, map[string]int{"lost": 1, "ended": 1}) {
-				t.Errorf("woken: %v", b.woken)
-			}
-			if len(b.dropped) != 1 || start.Sub(b.dropped[0]) != 30*24*time.Hour {
-				t.Errorf("deliveries are dropped that ended before %v", b.dropped)
+			b.add("queued", 1, 10, false, true)
+			b.add("ingested", 3, 10, true, true)
+			b.sweep(t, 60)
+			if len(b.begun) != 0 {
+				t.Errorf("started or signaled: %v", b.begun)
 			}
 		})
 	})
+
+	t.Run("a version behind another one is signaled every ten minutes, because its signal may be lost", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBacklog()
+			b.add("waits", 2, 10, false, true)
+			b.sweep(t, 60)
+			if n := b.begun["waits"]; n < 5 || n > 6 {
+				t.Errorf("signaled %d times in an hour", n)
+			}
+		})
+	})
+}
+
+func TestFirstSweep(t *testing.T) {
+	t.Parallel()
 
 	t.Run("beside other processes the first sweep leaves what they may be starting", func(t *testing.T) {
 		t.Parallel()
@@ -252,6 +262,29 @@ func TestSweep(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	t.Run("a webhook is woken whose wake-up was lost, or whose workflow is not there", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBacklog()
+			for _, name := range []string{"lost", "rests", "ended"} {
+				q := store.WebhookQueue{Workspace: "w", Project: "p", Webhook: name}
+				b.queues = append(b.queues, store.PendingQueue{WebhookQueue: q, Awake: name == "lost"})
+				b.running["webhook/w/"+name] = name != "ended"
+			}
+			start := time.Now()
+			b.sweep(t, 1)
+			if !maps.Equal(b.woken, map[string]int{"lost": 1, "ended": 1}) {
+				t.Errorf("woken: %v", b.woken)
+			}
+			if len(b.dropped) != 1 || start.Sub(b.dropped[0]) != 30*24*time.Hour {
+				t.Errorf("deliveries are dropped that ended before %v", b.dropped)
+			}
+		})
+	})
 
 	t.Run("later sweeps go through a long backlog page by page", func(t *testing.T) {
 		t.Parallel()
@@ -263,31 +296,6 @@ func TestSweep(t *testing.T) {
 			b.sweep(t, 4)
 			if b.settled["run-0000"] != 2 || b.settled["run-2499"] != 2 {
 				t.Errorf("in four looks the first run was settled %d times and the last %d times", b.settled["run-0000"], b.settled["run-2499"])
-			}
-		})
-	})
-
-	t.Run("versions that a running workflow has are not signaled", func(t *testing.T) {
-		t.Parallel()
-		synctest.Test(t, func(t *testing.T) {
-			b := newBacklog()
-			b.add("queued", 1, 10, false, true)
-			b.add("ingested", 3, 10, true, true)
-			b.sweep(t, 60)
-			if len(b.begun) != 0 {
-				t.Errorf("started or signaled: %v", b.begun)
-			}
-		})
-	})
-
-	t.Run("a version behind another one is signaled every ten minutes, because its signal may be lost", func(t *testing.T) {
-		t.Parallel()
-		synctest.Test(t, func(t *testing.T) {
-			b := newBacklog()
-			b.add("waits", 2, 10, false, true)
-			b.sweep(t, 60)
-			if n := b.begun["waits"]; n < 5 || n > 6 {
-				t.Errorf("signaled %d times in an hour", n)
 			}
 		})
 	})

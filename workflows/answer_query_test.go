@@ -128,6 +128,28 @@ func TestAnswerQuery(t *testing.T) {
 		}
 	})
 
+	t.Run("the workflow continues as new between two turns and carries its state", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		test.env.SetContinueAsNewSuggested(true)
+		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
+			return answering.ModelCallResult{Key: "t", Attempt: 1, ToolCalls: []answering.ToolCallRef{{ID: "a", Name: tool.DocumentsRAG}}}, nil
+		})
+		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(record.ToolOutput{Search: "s"}, nil)
+		test.env.ExecuteWorkflow(workflows.AnswerQuery, record.AnswerInput{MaxToolTurns: 5})
+		if !isContinueAsNew(test.env.GetWorkflowError()) {
+			t.Fatalf("ended with %v", test.env.GetWorkflowError())
+		}
+		if len(test.finished) != 0 {
+			t.Error("a run that continues as new was finished")
+		}
+	})
+}
+
+func TestToolsOfAQuestion(t *testing.T) {
+	t.Parallel()
+	var acts *answering.Questions
+
 	t.Run("tools of one turn run side by side and the answer follows", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
@@ -154,123 +176,6 @@ func TestAnswerQuery(t *testing.T) {
 		want := []string{"runStarted", "delta", "messageReset", "toolCall", "toolCall", "toolCall", "toolCall", "delta", "sources", "completed"}
 		if diff := cmp.Diff(want, topics(end.Items)); diff != "" {
 			t.Error(diff)
-		}
-	})
-
-	t.Run("a call that needs an approval waits for it, and a refused one is not made", func(t *testing.T) {
-		t.Parallel()
-		test := newAnswerTest(t)
-		test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
-			if in.Turn == 1 {
-				return answering.ModelCallResult{Key: "turn-1", Attempt: 1, ToolCalls: []answering.ToolCallRef{
-					{ID: "a", Name: "post", Approval: true}, {ID: "b", Name: "post", Approval: true}, {ID: "c", Name: "look"},
-				}}, nil
-			}
-			want := []record.ToolOutput{{Words: "call 0"}, {Words: "refusal", Refused: true}, {Words: "call 2"}}
-			if diff := cmp.Diff(want, in.Loop.Turns[0].Outputs); diff != "" {
-				t.Error(diff)
-			}
-			return answering.ModelCallResult{Key: "turn-2", Attempt: 1, Tail: "done"}, nil
-		})
-		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in answering.ToolCallInput) (record.ToolOutput, error) {
-				return record.ToolOutput{Words: fmt.Sprintf("call %d", in.Call)}, nil
-			})
-		refused := map[string]bool{}
-		decide := func(after time.Duration, id string, d record.Decision) {
-			test.env.RegisterDelayedCallback(func() {
-				test.env.UpdateWorkflow(workflows.UpdateDecide, id, &testsuite.TestUpdateCallback{
-					OnReject: func(error) { refused[id] = true },
-					OnAccept: func() {},
-					OnComplete: func(_ any, err error) {
-						if err != nil {
-							t.Error(err)
-						}
-					},
-				}, d)
-			}, after)
-		}
-		decide(24*time.Hour, "no such call", record.Decision{Call: "c"})
-		decide(48*time.Hour, "refuse b", record.Decision{Call: "b", Refusal: "refusal"})
-		decide(49*time.Hour, "again", record.Decision{Call: "b"})
-		decide(72*time.Hour, "approve a", record.Decision{Call: "a"})
-		end := test.run(t, record.AnswerInput{MaxToolTurns: 5})
-		if diff := cmp.Diff(map[string]bool{"no such call": true, "again": true}, refused); diff != "" || end.Status != "completed" {
-			t.Errorf("status %s, refused decisions %s", end.Status, diff)
-		}
-		statuses := []string{}
-		for _, item := range end.Items {
-			var data record.ToolCallData
-			if e, err := stream.DecodeEvent(item.Data); err == nil && item.Topic == stream.TopicToolCall && json.Unmarshal(e.Data, &data) == nil {
-				statuses = append(statuses, data.ID+" "+string(data.Status))
-			}
-		}
-		want := []string{"a waiting", "b waiting", "c started", "c completed", "b refused", "a started", "a completed"}
-		if diff := cmp.Diff(want, statuses); diff != "" {
-			t.Error(diff)
-		}
-	})
-
-	t.Run("a question waits for the one before it in its conversation", func(t *testing.T) {
-		t.Parallel()
-		test := newAnswerTest(t)
-		looks, asked := 0, false
-		test.env.OnActivity(acts.TakeTurn, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in answering.TurnInput) (answering.TurnResult, error) {
-				if looks++; looks <= 2 { // the second look is the one behind the signal to the other run
-					return answering.TurnResult{Before: "query/w/before"}, nil
-				}
-				return answering.TurnResult{}, nil
-			})
-		test.env.OnSignalExternalWorkflow(mock.Anything, "query/w/before", "", workflows.SignalNext, mock.Anything).Return(nil).Once()
-		test.env.OnSignalExternalWorkflow(mock.Anything, "query/w/behind", "", workflows.SignalTurn, mock.Anything).Return(errors.New("it was canceled")).Once()
-		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
-			asked = true
-			return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
-		})
-		test.env.RegisterDelayedCallback(func() {
-			if asked || looks != 2 {
-				t.Errorf("before its turn it looked %d times; asked: %t", looks, asked)
-			}
-			test.env.SignalWorkflow(workflows.SignalNext, "query/w/behind")
-			test.env.SignalWorkflow(workflows.SignalTurn, nil)
-		}, time.Second)
-		if end := test.run(t, record.AnswerInput{After: "before", MaxToolTurns: 5}); end.Status != "completed" || looks != 3 {
-			t.Errorf("status %s after %d looks", end.Status, looks)
-		}
-		test.env.AssertExpectations(t)
-	})
-
-	t.Run("questions are suggested behind the answer, and it is whole without them", func(t *testing.T) {
-		t.Parallel()
-		for key, failure := range map[string]error{"suggested": nil, "": temporal.NewApplicationError("no model", "provider_failed")} {
-			test := newAnswerTest(t)
-			test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
-				if in.Inline {
-					t.Error("the suggestions read the answer, so it has to be a blob")
-				}
-				return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
-			})
-			test.env.OnActivity(acts.SuggestQuestions, mock.Anything, mock.Anything).Return(answering.SuggestResult{Key: "suggested", Usage: knowledge.Usage{ModelCalls: 1}}, failure).Once()
-			end := test.run(t, record.AnswerInput{Suggest: true, MaxToolTurns: 5})
-			if end.Status != "completed" || end.Loop.Answer != "turn-1" || end.Loop.Suggestions != key {
-				t.Errorf("status %s, %+v", end.Status, end.Loop)
-			}
-		}
-	})
-
-	t.Run("a conversation that is too long is summed up first, and the question is answered without a summary too", func(t *testing.T) {
-		t.Parallel()
-		for calls, failure := range map[int]error{2: nil, 1: temporal.NewApplicationError("no model", "provider_failed")} {
-			test := newAnswerTest(t)
-			test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
-				return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
-			})
-			test.env.OnActivity(acts.SummarizeHistory, mock.Anything, mock.Anything).Return(answering.SummarizeResult{Usage: knowledge.Usage{ModelCalls: 1}}, failure).Once()
-			end := test.run(t, record.AnswerInput{Overlong: true, MaxToolTurns: 5})
-			if end.Status != "completed" || end.Loop.Usage.ModelCalls != calls {
-				t.Errorf("status %s, %+v", end.Status, end.Loop.Usage)
-			}
 		}
 	})
 
@@ -335,6 +240,138 @@ func TestAnswerQuery(t *testing.T) {
 			t.Errorf("the log has the text %q", text)
 		}
 	})
+}
+
+func TestApprovalOfACall(t *testing.T) {
+	t.Parallel()
+	var acts *answering.Questions
+
+	t.Run("a call that needs an approval waits for it, and a refused one is not made", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
+			if in.Turn == 1 {
+				return answering.ModelCallResult{Key: "turn-1", Attempt: 1, ToolCalls: []answering.ToolCallRef{
+					{ID: "a", Name: "post", Approval: true}, {ID: "b", Name: "post", Approval: true}, {ID: "c", Name: "look"},
+				}}, nil
+			}
+			want := []record.ToolOutput{{Words: "call 0"}, {Words: "refusal", Refused: true}, {Words: "call 2"}}
+			if diff := cmp.Diff(want, in.Loop.Turns[0].Outputs); diff != "" {
+				t.Error(diff)
+			}
+			return answering.ModelCallResult{Key: "turn-2", Attempt: 1, Tail: "done"}, nil
+		})
+		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(
+			func(_ context.Context, in answering.ToolCallInput) (record.ToolOutput, error) {
+				return record.ToolOutput{Words: fmt.Sprintf("call %d", in.Call)}, nil
+			})
+		refused := map[string]bool{}
+		decide := func(after time.Duration, id string, d record.Decision) {
+			test.env.RegisterDelayedCallback(func() {
+				test.env.UpdateWorkflow(workflows.UpdateDecide, id, &testsuite.TestUpdateCallback{
+					OnReject: func(error) { refused[id] = true },
+					OnAccept: func() {},
+					OnComplete: func(_ any, err error) {
+						if err != nil {
+							t.Error(err)
+						}
+					},
+				}, d)
+			}, after)
+		}
+		decide(24*time.Hour, "no such call", record.Decision{Call: "c"})
+		decide(48*time.Hour, "refuse b", record.Decision{Call: "b", Refusal: "refusal"})
+		decide(49*time.Hour, "again", record.Decision{Call: "b"})
+		decide(72*time.Hour, "approve a", record.Decision{Call: "a"})
+		end := test.run(t, record.AnswerInput{MaxToolTurns: 5})
+		if diff := cmp.Diff(map[string]bool{"no such call": true, "again": true}, refused); diff != "" || end.Status != "completed" {
+			t.Errorf("status %s, refused decisions %s", end.Status, diff)
+		}
+		statuses := []string{}
+		for _, item := range end.Items {
+			var data record.ToolCallData
+			if e, err := stream.DecodeEvent(item.Data); err == nil && item.Topic == stream.TopicToolCall && json.Unmarshal(e.Data, &data) == nil {
+				statuses = append(statuses, data.ID+" "+string(data.Status))
+			}
+		}
+		want := []string{"a waiting", "b waiting", "c started", "c completed", "b refused", "a started", "a completed"}
+		if diff := cmp.Diff(want, statuses); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	var acts *answering.Questions
+
+	t.Run("a question waits for the one before it in its conversation", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		looks, asked := 0, false
+		test.env.OnActivity(acts.TakeTurn, mock.Anything, mock.Anything).Return(
+			func(_ context.Context, in answering.TurnInput) (answering.TurnResult, error) {
+				if looks++; looks <= 2 { // the second look is the one behind the signal to the other run
+					return answering.TurnResult{Before: "query/w/before"}, nil
+				}
+				return answering.TurnResult{}, nil
+			})
+		test.env.OnSignalExternalWorkflow(mock.Anything, "query/w/before", "", workflows.SignalNext, mock.Anything).Return(nil).Once()
+		test.env.OnSignalExternalWorkflow(mock.Anything, "query/w/behind", "", workflows.SignalTurn, mock.Anything).Return(errors.New("it was canceled")).Once()
+		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
+			asked = true
+			return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
+		})
+		test.env.RegisterDelayedCallback(func() {
+			if asked || looks != 2 {
+				t.Errorf("before its turn it looked %d times; asked: %t", looks, asked)
+			}
+			test.env.SignalWorkflow(workflows.SignalNext, "query/w/behind")
+			test.env.SignalWorkflow(workflows.SignalTurn, nil)
+		}, time.Second)
+		if end := test.run(t, record.AnswerInput{After: "before", MaxToolTurns: 5}); end.Status != "completed" || looks != 3 {
+			t.Errorf("status %s after %d looks", end.Status, looks)
+		}
+		test.env.AssertExpectations(t)
+	})
+
+	t.Run("questions are suggested behind the answer, and it is whole without them", func(t *testing.T) {
+		t.Parallel()
+		for key, failure := range map[string]error{"suggested": nil, "": temporal.NewApplicationError("no model", "provider_failed")} {
+			test := newAnswerTest(t)
+			test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
+				if in.Inline {
+					t.Error("the suggestions read the answer, so it has to be a blob")
+				}
+				return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
+			})
+			test.env.OnActivity(acts.SuggestQuestions, mock.Anything, mock.Anything).Return(answering.SuggestResult{Key: "suggested", Usage: knowledge.Usage{ModelCalls: 1}}, failure).Once()
+			end := test.run(t, record.AnswerInput{Suggest: true, MaxToolTurns: 5})
+			if end.Status != "completed" || end.Loop.Answer != "turn-1" || end.Loop.Suggestions != key {
+				t.Errorf("status %s, %+v", end.Status, end.Loop)
+			}
+		}
+	})
+
+	t.Run("a conversation that is too long is summed up first, and the question is answered without a summary too", func(t *testing.T) {
+		t.Parallel()
+		for calls, failure := range map[int]error{2: nil, 1: temporal.NewApplicationError("no model", "provider_failed")} {
+			test := newAnswerTest(t)
+			test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
+				return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
+			})
+			test.env.OnActivity(acts.SummarizeHistory, mock.Anything, mock.Anything).Return(answering.SummarizeResult{Usage: knowledge.Usage{ModelCalls: 1}}, failure).Once()
+			end := test.run(t, record.AnswerInput{Overlong: true, MaxToolTurns: 5})
+			if end.Status != "completed" || end.Loop.Usage.ModelCalls != calls {
+				t.Errorf("status %s, %+v", end.Status, end.Loop.Usage)
+			}
+		}
+	})
+}
+
+func TestQuestionThatFails(t *testing.T) {
+	t.Parallel()
+	var acts *answering.Questions
 
 	t.Run("a canceled question ends with an error event", func(t *testing.T) {
 		t.Parallel()
@@ -370,23 +407,6 @@ func TestAnswerQuery(t *testing.T) {
 		}
 		if end.Status != "failed" || end.Code != "provider_failed" || calls != 6 {
 			t.Errorf("status %s, code %s after %d calls", end.Status, end.Code, calls)
-		}
-	})
-
-	t.Run("the workflow continues as new between two turns and carries its state", func(t *testing.T) {
-		t.Parallel()
-		test := newAnswerTest(t)
-		test.env.SetContinueAsNewSuggested(true)
-		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {
-			return answering.ModelCallResult{Key: "t", Attempt: 1, ToolCalls: []answering.ToolCallRef{{ID: "a", Name: tool.DocumentsRAG}}}, nil
-		})
-		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(record.ToolOutput{Search: "s"}, nil)
-		test.env.ExecuteWorkflow(workflows.AnswerQuery, record.AnswerInput{MaxToolTurns: 5})
-		if !isContinueAsNew(test.env.GetWorkflowError()) {
-			t.Fatalf("ended with %v", test.env.GetWorkflowError())
-		}
-		if len(test.finished) != 0 {
-			t.Error("a run that continues as new was finished")
 		}
 	})
 }

@@ -73,31 +73,7 @@ func TestCancel(t *testing.T) {
 		}
 	})
 
-	t.Run("a version ends only after its local step has ended", func(t *testing.T) {
-		began, over, ends := make(chan struct{}, 1), make(chan struct{}), make(chan ingestion.FinishInput, 1)
-		acts := steps(func(ingestion.EmbedInput) error { return nil }, ends)
-		acts["PrepareDocument"] = func(ingestion.PrepareInput) (ingestion.PrepareResult, error) {
-			began <- struct{}{}
-			<-over // as on a disk that hangs
-			return ingestion.PrepareResult{}, nil
-		}
-		run := server.start(t, workflows.IngestDocument, ingest, acts)
-		next(t, began)
-		if err := server.client.SignalWorkflow(t.Context(), run.GetID(), "", workflows.SignalStop, workflows.IngestStop{Run: "r"}); err != nil {
-			t.Fatal(err)
-		}
-		server.awaitSignal(t, run)
-		select {
-		case end := <-ends:
-			t.Fatalf("it ended as %s while a step ran", end.Status)
-		default:
-		}
-		close(over)
-		server.end(t, run)
-		if end := next(t, ends); end.Status != "canceled" {
-			t.Errorf("it ended as %s", end.Status)
-		}
-	})
+	t.Run("a version ends only after its local step has ended", func(t *testing.T) { endsAfterItsLocalStep(t, server, ingest) })
 
 	t.Run("a question whose model call fails after the cancel is canceled", func(t *testing.T) {
 		began, ends := make(chan struct{}, 1), make(chan answering.FinishAnswerInput, 1)
@@ -112,25 +88,7 @@ func TestCancel(t *testing.T) {
 		}
 	})
 
-	t.Run("a question whose model call succeeds after the cancel is canceled, and the call is counted", func(t *testing.T) {
-		began, ends := make(chan struct{}, 1), make(chan answering.FinishAnswerInput, 1)
-		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
-			"CallModel": func(ctx context.Context, _ answering.ModelCallInput) (answering.ModelCallResult, error) {
-				began <- struct{}{}
-				<-ctx.Done() // without a heartbeat: the server tells the worker
-				return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
-			},
-			"FinishAnswer": finish(ends),
-		})
-		next(t, began)
-		if err := server.client.CancelWorkflow(t.Context(), run.GetID(), ""); err != nil {
-			t.Fatal(err)
-		}
-		server.end(t, run)
-		if end := next(t, ends); end.Status != "canceled" || end.Loop.Usage.ModelCalls != 1 {
-			t.Errorf("the run ended as %s after %d model calls", end.Status, end.Loop.Usage.ModelCalls)
-		}
-	})
+	t.Run("a question whose model call succeeds after the cancel is canceled, and the call is counted", func(t *testing.T) { countsTheCompletedCall(t, server, question) })
 
 	for _, test := range []struct {
 		name      string
@@ -160,26 +118,74 @@ func TestCancel(t *testing.T) {
 		})
 	}
 
-	t.Run("a removal whose workflow is canceled is completed", func(t *testing.T) {
-		began, asked, ends := make(chan struct{}, 1), make(chan struct{}), make(chan ingestion.FinishInput, 1)
-		done := func(ingestion.RemoveInput) error { return nil }
-		in := workflows.RemoveInput{RemoveInput: ingestion.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r"}}
-		run := server.start(t, workflows.RemoveDocument, in, map[string]any{
-			"StopIngest": func(ctx context.Context, _ ingestion.StopInput) (ingestion.StopResult, error) {
-				began <- struct{}{}
-				<-asked
-				return ingestion.StopResult{}, ctx.Err()
-			},
-			"RemoveEntries": done, "RemoveBlobs": done, "RemoveRows": done, "FinishRemoval": finish(ends),
-		})
-		next(t, began)
-		if err := server.client.CancelWorkflow(t.Context(), run.GetID(), ""); err != nil {
-			t.Fatal(err)
-		}
-		close(asked)
-		server.end(t, run)
-		if end := next(t, ends); end.Status != "completed" || end.Items[0].Topic != "runEnded" {
-			t.Errorf("the run ended as %s, with a %s", end.Status, end.Items[0].Topic)
-		}
+	t.Run("a removal whose workflow is canceled is completed", func(t *testing.T) { completesTheRemoval(t, server) })
+}
+
+func endsAfterItsLocalStep(t *testing.T, server *serverTest, ingest workflows.IngestInput) {
+	began, over, ends := make(chan struct{}, 1), make(chan struct{}), make(chan ingestion.FinishInput, 1)
+	acts := steps(func(ingestion.EmbedInput) error { return nil }, ends)
+	acts["PrepareDocument"] = func(ingestion.PrepareInput) (ingestion.PrepareResult, error) {
+		began <- struct{}{}
+		<-over // as on a disk that hangs
+		return ingestion.PrepareResult{}, nil
+	}
+	run := server.start(t, workflows.IngestDocument, ingest, acts)
+	next(t, began)
+	if err := server.client.SignalWorkflow(t.Context(), run.GetID(), "", workflows.SignalStop, workflows.IngestStop{Run: "r"}); err != nil {
+		t.Fatal(err)
+	}
+	server.awaitSignal(t, run)
+	select {
+	case end := <-ends:
+		t.Fatalf("it ended as %s while a step ran", end.Status)
+	default:
+	}
+	close(over)
+	server.end(t, run)
+	if end := next(t, ends); end.Status != "canceled" {
+		t.Errorf("it ended as %s", end.Status)
+	}
+}
+
+func countsTheCompletedCall(t *testing.T, server *serverTest, question record.AnswerInput) {
+	began, ends := make(chan struct{}, 1), make(chan answering.FinishAnswerInput, 1)
+	run := server.start(t, workflows.AnswerQuery, question, map[string]any{
+		"CallModel": func(ctx context.Context, _ answering.ModelCallInput) (answering.ModelCallResult, error) {
+			began <- struct{}{}
+			<-ctx.Done() // without a heartbeat: the server tells the worker
+			return answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
+		},
+		"FinishAnswer": finish(ends),
 	})
+	next(t, began)
+	if err := server.client.CancelWorkflow(t.Context(), run.GetID(), ""); err != nil {
+		t.Fatal(err)
+	}
+	server.end(t, run)
+	if end := next(t, ends); end.Status != "canceled" || end.Loop.Usage.ModelCalls != 1 {
+		t.Errorf("the run ended as %s after %d model calls", end.Status, end.Loop.Usage.ModelCalls)
+	}
+}
+
+func completesTheRemoval(t *testing.T, server *serverTest) {
+	began, asked, ends := make(chan struct{}, 1), make(chan struct{}), make(chan ingestion.FinishInput, 1)
+	done := func(ingestion.RemoveInput) error { return nil }
+	in := workflows.RemoveInput{RemoveInput: ingestion.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r"}}
+	run := server.start(t, workflows.RemoveDocument, in, map[string]any{
+		"StopIngest": func(ctx context.Context, _ ingestion.StopInput) (ingestion.StopResult, error) {
+			began <- struct{}{}
+			<-asked
+			return ingestion.StopResult{}, ctx.Err()
+		},
+		"RemoveEntries": done, "RemoveBlobs": done, "RemoveRows": done, "FinishRemoval": finish(ends),
+	})
+	next(t, began)
+	if err := server.client.CancelWorkflow(t.Context(), run.GetID(), ""); err != nil {
+		t.Fatal(err)
+	}
+	close(asked)
+	server.end(t, run)
+	if end := next(t, ends); end.Status != "completed" || end.Items[0].Topic != "runEnded" {
+		t.Errorf("the run ended as %s, with a %s", end.Status, end.Items[0].Topic)
+	}
 }

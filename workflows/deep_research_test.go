@@ -196,6 +196,55 @@ func TestDeepResearch(t *testing.T) {
 		}
 	})
 
+	t.Run("numbers its sources in the order in which it cites them, section by section", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		test.server.ScriptChat(
+			plan("How heavy is the HX-4 pump?"), forced("take_notes", map[string]any{"notes": []any{map[string]any{"text": "It is heavy.", "sources": []int{1, 2}}}, "missing": ""}),
+			forced("outline_report", map[string]any{"title": "The pump", "sections": []any{map[string]any{"heading": "One", "notes": []int{1}}, map[string]any{"heading": "Two", "notes": []int{1}}, map[string]any{"heading": "Three", "notes": []int{1}}}}),
+			modeltest.Text("First <source_2>."), modeltest.Text("Then <source_1>, again <source_2>."), modeltest.Text("It is so."))
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 1})
+		_, answer, shown, _ := test.outcome()
+		if shown != answer.Answer || len(answer.Sources) != 2 {
+			t.Fatalf("%d sources; shown:\n%s\nstored:\n%s", len(answer.Sources), shown, answer.Answer)
+		}
+		cited := func(number int) string {
+			return fmt.Sprintf(`<citation id="%s">[%d]</citation>`, answer.Sources[number-1].ChunkID, number)
+		}
+		for _, part := range []string{"First " + cited(1) + ".", "Then " + cited(2) + ", again " + cited(1) + ".", "- It is heavy. " + cited(2) + " " + cited(1)} {
+			if !strings.Contains(shown, part) {
+				t.Errorf("the report has no %q:\n%s", part, shown)
+			}
+		}
+		if diff := cmp.Diff([]int{1, 2}, answer.Used); diff != "" || answer.Sources[0].Rank != 1 || answer.Sources[1].Rank != 2 {
+			t.Errorf("it cites %v of %+v", answer.Used, answer.Sources)
+		}
+	})
+
+	t.Run("survives a sub-question that fails", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		test.server.ScriptChat(plan("How heavy is the HX-4 pump?"), modeltest.Fail(400))
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{})
+		run, answer, shown, _ := test.outcome()
+		if run.Status != knowledge.RunCompleted || shown != answer.Answer || !strings.Contains(shown, "No part of this research succeeded.") || !strings.Contains(shown, "- Failed: How heavy is the HX-4 pump? (") {
+			t.Errorf("with all questions failed it is %s, %+v, with\n%s", run.Status, run.Error, shown)
+		}
+		if asked := test.server.Totals().Chats.Asked; asked != 2 {
+			t.Errorf("%d model calls: nothing more is to be asked", asked)
+		}
+		test = newResearchTest(t)
+		test.server.ScriptChat(plan("How heavy is the HX-4 pump?", "How often does it need oil?"), modeltest.Fail(400), notes("It is so."), plan(), outline("All"), modeltest.Text("It is so <source_1>."))
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{})
+		if run, _, shown, _ := test.outcome(); run.Status != knowledge.RunCompleted || !strings.Contains(shown, "- Failed: How ") {
+			t.Errorf("%s with\n%s", run.Status, shown)
+		}
+	})
+}
+
+func TestPlansOfAResearch(t *testing.T) {
+	t.Parallel()
+
 	t.Run("waits for the attached files, plans with them and reports one that cannot be read", func(t *testing.T) {
 		t.Parallel()
 		test := newResearchTest(t)
@@ -228,6 +277,71 @@ func TestDeepResearch(t *testing.T) {
 			t.Errorf("the report:\n%s", shown)
 		}
 	})
+
+	t.Run("plans with what the notes leave open, and reports what stays open at its last round", func(t *testing.T) {
+		t.Parallel()
+		leaving := func(note, missing string) modeltest.Reply {
+			return forced("take_notes", map[string]any{"notes": []any{map[string]any{"text": note, "sources": []int{1}}}, "missing": missing})
+		}
+		script := []modeltest.Reply{
+			plan("How heavy is the HX-4 pump?"), leaving("It is heavy.", "Its weight with oil <source_1>."),
+			plan("How heavy is the HX-4 pump with oil?"), leaving("It needs oil.", "The weight of the oil."),
+		}
+		test := newResearchTest(t)
+		test.server.ScriptChat(append(script, outline("Weight"), modeltest.Text("It is so <source_1>."))...)
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 2})
+		_, answer, shown, _ := test.outcome()
+		if shown != answer.Answer || !strings.Contains(shown, "- Still open: How heavy is the HX-4 pump with oil? (The weight of the oil.)\n") || strings.Contains(shown, "Its weight with oil") {
+			t.Errorf("the report is\n%s", shown)
+		}
+		if second := fmt.Sprint(test.server.Requests()[2].Messages); !strings.Contains(second, "<open>\nHow heavy is the HX-4 pump? Its weight with oil.\n") {
+			t.Errorf("the second plan was asked for with\n%s", second)
+		}
+		test = newResearchTest(t)
+		test.server.ScriptChat(append(script, plan(), outline("Weight"), modeltest.Text("It is so <source_1>."))...)
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 3})
+		if _, _, shown, _ := test.outcome(); strings.Contains(shown, "Still open") {
+			t.Errorf("the last plan had nothing left to ask, and the report is\n%s", shown)
+		}
+	})
+
+	t.Run("follows a message, and plans once more for it", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		key := test.run.ResearchKey("message-1")
+		_, err := test.blobs.PutJSON(t.Context(), key, record.ResearchMessage{Text: "Say which colour it has"})
+		test.must(err)
+		paused, resumed := true, false
+		test.env.RegisterDelayedCallback(func() {
+			test.env.SignalWorkflow(workflows.SignalResearch, record.ResearchControl{Paused: &paused})
+			test.env.SignalWorkflow(workflows.SignalResearch, record.ResearchControl{Message: key})
+		}, 0)
+		test.env.RegisterDelayedCallback(func() {
+			if n := test.server.Totals().Chats.Asked; n > 1 {
+				t.Errorf("%d model calls while it is paused", n)
+			}
+			test.env.SignalWorkflow(workflows.SignalResearch, record.ResearchControl{Paused: &resumed})
+		}, time.Hour)
+		test.server.ScriptChat(plan("How heavy is the HX-4 pump?"), notes("It is heavy."), plan(), outline("All"), modeltest.Text("It is so <source_1>."))
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 1})
+		run, _, shown, updates := test.outcome()
+		if run.Status != knowledge.RunCompleted || !strings.Contains(shown, "It is so") {
+			t.Errorf("%s with\n%s\n%+v", run.Status, shown, updates)
+		}
+		steered := 0
+		for _, r := range test.server.Requests() {
+			if strings.Contains(fmt.Sprint(r.Messages), "which colour") {
+				steered++
+			}
+		}
+		if steered < 3 {
+			t.Errorf("%d model calls were told of the message", steered)
+		}
+	})
+}
+
+func TestEndOfAResearch(t *testing.T) {
+	t.Parallel()
 
 	t.Run("ends at its budget of calls in a report that says what it leaves out", func(t *testing.T) {
 		t.Parallel()
@@ -287,112 +401,6 @@ func TestDeepResearch(t *testing.T) {
 		test.research("What is to know of the pump?", knowledge.ResearchConfig{Timeout: 1})
 		if run, _, shown, _ := test.outcome(); run.Status != knowledge.RunCompleted || !strings.Contains(shown, "before anything was searched") || !strings.Contains(shown, "its time was over") {
 			t.Errorf("%s, %+v; shown:\n%s", run.Status, run.Error, shown)
-		}
-	})
-
-	t.Run("plans with what the notes leave open, and reports what stays open at its last round", func(t *testing.T) {
-		t.Parallel()
-		leaving := func(note, missing string) modeltest.Reply {
-			return forced("take_notes", map[string]any{"notes": []any{map[string]any{"text": note, "sources": []int{1}}}, "missing": missing})
-		}
-		script := []modeltest.Reply{
-			plan("How heavy is the HX-4 pump?"), leaving("It is heavy.", "Its weight with oil <source_1>."),
-			plan("How heavy is the HX-4 pump with oil?"), leaving("It needs oil.", "The weight of the oil."),
-		}
-		test := newResearchTest(t)
-		test.server.ScriptChat(append(script, outline("Weight"), modeltest.Text("It is so <source_1>."))...)
-		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 2})
-		_, answer, shown, _ := test.outcome()
-		if shown != answer.Answer || !strings.Contains(shown, "- Still open: How heavy is the HX-4 pump with oil? (The weight of the oil.)\n") || strings.Contains(shown, "Its weight with oil") {
-			t.Errorf("the report is\n%s", shown)
-		}
-		if second := fmt.Sprint(test.server.Requests()[2].Messages); !strings.Contains(second, "<open>\nHow heavy is the HX-4 pump? Its weight with oil.\n") {
-			t.Errorf("the second plan was asked for with\n%s", second)
-		}
-		test = newResearchTest(t)
-		test.server.ScriptChat(append(script, plan(), outline("Weight"), modeltest.Text("It is so <source_1>."))...)
-		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 3})
-		if _, _, shown, _ := test.outcome(); strings.Contains(shown, "Still open") {
-			t.Errorf("the last plan had nothing left to ask, and the report is\n%s", shown)
-		}
-	})
-
-	t.Run("numbers its sources in the order in which it cites them, section by section", func(t *testing.T) {
-		t.Parallel()
-		test := newResearchTest(t)
-		test.server.ScriptChat(
-			plan("How heavy is the HX-4 pump?"), forced("take_notes", map[string]any{"notes": []any{map[string]any{"text": "It is heavy.", "sources": []int{1, 2}}}, "missing": ""}),
-			forced("outline_report", map[string]any{"title": "The pump", "sections": []any{map[string]any{"heading": "One", "notes": []int{1}}, map[string]any{"heading": "Two", "notes": []int{1}}, map[string]any{"heading": "Three", "notes": []int{1}}}}),
-			modeltest.Text("First <source_2>."), modeltest.Text("Then <source_1>, again <source_2>."), modeltest.Text("It is so."))
-		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 1})
-		_, answer, shown, _ := test.outcome()
-		if shown != answer.Answer || len(answer.Sources) != 2 {
-			t.Fatalf("%d sources; shown:\n%s\nstored:\n%s", len(answer.Sources), shown, answer.Answer)
-		}
-		cited := func(number int) string {
-			return fmt.Sprintf(`<citation id="%s">[%d]</citation>`, answer.Sources[number-1].ChunkID, number)
-		}
-		for _, part := range []string{"First " + cited(1) + ".", "Then " + cited(2) + ", again " + cited(1) + ".", "- It is heavy. " + cited(2) + " " + cited(1)} {
-			if !strings.Contains(shown, part) {
-				t.Errorf("the report has no %q:\n%s", part, shown)
-			}
-		}
-		if diff := cmp.Diff([]int{1, 2}, answer.Used); diff != "" || answer.Sources[0].Rank != 1 || answer.Sources[1].Rank != 2 {
-			t.Errorf("it cites %v of %+v", answer.Used, answer.Sources)
-		}
-	})
-
-	t.Run("survives a sub-question that fails", func(t *testing.T) {
-		t.Parallel()
-		test := newResearchTest(t)
-		test.server.ScriptChat(plan("How heavy is the HX-4 pump?"), modeltest.Fail(400))
-		test.research("What is to know of the pump?", knowledge.ResearchConfig{})
-		run, answer, shown, _ := test.outcome()
-		if run.Status != knowledge.RunCompleted || shown != answer.Answer || !strings.Contains(shown, "No part of this research succeeded.") || !strings.Contains(shown, "- Failed: How heavy is the HX-4 pump? (") {
-			t.Errorf("with all questions failed it is %s, %+v, with\n%s", run.Status, run.Error, shown)
-		}
-		if asked := test.server.Totals().Chats.Asked; asked != 2 {
-			t.Errorf("%d model calls: nothing more is to be asked", asked)
-		}
-		test = newResearchTest(t)
-		test.server.ScriptChat(plan("How heavy is the HX-4 pump?", "How often does it need oil?"), modeltest.Fail(400), notes("It is so."), plan(), outline("All"), modeltest.Text("It is so <source_1>."))
-		test.research("What is to know of the pump?", knowledge.ResearchConfig{})
-		if run, _, shown, _ := test.outcome(); run.Status != knowledge.RunCompleted || !strings.Contains(shown, "- Failed: How ") {
-			t.Errorf("%s with\n%s", run.Status, shown)
-		}
-	})
-
-	t.Run("follows a message, and plans once more for it", func(t *testing.T) {
-		t.Parallel()
-		test := newResearchTest(t)
-		key := test.run.ResearchKey("message-1")
-		_, err := test.blobs.PutJSON(t.Context(), key, record.ResearchMessage{Text: "Say which colour it has"})
-		test.must(err)
-		paused, resumed := true, false
-		test.env.RegisterDelayedCallback(func() {
-			test.env.SignalWorkflow(workflows.SignalResearch, record.ResearchControl{Paused: &paused})
-			test.env.SignalWorkflow(workflows.SignalResearch, record.ResearchControl{Message: key})
-		}, 0)
-		test.env.RegisterDelayedCallback(func() {
-			if n := test.server.Totals().Chats.Asked; n > 1 {
-				t.Errorf("%d model calls while it is paused", n)
-			}
-			test.env.SignalWorkflow(workflows.SignalResearch, record.ResearchControl{Paused: &resumed})
-		}, time.Hour)
-		test.server.ScriptChat(plan("How heavy is the HX-4 pump?"), notes("It is heavy."), plan(), outline("All"), modeltest.Text("It is so <source_1>."))
-		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 1})
-		run, _, shown, updates := test.outcome()
-		if run.Status != knowledge.RunCompleted || !strings.Contains(shown, "It is so") {
-			t.Errorf("%s with\n%s\n%+v", run.Status, shown, updates)
-		}
-		steered := 0
-		for _, r := range test.server.Requests() {
-			if strings.Contains(fmt.Sprint(r.Messages), "which colour") {
-				steered++
-			}
-		}
-		if steered < 3 {
-			t.Errorf("%d model calls were told of the message", steered)
 		}
 	})
 

@@ -146,6 +146,31 @@ func TestIngestDocument(t *testing.T) {
 		}
 	})
 
+	t.Run("the stored log has every event with its offset", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		test.steps(true, 1)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"}, workflows.IngestTask{Version: 2, Run: "r2"})
+		next := int64(0)
+		for _, f := range test.finished {
+			for _, item := range f.Items {
+				if item.Offset != next {
+					t.Fatalf("item %d has offset %d", next, item.Offset)
+				}
+				next++
+			}
+			if last := f.Items[len(f.Items)-1].Topic; last != "runEnded" {
+				t.Errorf("the last item is %s", last)
+			}
+		}
+	})
+}
+
+func TestFailuresOfAnIngest(t *testing.T) {
+	t.Parallel()
+	var acts *ingestion.Documents
+
 	t.Run("a document that cannot be read fails with its stage and is not retried", func(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
@@ -198,6 +223,11 @@ func TestIngestDocument(t *testing.T) {
 			t.Errorf("after %d tries it ended with %+v", tries, end.Error)
 		}
 	})
+}
+
+func TestIngestInTurn(t *testing.T) {
+	t.Parallel()
+	var acts *ingestion.Documents
 
 	t.Run("a version that is signaled while another is ingested comes next, once", func(t *testing.T) {
 		t.Parallel()
@@ -221,21 +251,29 @@ func TestIngestDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("a removal cancels the version that is being ingested", func(t *testing.T) {
+	t.Run("an upload waits for the removal of older versions to end", func(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
-		test.steps(true, 1)
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(ctx context.Context, _ ingestion.EmbedInput) error {
-				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Upto: 1})
-				<-ctx.Done()
-				return ctx.Err()
+		asked := 0
+		test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(
+			func(context.Context, ingestion.PrepareInput) (ingestion.PrepareResult, error) {
+				if asked++; asked < 5 {
+					return ingestion.PrepareResult{Blocked: true}, nil
+				}
+				return ingestion.PrepareResult{Small: true, Chunked: true, ExtractResult: ingestion.ExtractResult{Chunks: 1}}, nil
 			})
-		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
-		if diff := cmp.Diff(map[int]string{1: "canceled"}, test.outcomes()); diff != "" {
-			t.Error(diff)
+		test.steps(true, 1)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
+		test.run(t, workflows.IngestTask{Version: 3, Run: "r3"})
+		if diff := cmp.Diff(map[int]string{3: "completed"}, test.outcomes()); diff != "" || asked != 5 {
+			t.Errorf("asked %d times, %s", asked, diff)
 		}
 	})
+}
+
+func TestIngestCanceledBeforeItsTurn(t *testing.T) {
+	t.Parallel()
+	var acts *ingestion.Documents
 
 	t.Run("a run is canceled before its turn", func(t *testing.T) {
 		t.Parallel()
@@ -278,6 +316,27 @@ func TestIngestDocument(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+func TestIngestCanceled(t *testing.T) {
+	t.Parallel()
+	var acts *ingestion.Documents
+
+	t.Run("a removal cancels the version that is being ingested", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		test.steps(true, 1)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
+			func(ctx context.Context, _ ingestion.EmbedInput) error {
+				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Upto: 1})
+				<-ctx.Done()
+				return ctx.Err()
+			})
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+		if diff := cmp.Diff(map[int]string{1: "canceled"}, test.outcomes()); diff != "" {
+			t.Error(diff)
+		}
+	})
 
 	for name, published := range map[string]bool{
 		"a version that readers see by then is published, however its step ended": true,
@@ -316,45 +375,6 @@ func TestIngestDocument(t *testing.T) {
 		test.run(t, workflows.IngestTask{Version: 2, Run: "r2"})
 		if diff := cmp.Diff(map[int]string{2: "completed"}, test.outcomes()); diff != "" || left != 0 {
 			t.Errorf("%d failures were not waited for, %s", left, diff)
-		}
-	})
-
-	t.Run("an upload waits for the removal of older versions to end", func(t *testing.T) {
-		t.Parallel()
-		test := newIngestTest(t)
-		asked := 0
-		test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(
-			func(context.Context, ingestion.PrepareInput) (ingestion.PrepareResult, error) {
-				if asked++; asked < 5 {
-					return ingestion.PrepareResult{Blocked: true}, nil
-				}
-				return ingestion.PrepareResult{Small: true, Chunked: true, ExtractResult: ingestion.ExtractResult{Chunks: 1}}, nil
-			})
-		test.steps(true, 1)
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
-		test.run(t, workflows.IngestTask{Version: 3, Run: "r3"})
-		if diff := cmp.Diff(map[int]string{3: "completed"}, test.outcomes()); diff != "" || asked != 5 {
-			t.Errorf("asked %d times, %s", asked, diff)
-		}
-	})
-
-	t.Run("the stored log has every event with its offset", func(t *testing.T) {
-		t.Parallel()
-		test := newIngestTest(t)
-		test.steps(true, 1)
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
-		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"}, workflows.IngestTask{Version: 2, Run: "r2"})
-		next := int64(0)
-		for _, f := range test.finished {
-			for _, item := range f.Items {
-				if item.Offset != next {
-					t.Fatalf("item %d has offset %d", next, item.Offset)
-				}
-				next++
-			}
-			if last := f.Items[len(f.Items)-1].Topic; last != "runEnded" {
-				t.Errorf("the last item is %s", last)
-			}
 		}
 	})
 }

@@ -123,6 +123,32 @@ func TestWaiting(t *testing.T) {
 		}
 	})
 
+	t.Run("a try that is held back does not count, and the next goes before others", func(t *testing.T) {
+		t.Parallel()
+		test, waits := newIngestTest(t), &waits{}
+		waits.record(test)
+		test.steps(true, 1)
+		tries, waited := 0, 0
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(_ context.Context, in ingestion.EmbedInput) error {
+			if in.Waited {
+				waited++
+			}
+			if tries++; tries <= 100 {
+				return limited(2*time.Hour, true)
+			}
+			return nil
+		})
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+		if got := test.outcomes()[1]; got != "completed" || waited != 100 || waits.told[0].Attempt != 0 {
+			t.Errorf("it ended as %q, %d tries had waited, told first %+v", got, waited, waits.told[0])
+		}
+	})
+}
+
+func TestWaitingEndsEarly(t *testing.T) {
+	t.Parallel()
+	var acts *ingestion.Documents
+
 	t.Run("a retry signal ends the wait, and the provider's pause", func(t *testing.T) {
 		t.Parallel()
 		test, waits := newIngestTest(t), &waits{}
@@ -143,27 +169,6 @@ func TestWaiting(t *testing.T) {
 		}
 		if len(waits.told) != 2 || waits.told[1] != nil {
 			t.Errorf("told %+v", waits.told)
-		}
-	})
-
-	t.Run("a try that is held back does not count, and the next goes before others", func(t *testing.T) {
-		t.Parallel()
-		test, waits := newIngestTest(t), &waits{}
-		waits.record(test)
-		test.steps(true, 1)
-		tries, waited := 0, 0
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(_ context.Context, in ingestion.EmbedInput) error {
-			if in.Waited {
-				waited++
-			}
-			if tries++; tries <= 100 {
-				return limited(2*time.Hour, true)
-			}
-			return nil
-		})
-		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
-		if got := test.outcomes()[1]; got != "completed" || waited != 100 || waits.told[0].Attempt != 0 {
-			t.Errorf("it ended as %q, %d tries had waited, told first %+v", got, waited, waits.told[0])
 		}
 	})
 
