@@ -133,23 +133,7 @@ func TestMCP(t *testing.T) {
 			t.Error(diff)
 		}
 	})
-	t.Run("ask_project starts a normal run, shows its progress and answers", func(t *testing.T) {
-		text, object, failed := call(t, session, "ask_project", map[string]any{"question": "How is it?", "project_id": "default"})
-		want := "It is [1].\n\nSources:\n[1] guide.txt (chunk " + knowledge.ChunkID(id, 1, 0) + ")"
-		if failed || text != want || object["answer"] != `It is <citation id="c">[1]</citation>.` {
-			t.Fatalf("%v %q %v", failed, text, object)
-		}
-		run := object["runId"].(string)
-		if got := e.do("GET", "/runs/"+run, e.reader, nil).want(200); got["kind"] != "query" || got["status"] != "completed" {
-			t.Errorf("the run is %v", got)
-		}
-		if first := <-progress; first != "run "+run+" started" {
-			t.Errorf("progress: %s", first)
-		}
-		if second := <-progress; second != "writing the answer: 5 characters" {
-			t.Errorf("progress: %s", second)
-		}
-	})
+	t.Run("ask_project starts a normal run, shows its progress and answers", func(t *testing.T) { wantProgressAndAnswer(t, session, id, e, progress) })
 	t.Run("rag_search gives the object of its route", func(t *testing.T) {
 		_, object, failed := call(t, session, "rag_search", map[string]any{"query": "How is it?"})
 		if failed || object["response"] == "" || len(object["contexts"].([]any)) != 1 || !strings.HasPrefix(object["execution_id"].(string), "call_") {
@@ -188,29 +172,7 @@ func TestMCP(t *testing.T) {
 		}
 		e.do("PUT", "/mcp", e.reader, `{}`).refused(405, knowledge.CodeMethodNotAllowed)
 	})
-	t.Run("a session is known only to the caller that began it", func(t *testing.T) {
-		headers := []string{"Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", "2025-06-18"}
-		begun := e.do("POST", "/mcp", e.reader, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`, headers...)
-		id := begun.header.Get("Mcp-Session-Id")
-		if begun.status != http.StatusOK || id == "" {
-			t.Fatalf("%d %s", begun.status, begun.body)
-		}
-		headers = append(headers, "Mcp-Session-Id", id)
-		ping := `{"jsonrpc":"2.0","id":2,"method":"ping"}`
-		for _, key := range []string{e.editor, e.stranger, e.key(store.Key{Workspace: "default", Scopes: []knowledge.Scope{knowledge.ScopeRead}})} {
-			for _, method := range []string{"POST", "GET", "DELETE"} {
-				if got := e.do(method, "/mcp", key, ping, headers...); got.status != http.StatusNotFound {
-					t.Fatalf("%s with another key: %d %s", method, got.status, got.body)
-				}
-			}
-		}
-		if got := e.do("POST", "/mcp", e.reader, ping, headers...); got.status != http.StatusOK {
-			t.Errorf("POST of the session's caller: %d %s", got.status, got.body)
-		}
-		if got := e.do("DELETE", "/mcp", e.reader, "", headers...); got.status != http.StatusNoContent {
-			t.Errorf("DELETE of the session's caller: %d %s", got.status, got.body)
-		}
-	})
+	t.Run("a session is known only to the caller that began it", func(t *testing.T) { wantSessionOfItsCaller(t, e) })
 	t.Run("no token of a link stands in for a key", func(t *testing.T) {
 		if got := e.do("DELETE", "/mcp?token=x", "", nil, "Mcp-Session-Id", session.ID()); got.status/100 != 4 {
 			t.Errorf("%d %s", got.status, got.body)
@@ -223,6 +185,48 @@ func TestMCP(t *testing.T) {
 			t.Errorf("%d %s", got.status, got.body)
 		}
 	})
+}
+
+func wantProgressAndAnswer(t *testing.T, session *mcp.ClientSession, id string, e *edge, progress chan string) {
+	text, object, failed := call(t, session, "ask_project", map[string]any{"question": "How is it?", "project_id": "default"})
+	want := "It is [1].\n\nSources:\n[1] guide.txt (chunk " + knowledge.ChunkID(id, 1, 0) + ")"
+	if failed || text != want || object["answer"] != `It is <citation id="c">[1]</citation>.` {
+		t.Fatalf("%v %q %v", failed, text, object)
+	}
+	run := object["runId"].(string)
+	if got := e.do("GET", "/runs/"+run, e.reader, nil).want(200); got["kind"] != "query" || got["status"] != "completed" {
+		t.Errorf("the run is %v", got)
+	}
+	if first := <-progress; first != "run "+run+" started" {
+		t.Errorf("progress: %s", first)
+	}
+	if second := <-progress; second != "writing the answer: 5 characters" {
+		t.Errorf("progress: %s", second)
+	}
+}
+
+func wantSessionOfItsCaller(t *testing.T, e *edge) {
+	headers := []string{"Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", "2025-06-18"}
+	begun := e.do("POST", "/mcp", e.reader, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`, headers...)
+	id := begun.header.Get("Mcp-Session-Id")
+	if begun.status != http.StatusOK || id == "" {
+		t.Fatalf("%d %s", begun.status, begun.body)
+	}
+	headers = append(headers, "Mcp-Session-Id", id)
+	ping := `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	for _, key := range []string{e.editor, e.stranger, e.key(store.Key{Workspace: "default", Scopes: []knowledge.Scope{knowledge.ScopeRead}})} {
+		for _, method := range []string{"POST", "GET", "DELETE"} {
+			if got := e.do(method, "/mcp", key, ping, headers...); got.status != http.StatusNotFound {
+				t.Fatalf("%s with another key: %d %s", method, got.status, got.body)
+			}
+		}
+	}
+	if got := e.do("POST", "/mcp", e.reader, ping, headers...); got.status != http.StatusOK {
+		t.Errorf("POST of the session's caller: %d %s", got.status, got.body)
+	}
+	if got := e.do("DELETE", "/mcp", e.reader, "", headers...); got.status != http.StatusNoContent {
+		t.Errorf("DELETE of the session's caller: %d %s", got.status, got.body)
+	}
 }
 
 func TestACancelledMCPCallCancelsItsRun(t *testing.T) {

@@ -32,17 +32,20 @@ func openCiting(t *testing.T) (e *edge, a *answering, document string) {
 	return e, a, document
 }
 
+const chatPath = "/v1/chat/completions"
+
+// projectChat returns the body of a request for a chat completion by a project.
+func projectChat(more string) string {
+	return `{"model":"project:default","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"first"},{"role":"assistant","content":"one"},{"role":"user","content":[{"type":"text","text":"How long is leave?"}]}],"temperature":0.5,"max_tokens":99` + more + `}`
+}
+
 func TestOpenAIChatWithAProject(t *testing.T) {
 	t.Parallel()
 	e, a, document := openCiting(t)
-	const path = "/v1/chat/completions"
-	body := func(more string) string {
-		return `{"model":"project:default","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"first"},{"role":"assistant","content":"one"},{"role":"user","content":[{"type":"text","text":"How long is leave?"}]}],"temperature":0.5,"max_tokens":99` + more + `}`
-	}
 	description := describedBy(e)
 	t.Run("whole", func(t *testing.T) {
-		got := e.do("POST", path, e.reader, body(`,"user":"ann","store":false,"top_p":1`))
-		description.check(t, "POST", path, got)
+		got := e.do("POST", chatPath, e.reader, projectChat(`,"user":"ann","store":false,"top_p":1`))
+		description.check(t, "POST", chatPath, got)
 		choice := got.want(200)["choices"].([]any)[0].(map[string]any)
 		message := choice["message"].(map[string]any)
 		if message["content"] != "Leave is 30 days [1]." || choice["finish_reason"] != "stop" {
@@ -74,46 +77,54 @@ func TestOpenAIChatWithAProject(t *testing.T) {
 			t.Errorf("snapshot %+v, %s", request, got.header)
 		}
 	})
-	t.Run("streamed", func(t *testing.T) {
-		got := e.do("POST", hooks+path, e.reader, body(`,"stream":true,"stream_options":{"include_usage":true}`))
-		events, text := got.streamed(), ""
-		var last struct {
-			Choices []struct {
-				Delta struct {
-					Content                          string
-					Annotations, Citations, Searches []any
-				}
-				FinishReason string `json:"finish_reason"`
-			}
-			Usage map[string]any
-		}
-		for i, event := range events[:len(events)-2] {
-			last.Choices = nil
-			if err := json.Unmarshal([]byte(event), &last); err != nil {
-				t.Fatal(err)
-			}
-			if i == 0 && !strings.Contains(event, `"role":"assistant"`) {
-				t.Errorf("the first chunk is %s", event)
-			}
-			text += last.Choices[0].Delta.Content
-		}
-		if text != "Let me look.\n\nLeave is 30 days [1]." {
-			t.Errorf("%q", text)
-		}
-		if c := last.Choices[0]; c.FinishReason != "stop" || len(c.Delta.Annotations) != 1 || len(c.Delta.Citations) != 1 || len(c.Delta.Searches) != 1 {
-			t.Errorf("the last chunk is %+v", c)
-		}
-		if !strings.Contains(events[len(events)-2], `"choices":[],"usage":{"prompt_tokens":20`) || events[len(events)-1] != "[DONE]" {
-			t.Errorf("%s", events[len(events)-2:])
-		}
-	})
 	t.Run("a_repeated_request_attaches_to_the_run", func(t *testing.T) {
-		first := e.do("POST", path, e.reader, body(""), "Idempotency-Key", "k").header.Get("Cairn-Run-Id")
-		again := e.do("POST", path, e.reader, body(""), "Idempotency-Key", "k")
+		first := e.do("POST", chatPath, e.reader, projectChat(""), "Idempotency-Key", "k").header.Get("Cairn-Run-Id")
+		again := e.do("POST", chatPath, e.reader, projectChat(""), "Idempotency-Key", "k")
 		if again.header.Get("Cairn-Run-Id") != first || again.header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%s", again.header)
 		}
 	})
+}
+
+func TestOpenAIChatStreamOfAProject(t *testing.T) {
+	t.Parallel()
+	e, _, _ := openCiting(t)
+	got := e.do("POST", hooks+chatPath, e.reader, projectChat(`,"stream":true,"stream_options":{"include_usage":true}`))
+	events, text := got.streamed(), ""
+	var last struct {
+		Choices []struct {
+			Delta struct {
+				Content                          string
+				Annotations, Citations, Searches []any
+			}
+			FinishReason string `json:"finish_reason"`
+		}
+		Usage map[string]any
+	}
+	for i, event := range events[:len(events)-2] {
+		last.Choices = nil
+		if err := json.Unmarshal([]byte(event), &last); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 && !strings.Contains(event, `"role":"assistant"`) {
+			t.Errorf("the first chunk is %s", event)
+		}
+		text += last.Choices[0].Delta.Content
+	}
+	if text != "Let me look.\n\nLeave is 30 days [1]." {
+		t.Errorf("%q", text)
+	}
+	if c := last.Choices[0]; c.FinishReason != "stop" || len(c.Delta.Annotations) != 1 || len(c.Delta.Citations) != 1 || len(c.Delta.Searches) != 1 {
+		t.Errorf("the last chunk is %+v", c)
+	}
+	if !strings.Contains(events[len(events)-2], `"choices":[],"usage":{"prompt_tokens":20`) || events[len(events)-1] != "[DONE]" {
+		t.Errorf("%s", events[len(events)-2:])
+	}
+}
+
+func TestRefusedChatWithAProject(t *testing.T) {
+	t.Parallel()
+	e, _, _ := openCiting(t)
 	for name, c := range map[string]struct{ more, param string }{
 		"tools":            {`,"tools":[{"type":"function"}]`, "tools"},
 		"several_answers":  {`,"n":2`, "n"},
@@ -128,11 +139,11 @@ func TestOpenAIChatWithAProject(t *testing.T) {
 			if field != "messages" {
 				request += `,"messages":[{"role":"user","content":"a"}]`
 			}
-			got := e.do("POST", path, e.reader, request+"}")
+			got := e.do("POST", chatPath, e.reader, request+"}")
 			if param := got.openaiError(422, "invalid_request_error", knowledge.CodeInvalid); param != c.param {
 				t.Errorf("param %v: %s", param, got.body)
 			}
 		})
 	}
-	e.do("POST", path, e.reader, strings.Replace(body(""), "default", "nope", 1)).openaiError(404, "invalid_request_error", knowledge.CodeNotFound)
+	e.do("POST", chatPath, e.reader, strings.Replace(projectChat(""), "default", "nope", 1)).openaiError(404, "invalid_request_error", knowledge.CodeNotFound)
 }

@@ -25,17 +25,24 @@ func (a answer) responseEvents() (list []map[string]any) {
 	return list
 }
 
-func TestOpenAIResponses(t *testing.T) {
-	t.Parallel()
-	e, a, document := openCiting(t)
+// doDescribed returns a function that sends a request, and checks an answer in JSON against
+// the description of its route.
+func doDescribed(e *edge) func(method, path, body string) answer {
 	description := describedBy(e)
-	do := func(method, path, body string) answer {
+	return func(method, path, body string) answer {
+		e.t.Helper()
 		got := e.do(method, path, e.reader, body)
 		if got.header.Get("Content-Type") == "application/json" {
-			description.check(t, method, path, got)
+			description.check(e.t, method, path, got)
 		}
 		return got
 	}
+}
+
+func TestOpenAIResponses(t *testing.T) {
+	t.Parallel()
+	e, a, document := openCiting(t)
+	do := doDescribed(e)
 	const search = `"tools":[{"type":"file_search","vector_store_ids":["default"],"max_num_results":7,"filters":{"type":"and","filters":[{"type":"eq","key":"team","value":"hr"}]}}]`
 	created := do("POST", "/v1/responses", `{"model":"stand-in","instructions":"Be brief.","input":"How long is leave?","metadata":{"a":"b"},"store":true,`+search+`}`)
 	response := created.want(200)
@@ -74,7 +81,33 @@ func TestOpenAIResponses(t *testing.T) {
 			t.Errorf("%v", next)
 		}
 	})
+	t.Run("is_not_cancelled_after_its_end", func(t *testing.T) {
+		do("POST", "/v1/responses/"+id+"/cancel", "").openaiError(409, "invalid_request_error", knowledge.CodeConflict)
+	})
+	for name, c := range map[string]struct{ body, param string }{
+		"no_project":         {`{"model":"stand-in","input":"a"}`, "model"},
+		"another_tool":       {`{"model":"project:default","input":"a","tools":[{"type":"computer_use"}]}`, "tools[0].type"},
+		"two_stores":         {`{"input":"a","tools":[{"type":"file_search","vector_store_ids":["a","b"]}]}`, "tools[0].vector_store_ids"},
+		"an_or":              {`{"input":"a","tools":[{"type":"file_search","vector_store_ids":["default"],"filters":{"type":"or"}}]}`, "tools[0].filters.type"},
+		"nothing":            {`{"model":"project:default","input":""}`, "input"},
+		"a_picture":          {`{"model":"project:default","input":[{"role":"user","content":[{"type":"input_image"}]}]}`, "input"},
+		"a_foreign_response": {`{"model":"project:default","input":"a","previous_response_id":"resp_nope"}`, "previous_response_id"},
+	} {
+		got := do("POST", "/v1/responses", c.body)
+		if param := got.openaiError(422, "invalid_request_error", knowledge.CodeInvalid); param != c.param {
+			t.Errorf("%s: %v in %s", name, param, got.body)
+		}
+	}
+	if got := do("GET", "/v1/responses/"+id+"?starting_after=x", ""); got.status != 422 || !strings.Contains(string(got.body), "starting_after") {
+		t.Errorf("%s", got.body)
+	}
+}
+
+func TestOpenAIResponseStreams(t *testing.T) {
+	t.Parallel()
 	t.Run("is_followed_from_any_event", func(t *testing.T) {
+		e, _, _ := openCiting(t)
+		do := doDescribed(e)
 		got := do("POST", "/v1/responses", `{"model":"project:default","input":"How long is leave?","stream":true,"background":true}`)
 		events, text := got.responseEvents(), ""
 		run := got.header.Get("Cairn-Run-Id")
@@ -136,24 +169,4 @@ func TestOpenAIResponses(t *testing.T) {
 			}
 		}
 	})
-	t.Run("is_not_cancelled_after_its_end", func(t *testing.T) {
-		do("POST", "/v1/responses/"+id+"/cancel", "").openaiError(409, "invalid_request_error", knowledge.CodeConflict)
-	})
-	for name, c := range map[string]struct{ body, param string }{
-		"no_project":         {`{"model":"stand-in","input":"a"}`, "model"},
-		"another_tool":       {`{"model":"project:default","input":"a","tools":[{"type":"computer_use"}]}`, "tools[0].type"},
-		"two_stores":         {`{"input":"a","tools":[{"type":"file_search","vector_store_ids":["a","b"]}]}`, "tools[0].vector_store_ids"},
-		"an_or":              {`{"input":"a","tools":[{"type":"file_search","vector_store_ids":["default"],"filters":{"type":"or"}}]}`, "tools[0].filters.type"},
-		"nothing":            {`{"model":"project:default","input":""}`, "input"},
-		"a_picture":          {`{"model":"project:default","input":[{"role":"user","content":[{"type":"input_image"}]}]}`, "input"},
-		"a_foreign_response": {`{"model":"project:default","input":"a","previous_response_id":"resp_nope"}`, "previous_response_id"},
-	} {
-		got := do("POST", "/v1/responses", c.body)
-		if param := got.openaiError(422, "invalid_request_error", knowledge.CodeInvalid); param != c.param {
-			t.Errorf("%s: %v in %s", name, param, got.body)
-		}
-	}
-	if got := do("GET", "/v1/responses/"+id+"?starting_after=x", ""); got.status != 422 || !strings.Contains(string(got.body), "starting_after") {
-		t.Errorf("%s", got.body)
-	}
 }

@@ -41,26 +41,7 @@ func TestChunk(t *testing.T) {
 	keys := []string{
 		"id", "document_id", "text", "page_number", "bbox", "page_size", "start_time", "end_time", "lines", "superseded", "metadata",
 	}
-	t.Run("with_boxes", func(t *testing.T) {
-		got := e.do("GET", "/chunks/"+first, e.reader, nil).want(200)
-		wantKeys(t, got, keys...)
-		want := map[string]any{
-			"id": first, "document_id": id, "text": "Ask early.\nAnd often.", "page_number": 3.0,
-			"bbox": []any{
-				map[string]any{"bbox": []any{100.5, 200.0, 300.5, 250.0}, "page_number": 3.0, "page_size": []any{612.0, 792.0}},
-				map[string]any{"bbox": []any{50.0, 100.0, 200.0, 150.0}, "page_number": 4.0, "page_size": []any{842.0, 595.0}},
-			},
-			"page_size": []any{612.0, 792.0}, "start_time": nil, "end_time": nil, "superseded": false,
-			"lines": []any{
-				map[string]any{"start": 0.0, "end": 10.0, "page_number": 3.0, "page_size": []any{612.0, 792.0}, "bbox": []any{100.5, 200.0, 300.5, 250.0}},
-				map[string]any{"start": 11.0, "end": 21.0, "page_number": 4.0, "page_size": []any{842.0, 595.0}, "bbox": []any{50.0, 100.0, 200.0, 150.0}},
-			},
-			"metadata": map[string]any{"filename": "handbook.md", "languages": []any{"eng"}, "modality": "text"},
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
-	})
+	t.Run("with_boxes", func(t *testing.T) { wantBoxesOfAChunk(t, e, first, keys, id) })
 	t.Run("without_pages", func(t *testing.T) {
 		got := e.do("GET", "/chunks/"+second, e.reader, nil).want(200)
 		wantKeys(t, got, keys...)
@@ -89,27 +70,7 @@ func TestChunk(t *testing.T) {
 			t.Error(diff)
 		}
 	})
-	t.Run("of_speech_and_of_a_spreadsheet", func(t *testing.T) {
-		id := e.add(e.editor, "talk.mp3", "text", nil)
-		speech := knowledge.Speech{{Start: 0, End: 3, Time: knowledge.Seconds{End: 1}}, {Start: 4, End: 8, Time: knowledge.Seconds{Start: 1.5, End: 2.5}}}
-		e.publish(id, knowledge.Chunk{Text: "Oh. Yes.", Modality: knowledge.ModalityAudio, Time: knowledge.Seconds{End: 2.5}, Speech: speech}, knowledge.Chunk{Text: "1 | 2", Place: "Sales!A2:D41"})
-		got := e.do("GET", "/chunks/"+knowledge.ChunkID(id, 1, 0), e.reader, nil).want(200)
-		if got["start_time"] != 0.0 || got["end_time"] != 2.5 || got["metadata"].(map[string]any)["modality"] != "audio" {
-			t.Errorf("speech: %v", got)
-		}
-		second := map[string]any{"start": 4.0, "end": 8.0, "start_time": 1.5, "end_time": 2.5}
-		if segments := got["segments"].([]any); len(segments) != 2 || !cmp.Equal(segments[1], any(second)) {
-			t.Errorf("segments: %v", segments)
-		}
-		got = e.do("GET", "/chunks/"+knowledge.ChunkID(id, 1, 0)+"?quote=yes", e.reader, nil).want(200)
-		if got["start_time"] != 1.5 || got["end_time"] != 2.5 {
-			t.Errorf("a quotation of speech: %v", got)
-		}
-		got = e.do("GET", "/chunks/"+knowledge.ChunkID(id, 1, 1), e.reader, nil).want(200)
-		if got["start_time"] != nil || got["place"] != "Sales!A2:D41" {
-			t.Errorf("spreadsheet: %v", got)
-		}
-	})
+	t.Run("of_speech_and_of_a_spreadsheet", func(t *testing.T) { wantSpeechAndSpreadsheet(t, e) })
 	t.Run("a_quotation", func(t *testing.T) {
 		got := e.do("GET", "/chunks/"+first+"?quote=ask%20%20EARLY.", e.reader, nil).want(200)
 		want := map[string]any{
@@ -139,6 +100,49 @@ func TestChunk(t *testing.T) {
 		}
 	})
 	e.do("GET", "/chunks/"+knowledge.NewID(), e.reader, nil).refused(404, knowledge.CodeNotFound)
+}
+
+func wantBoxesOfAChunk(t *testing.T, e *edge, first string, keys []string, id string) {
+	got := e.do("GET", "/chunks/"+first, e.reader, nil).want(200)
+	wantKeys(t, got, keys...)
+	want := map[string]any{
+		"id": first, "document_id": id, "text": "Ask early.\nAnd often.", "page_number": 3.0,
+		"bbox": []any{
+			map[string]any{"bbox": []any{100.5, 200.0, 300.5, 250.0}, "page_number": 3.0, "page_size": []any{612.0, 792.0}},
+			map[string]any{"bbox": []any{50.0, 100.0, 200.0, 150.0}, "page_number": 4.0, "page_size": []any{842.0, 595.0}},
+		},
+		"page_size": []any{612.0, 792.0}, "start_time": nil, "end_time": nil, "superseded": false,
+		"lines": []any{
+			map[string]any{"start": 0.0, "end": 10.0, "page_number": 3.0, "page_size": []any{612.0, 792.0}, "bbox": []any{100.5, 200.0, 300.5, 250.0}},
+			map[string]any{"start": 11.0, "end": 21.0, "page_number": 4.0, "page_size": []any{842.0, 595.0}, "bbox": []any{50.0, 100.0, 200.0, 150.0}},
+		},
+		"metadata": map[string]any{"filename": "handbook.md", "languages": []any{"eng"}, "modality": "text"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func wantSpeechAndSpreadsheet(t *testing.T, e *edge) {
+	id := e.add(e.editor, "talk.mp3", "text", nil)
+	speech := knowledge.Speech{{Start: 0, End: 3, Time: knowledge.Seconds{End: 1}}, {Start: 4, End: 8, Time: knowledge.Seconds{Start: 1.5, End: 2.5}}}
+	e.publish(id, knowledge.Chunk{Text: "Oh. Yes.", Modality: knowledge.ModalityAudio, Time: knowledge.Seconds{End: 2.5}, Speech: speech}, knowledge.Chunk{Text: "1 | 2", Place: "Sales!A2:D41"})
+	got := e.do("GET", "/chunks/"+knowledge.ChunkID(id, 1, 0), e.reader, nil).want(200)
+	if got["start_time"] != 0.0 || got["end_time"] != 2.5 || got["metadata"].(map[string]any)["modality"] != "audio" {
+		t.Errorf("speech: %v", got)
+	}
+	second := map[string]any{"start": 4.0, "end": 8.0, "start_time": 1.5, "end_time": 2.5}
+	if segments := got["segments"].([]any); len(segments) != 2 || !cmp.Equal(segments[1], any(second)) {
+		t.Errorf("segments: %v", segments)
+	}
+	got = e.do("GET", "/chunks/"+knowledge.ChunkID(id, 1, 0)+"?quote=yes", e.reader, nil).want(200)
+	if got["start_time"] != 1.5 || got["end_time"] != 2.5 {
+		t.Errorf("a quotation of speech: %v", got)
+	}
+	got = e.do("GET", "/chunks/"+knowledge.ChunkID(id, 1, 1), e.reader, nil).want(200)
+	if got["start_time"] != nil || got["place"] != "Sales!A2:D41" {
+		t.Errorf("spreadsheet: %v", got)
+	}
 }
 
 func TestCitedChunks(t *testing.T) {

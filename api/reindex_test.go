@@ -93,6 +93,18 @@ func TestReindexOverTheAPI(t *testing.T) {
 			t.Errorf("the last event is %s", last)
 		}
 	})
+	t.Run("of_another_workspace_or_without_the_scope_it_is_refused", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		e.do("POST", reindexPath, e.reader, nil).refused(403, knowledge.CodeForbidden)
+		e.do("POST", own+"/projects/nope/reindex", e.editor, nil).refused(404, knowledge.CodeNotFound)
+		document := e.dispatched(e.add(e.editor, "one", "some text"))
+		e.do("POST", "/runs/"+document.RunID+"/pause", e.editor, nil).refused(409, knowledge.CodeConflict)
+	})
+}
+
+func TestControlOfAReindex(t *testing.T) {
+	t.Parallel()
 	t.Run("it_is_paused_resumed_and_canceled", func(t *testing.T) {
 		t.Parallel()
 		e := open(t)
@@ -124,14 +136,6 @@ func TestReindexOverTheAPI(t *testing.T) {
 		if got := e.do("POST", "/runs/"+run+"/cancel", e.editor, nil).want(202); got["status"] != "canceled" {
 			t.Errorf("canceled: %v", got)
 		}
-	})
-	t.Run("of_another_workspace_or_without_the_scope_it_is_refused", func(t *testing.T) {
-		t.Parallel()
-		e := open(t)
-		e.do("POST", reindexPath, e.reader, nil).refused(403, knowledge.CodeForbidden)
-		e.do("POST", own+"/projects/nope/reindex", e.editor, nil).refused(404, knowledge.CodeNotFound)
-		document := e.dispatched(e.add(e.editor, "one", "some text"))
-		e.do("POST", "/runs/"+document.RunID+"/pause", e.editor, nil).refused(409, knowledge.CodeConflict)
 	})
 }
 

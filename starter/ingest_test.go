@@ -147,50 +147,10 @@ func writeFiles(t *testing.T, names ...string) string {
 
 func TestIngest(t *testing.T) {
 	t.Parallel()
-	start := func(t *testing.T) (*shelf, []string) {
-		s := &shelf{}
-		server := httptest.NewServer(s)
-		t.Cleanup(server.Close)
-		return s, []string{"--url", server.URL, "--key", "k"}
-	}
-
-	t.Run("a_folder_is_walked_and_its_files_are_named_by_their_paths", func(t *testing.T) {
-		t.Parallel()
-		s, flags := start(t)
-		dir := writeFiles(t, "a.md", "sub/b.md", ".hidden", ".git/config", "c.zip")
-		code, stdout, stderr := command(t, append([]string{"ingest", dir, "--wait", "--tag", "x"}, flags...)...)
-		if code != exitDone || stderr != "2 published, 1 skipped, 0 failed; hidden files left out: 2\n" {
-			t.Errorf("exit code %d, stderr %q", code, stderr)
-		}
-		slices.Sort(s.accepted)
-		if diff := cmp.Diff([]string{`a.md ["x"]`, `sub/b.md ["x"]`}, s.accepted); diff != "" {
-			t.Errorf("external ids (-want +got):\n%s", diff)
-		}
-		if !strings.Contains(stdout, "published  sub/b.md  3 chunks\n") || !strings.Contains(stdout, "skipped    c.zip  unsupported_format: archives are not read\n") {
-			t.Errorf("stdout:\n%s", stdout)
-		}
-	})
-
-	t.Run("a_file_that_cairnignore_names_is_left_out", func(t *testing.T) {
-		t.Parallel()
-		s, flags := start(t)
-		dir := writeFiles(t, "a.md", "drafts/b.md", "drafts/keep.md", "c.log", ".hidden")
-		if err := os.WriteFile(filepath.Join(dir, ".cairnignore"), []byte("*.log\ndrafts/*\n!keep.md\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		code, _, stderr := command(t, append([]string{"ingest", dir}, flags...)...)
-		if code != exitDone || stderr != "2 accepted, 0 skipped, 0 failed; hidden files left out: 2; left out by .cairnignore: 2\n" {
-			t.Errorf("exit code %d, stderr %q", code, stderr)
-		}
-		slices.Sort(s.accepted)
-		if diff := cmp.Diff([]string{"a.md", "drafts/keep.md"}, s.accepted); diff != "" {
-			t.Errorf("external ids (-want +got):\n%s", diff)
-		}
-	})
 
 	t.Run("unchanged_files_are_counted", func(t *testing.T) {
 		t.Parallel()
-		_, flags := start(t)
+		_, flags := startShelf(t)
 		args := append([]string{"ingest", writeFiles(t, "a.md", "pending.md", "same.md")}, flags...)
 		code, stdout, stderr := command(t, args...)
 		if code != exitDone || stderr != "1 accepted, 2 unchanged, 0 skipped, 0 failed\n" {
@@ -209,7 +169,7 @@ func TestIngest(t *testing.T) {
 
 	t.Run("an_archive_is_imported", func(t *testing.T) {
 		t.Parallel()
-		_, flags := start(t)
+		_, flags := startShelf(t)
 		code, stdout, stderr := command(t, append([]string{"ingest", writeFiles(t, "a.md", "import.zip", "import-bad.zip"), "--wait"}, flags...)...)
 		if code != exitFailed || !strings.Contains(stderr, "2 published, 0 skipped, 1 failed") || !strings.Contains(stdout, "published  import.zip  import i: 2 published, 0 skipped, 0 failed\n") ||
 			!strings.Contains(stdout, "failed     import-bad.zip  1 of 3 objects failed") {
@@ -217,9 +177,105 @@ func TestIngest(t *testing.T) {
 		}
 	})
 
+	t.Run("a_document_that_fails_is_exit_code_1", func(t *testing.T) {
+		t.Parallel()
+		_, flags := startShelf(t)
+		code, stdout, _ := command(t, append([]string{"ingest", writeFiles(t, "a.md", "bad.md"), "--wait"}, flags...)...)
+		if code != exitFailed || !strings.Contains(stdout, "failed     bad.md  corrupt at extract: it is damaged\n") || !strings.Contains(stdout, "published  a.md") {
+			t.Errorf("exit code %d, stdout:\n%s", code, stdout)
+		}
+	})
+
+	t.Run("only_unsupported_files_is_exit_code_1", func(t *testing.T) {
+		t.Parallel()
+		_, flags := startShelf(t)
+		code, _, stderr := command(t, append([]string{"ingest", writeFiles(t, "a.zip", "b.zip")}, flags...)...)
+		if code != exitFailed || !strings.Contains(stderr, "0 failed") {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+	})
+
+	t.Run("an_address_is_fetched_by_the_server", func(t *testing.T) {
+		t.Parallel()
+		s, flags := startShelf(t)
+		code, _, stderr := command(t, append([]string{"ingest", "https://example.org/a.html", "--external-id", "page"}, flags...)...)
+		if code != exitDone {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+		if diff := cmp.Diff([]string{"page <- https://example.org/a.html"}, s.accepted); diff != "" {
+			t.Errorf("documents (-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("json_has_each_outcome_and_nothing_else", func(t *testing.T) {
+		t.Parallel()
+		_, flags := startShelf(t)
+		code, stdout, _ := command(t, append([]string{"ingest", writeFiles(t, "a.md", "b.zip"), "--wait", "--json"}, flags...)...)
+		var got struct {
+			Documents []struct{ Name, Outcome string }
+			Published int
+		}
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != exitDone {
+			t.Fatalf("exit code %d, %v:\n%s", code, err, stdout)
+		}
+		if got.Published != 1 || len(got.Documents) != 2 || got.Documents[1].Outcome != "skipped" {
+			t.Errorf("got %+v", got)
+		}
+	})
+
+	t.Run("an_empty_folder_is_exit_code_1", func(t *testing.T) {
+		t.Parallel()
+		if code, _, stderr := command(t, "ingest", t.TempDir()); code != exitFailed || !strings.Contains(stderr, "no files") {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+		code, stdout, _ := command(t, "ingest", t.TempDir(), "--json")
+		var got struct{ Documents []struct{} }
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Documents == nil || code != exitFailed {
+			t.Errorf("exit code %d, %v, stdout %q", code, err, stdout)
+		}
+	})
+}
+
+func TestIngestOfFolders(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a_folder_is_walked_and_its_files_are_named_by_their_paths", func(t *testing.T) {
+		t.Parallel()
+		s, flags := startShelf(t)
+		dir := writeFiles(t, "a.md", "sub/b.md", ".hidden", ".git/config", "c.zip")
+		code, stdout, stderr := command(t, append([]string{"ingest", dir, "--wait", "--tag", "x"}, flags...)...)
+		if code != exitDone || stderr != "2 published, 1 skipped, 0 failed; hidden files left out: 2\n" {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+		slices.Sort(s.accepted)
+		if diff := cmp.Diff([]string{`a.md ["x"]`, `sub/b.md ["x"]`}, s.accepted); diff != "" {
+			t.Errorf("external ids (-want +got):\n%s", diff)
+		}
+		if !strings.Contains(stdout, "published  sub/b.md  3 chunks\n") || !strings.Contains(stdout, "skipped    c.zip  unsupported_format: archives are not read\n") {
+			t.Errorf("stdout:\n%s", stdout)
+		}
+	})
+
+	t.Run("a_file_that_cairnignore_names_is_left_out", func(t *testing.T) {
+		t.Parallel()
+		s, flags := startShelf(t)
+		dir := writeFiles(t, "a.md", "drafts/b.md", "drafts/keep.md", "c.log", ".hidden")
+		if err := os.WriteFile(filepath.Join(dir, ".cairnignore"), []byte("*.log\ndrafts/*\n!keep.md\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, _, stderr := command(t, append([]string{"ingest", dir}, flags...)...)
+		if code != exitDone || stderr != "2 accepted, 0 skipped, 0 failed; hidden files left out: 2; left out by .cairnignore: 2\n" {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+		slices.Sort(s.accepted)
+		if diff := cmp.Diff([]string{"a.md", "drafts/keep.md"}, s.accepted); diff != "" {
+			t.Errorf("external ids (-want +got):\n%s", diff)
+		}
+	})
+
 	t.Run("links_to_files_are_followed_and_other_links_are_listed", func(t *testing.T) {
 		t.Parallel()
-		s, flags := start(t)
+		s, flags := startShelf(t)
 		dir := writeFiles(t, "a.md", "sub/b.md")
 		for name, target := range map[string]string{"link.md": "sub/b.md", "loop": ".", "lost": "nowhere"} {
 			if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
@@ -245,7 +301,7 @@ func TestIngest(t *testing.T) {
 
 	t.Run("a_folder_inside_that_cannot_be_read_fails_alone", func(t *testing.T) {
 		t.Parallel()
-		s, flags := start(t)
+		s, flags := startShelf(t)
 		dir := writeFiles(t, "a.md", "z.md")
 		root, err := os.OpenRoot(dir)
 		if err != nil {
@@ -265,19 +321,14 @@ func TestIngest(t *testing.T) {
 			t.Errorf("external ids (-want +got):\n%s", diff)
 		}
 	})
+}
 
-	t.Run("a_document_that_fails_is_exit_code_1", func(t *testing.T) {
-		t.Parallel()
-		_, flags := start(t)
-		code, stdout, _ := command(t, append([]string{"ingest", writeFiles(t, "a.md", "bad.md"), "--wait"}, flags...)...)
-		if code != exitFailed || !strings.Contains(stdout, "failed     bad.md  corrupt at extract: it is damaged\n") || !strings.Contains(stdout, "published  a.md") {
-			t.Errorf("exit code %d, stdout:\n%s", code, stdout)
-		}
-	})
+func TestExternalIDsOfIngest(t *testing.T) {
+	t.Parallel()
 
 	t.Run("a_name_that_is_not_utf8_fails_alone", func(t *testing.T) {
 		t.Parallel()
-		s, flags := start(t)
+		s, flags := startShelf(t)
 		dir := writeFiles(t, "a.md", "caf\xe9.md", "odd.md", "z.md")
 		code, stdout, stderr := command(t, append([]string{"ingest", dir}, flags...)...)
 		if code != exitFailed || !strings.Contains(stderr, "2 of 4 documents failed") {
@@ -294,48 +345,11 @@ func TestIngest(t *testing.T) {
 
 	t.Run("an_external_id_stands_for_a_name_that_is_not_utf8", func(t *testing.T) {
 		t.Parallel()
-		s, flags := start(t)
+		s, flags := startShelf(t)
 		file := filepath.Join(writeFiles(t, "caf\xe9.md"), "caf\xe9.md")
 		code, stdout, stderr := command(t, append([]string{"ingest", file, "--external-id", "coffee"}, flags...)...)
 		if code != exitDone || !slices.Equal(s.accepted, []string{"coffee"}) || !strings.Contains(stdout, "accepted   caf\ufffd.md") {
 			t.Errorf("exit code %d, took %q, stdout %q, stderr %q", code, s.accepted, stdout, stderr)
-		}
-	})
-
-	t.Run("only_unsupported_files_is_exit_code_1", func(t *testing.T) {
-		t.Parallel()
-		_, flags := start(t)
-		code, _, stderr := command(t, append([]string{"ingest", writeFiles(t, "a.zip", "b.zip")}, flags...)...)
-		if code != exitFailed || !strings.Contains(stderr, "0 failed") {
-			t.Errorf("exit code %d, stderr %q", code, stderr)
-		}
-	})
-
-	t.Run("an_address_is_fetched_by_the_server", func(t *testing.T) {
-		t.Parallel()
-		s, flags := start(t)
-		code, _, stderr := command(t, append([]string{"ingest", "https://example.org/a.html", "--external-id", "page"}, flags...)...)
-		if code != exitDone {
-			t.Errorf("exit code %d, stderr %q", code, stderr)
-		}
-		if diff := cmp.Diff([]string{"page <- https://example.org/a.html"}, s.accepted); diff != "" {
-			t.Errorf("documents (-want +got):\n%s", diff)
-		}
-	})
-
-	t.Run("json_has_each_outcome_and_nothing_else", func(t *testing.T) {
-		t.Parallel()
-		_, flags := start(t)
-		code, stdout, _ := command(t, append([]string{"ingest", writeFiles(t, "a.md", "b.zip"), "--wait", "--json"}, flags...)...)
-		var got struct {
-			Documents []struct{ Name, Outcome string }
-			Published int
-		}
-		if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != exitDone {
-			t.Fatalf("exit code %d, %v:\n%s", code, err, stdout)
-		}
-		if got.Published != 1 || len(got.Documents) != 2 || got.Documents[1].Outcome != "skipped" {
-			t.Errorf("got %+v", got)
 		}
 	})
 
@@ -349,7 +363,7 @@ func TestIngest(t *testing.T) {
 
 	t.Run("an_existing_document_is_reported_with_its_new_version", func(t *testing.T) {
 		t.Parallel()
-		_, flags := start(t)
+		_, flags := startShelf(t)
 		for _, want := range []struct{ stdout, stderr string }{
 			{"accepted   README.md  d\n", "1 accepted, 0 skipped, 0 failed\n"},
 			{"accepted   README.md  d, version 2 of README.md\n", "1 accepted, 0 skipped, 0 failed; new versions of existing documents: 1\n"},
@@ -367,7 +381,7 @@ func TestIngest(t *testing.T) {
 
 	t.Run("a_prefix_keeps_two_folders_apart", func(t *testing.T) {
 		t.Parallel()
-		s, flags := start(t)
+		s, flags := startShelf(t)
 		for _, prefix := range []string{"a/", "c/"} {
 			code, stdout, stderr := command(t, append([]string{"ingest", writeFiles(t, "README.md"), "--prefix", prefix}, flags...)...)
 			if code != exitDone || stdout != "accepted   README.md  d\n" {
@@ -393,18 +407,13 @@ func TestIngest(t *testing.T) {
 			t.Errorf("exit code %d, stderr %q", code, stderr)
 		}
 	})
+}
 
-	t.Run("an_empty_folder_is_exit_code_1", func(t *testing.T) {
-		t.Parallel()
-		if code, _, stderr := command(t, "ingest", t.TempDir()); code != exitFailed || !strings.Contains(stderr, "no files") {
-			t.Errorf("exit code %d, stderr %q", code, stderr)
-		}
-		code, stdout, _ := command(t, "ingest", t.TempDir(), "--json")
-		var got struct{ Documents []struct{} }
-		if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Documents == nil || code != exitFailed {
-			t.Errorf("exit code %d, %v, stdout %q", code, err, stdout)
-		}
-	})
+func startShelf(t *testing.T) (*shelf, []string) {
+	s := &shelf{}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return s, []string{"--url", server.URL, "--key", "k"}
 }
 
 // TestAnInterruptedIngestionReportsItsOutcomes stops an ingestion at its second
