@@ -129,117 +129,123 @@ func TestAFolderIsListedFromOutside(t *testing.T) {
 	}
 }
 
+// keyInBoth is the key of a blob that a kill left in both places.
+const keyInBoth = "w/p/d/1/text"
+
 // TestAKillBetweenTheTwoPlaces begins with what a kill leaves when a write stored
 // its bytes in one place and did not remove the others yet: a row and a file.
 func TestAKillBetweenTheTwoPlaces(t *testing.T) {
 	t.Parallel()
-	const key = "w/p/d/1/text"
-	left := func(t *testing.T) (*blob.Store, string) {
-		root := t.TempDir()
-		s := open(t, folderURL(root))
-		mustPut(t, s, key, []byte("row"))
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		writeFile(t, root, key, large)
-		s = open(t, folderURL(root))
-		wantBytes(t, s, key, []byte("row"))
-		if diff := cmp.Diff(map[string]int64{key: 3}, listed(t, s, "w/")); diff != "" {
-			t.Error(diff)
-		}
-		return s, root
-	}
-	wantOne := func(t *testing.T, s *blob.Store, root string, want []byte) {
-		t.Helper()
-		wantBytes(t, s, key, want)
-		if diff := cmp.Diff(map[string]int64{key: int64(len(want))}, listed(t, s, "w/")); diff != "" {
-			t.Error(diff)
-		}
-		if fileExists(t, root, key) != (len(want) > 64<<10) {
-			t.Error("the blob is in both places")
-		}
-	}
-	wantNone := func(t *testing.T, s *blob.Store, root string) {
-		t.Helper()
-		if ok, err := s.Exists(t.Context(), key); ok || err != nil || fileExists(t, root, key) {
-			t.Errorf("the blob is still there: %v", err)
-		}
-	}
+
 	t.Run("a_small_write_removes_the_file", func(t *testing.T) {
 		t.Parallel()
-		s, root := left(t)
-		mustPut(t, s, key, []byte("new"))
-		wantOne(t, s, root, []byte("new"))
+		s, root := leftInBoth(t)
+		mustPut(t, s, keyInBoth, []byte("new"))
+		wantInOnePlace(t, s, root, []byte("new"))
 	})
 	t.Run("a_large_write_removes_the_row", func(t *testing.T) {
 		t.Parallel()
-		s, root := left(t)
-		mustPut(t, s, key, large[1:])
-		wantOne(t, s, root, large[1:])
+		s, root := leftInBoth(t)
+		mustPut(t, s, keyInBoth, large[1:])
+		wantInOnePlace(t, s, root, large[1:])
 	})
 	t.Run("the_start_of_a_process_removes_the_file", func(t *testing.T) {
 		t.Parallel()
-		s, root := left(t)
+		s, root := leftInBoth(t)
 		if n, err := s.SweepTemporary(t.Context(), time.Now()); n != 1 || err != nil {
 			t.Errorf("swept %d, %v, want 1", n, err)
 		}
-		wantOne(t, s, root, []byte("row"))
+		wantInOnePlace(t, s, root, []byte("row"))
 	})
 	t.Run("a_removal_takes_both", func(t *testing.T) {
 		t.Parallel()
-		s, root := left(t)
-		if err := s.Delete(t.Context(), key); err != nil {
+		s, root := leftInBoth(t)
+		if err := s.Delete(t.Context(), keyInBoth); err != nil {
 			t.Fatal(err)
 		}
-		wantNone(t, s, root)
+		wantInNoPlace(t, s, root)
 	})
 	t.Run("a_removal_of_the_prefix_takes_both", func(t *testing.T) {
 		t.Parallel()
-		s, root := left(t)
+		s, root := leftInBoth(t)
 		if n, err := s.DeletePrefix(t.Context(), "w/p/d/", nil); n != 1 || err != nil {
 			t.Errorf("removed %d, %v, want 1", n, err)
 		}
-		wantNone(t, s, root)
+		wantInNoPlace(t, s, root)
 	})
 	t.Run("a_removal_that_keeps_the_blob_keeps_the_row", func(t *testing.T) {
 		t.Parallel()
-		s, root := left(t)
+		s, root := leftInBoth(t)
 		n, err := s.DeletePrefix(t.Context(), "w/p/d/", func(string, time.Time) bool { return true })
 		if n != 0 || err != nil {
 			t.Errorf("removed %d, %v, want none", n, err)
 		}
-		wantOne(t, s, root, []byte("row"))
+		wantInOnePlace(t, s, root, []byte("row"))
 	})
 	t.Run("a_removal_that_fails_between_them_shows_no_old_bytes", func(t *testing.T) {
 		t.Parallel()
-		s, root := left(t)
+		s, root := leftInBoth(t)
 		broken := errors.New("killed")
 		blob.SetBeforeCommit(s, func([]string) error { return broken })
 		for range 2 {
-			if err := s.Delete(t.Context(), key); !errors.Is(err, broken) {
+			if err := s.Delete(t.Context(), keyInBoth); !errors.Is(err, broken) {
 				t.Fatalf("got error %v, want the injected one", err)
 			}
-			wantOne(t, s, root, []byte("row"))
+			wantInOnePlace(t, s, root, []byte("row"))
 			if _, err := s.DeletePrefix(t.Context(), "w/", nil); !errors.Is(err, broken) {
 				t.Fatalf("got error %v, want the injected one", err)
 			}
-			wantOne(t, s, root, []byte("row"))
-			writeFile(t, root, key, large)
+			wantInOnePlace(t, s, root, []byte("row"))
+			writeFile(t, root, keyInBoth, large)
 		}
 	})
 	t.Run("a_large_write_that_fails_between_them_shows_the_old_bytes", func(t *testing.T) {
 		t.Parallel()
-		s, root := left(t)
+		s, root := leftInBoth(t)
 		broken := errors.New("killed")
 		blob.SetBeforeCommit(s, func([]string) error { return broken })
-		if _, err := s.Put(t.Context(), key, large[1:]); !errors.Is(err, broken) {
+		if _, err := s.Put(t.Context(), keyInBoth, large[1:]); !errors.Is(err, broken) {
 			t.Fatalf("got error %v, want the injected one", err)
 		}
-		wantBytes(t, s, key, []byte("row"))
+		wantBytes(t, s, keyInBoth, []byte("row"))
 		blob.SetBeforeCommit(s, func([]string) error { return nil })
-		mustPut(t, s, key, large[1:])
-		wantOne(t, s, root, large[1:])
+		mustPut(t, s, keyInBoth, large[1:])
+		wantInOnePlace(t, s, root, large[1:])
 	})
+}
+
+func leftInBoth(t *testing.T) (*blob.Store, string) {
+	root := t.TempDir()
+	s := open(t, folderURL(root))
+	mustPut(t, s, keyInBoth, []byte("row"))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, root, keyInBoth, large)
+	s = open(t, folderURL(root))
+	wantBytes(t, s, keyInBoth, []byte("row"))
+	if diff := cmp.Diff(map[string]int64{keyInBoth: 3}, listed(t, s, "w/")); diff != "" {
+		t.Error(diff)
+	}
+	return s, root
+}
+
+func wantInOnePlace(t *testing.T, s *blob.Store, root string, want []byte) {
+	t.Helper()
+	wantBytes(t, s, keyInBoth, want)
+	if diff := cmp.Diff(map[string]int64{keyInBoth: int64(len(want))}, listed(t, s, "w/")); diff != "" {
+		t.Error(diff)
+	}
+	if fileExists(t, root, keyInBoth) != (len(want) > 64<<10) {
+		t.Error("the blob is in both places")
+	}
+}
+
+func wantInNoPlace(t *testing.T, s *blob.Store, root string) {
+	t.Helper()
+	if ok, err := s.Exists(t.Context(), keyInBoth); ok || err != nil || fileExists(t, root, keyInBoth) {
+		t.Errorf("the blob is still there: %v", err)
+	}
 }
 
 // words are what a removed document may not leave. Each blob of it holds its word

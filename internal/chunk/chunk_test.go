@@ -134,6 +134,38 @@ func TestStructure(t *testing.T) {
 		}
 	})
 
+	t.Run("a heading path longer than a quarter of a chunk loses the ends of its longest headings", func(t *testing.T) {
+		t.Parallel()
+		layout := knowledge.Layout{Blocks: []knowledge.Block{
+			heading(1, "Handbook"), heading(2, strings.Repeat("long ", 30)), heading(3, strings.Repeat("wide ", 30)), heading(4, "Tea"), paragraph("Text."),
+		}}
+		chunks := split(t, layout, knowledge.Splitter{ChunkSize: 400})
+		want := []string{"Handbook", "long long long long long long long long", "wide wide wide wide wide wide wide wide", "Tea"}
+		if diff := cmp.Diff(want, chunks[len(chunks)-1].HeadingPath); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a layout without text has no chunks", func(t *testing.T) {
+		t.Parallel()
+		if chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{paragraph(" \n ")}}, knowledge.Splitter{}); len(chunks) != 0 {
+			t.Errorf("%d chunks", len(chunks))
+		}
+	})
+
+	t.Run("a splitter out of range is refused", func(t *testing.T) {
+		t.Parallel()
+		for _, s := range []knowledge.Splitter{{ChunkSize: 50}, {ChunkSize: 200, ChunkOverlap: new(100)}, {Strategy: "magic"}} {
+			if _, err := chunk.Split(t.Context(), chunk.Input{Splitter: s, Ref: ref}); !knowledge.IsCode(err, knowledge.CodeInvalid) {
+				t.Errorf("%+v: error %v", s, err)
+			}
+		}
+	})
+}
+
+func TestCutTables(t *testing.T) {
+	t.Parallel()
+
 	t.Run("rows of a table stay whole and continuing chunks carry its header", func(t *testing.T) {
 		t.Parallel()
 		var rows strings.Builder
@@ -184,18 +216,10 @@ func TestStructure(t *testing.T) {
 			t.Errorf("a header of one long cell is kept: %q", chunks[1].Header)
 		}
 	})
+}
 
-	t.Run("a heading path longer than a quarter of a chunk loses the ends of its longest headings", func(t *testing.T) {
-		t.Parallel()
-		layout := knowledge.Layout{Blocks: []knowledge.Block{
-			heading(1, "Handbook"), heading(2, strings.Repeat("long ", 30)), heading(3, strings.Repeat("wide ", 30)), heading(4, "Tea"), paragraph("Text."),
-		}}
-		chunks := split(t, layout, knowledge.Splitter{ChunkSize: 400})
-		want := []string{"Handbook", "long long long long long long long long", "wide wide wide wide wide wide wide wide", "Tea"}
-		if diff := cmp.Diff(want, chunks[len(chunks)-1].HeadingPath); diff != "" {
-			t.Error(diff)
-		}
-	})
+func TestLinesOfChunks(t *testing.T) {
+	t.Parallel()
 
 	t.Run("lines are counted from the chunk and cut to it", func(t *testing.T) {
 		t.Parallel()
@@ -235,22 +259,6 @@ func TestStructure(t *testing.T) {
 		}
 		if diff := cmp.Diff([]bool{true, false, true, false}, got); diff != "" {
 			t.Error(diff)
-		}
-	})
-
-	t.Run("a layout without text has no chunks", func(t *testing.T) {
-		t.Parallel()
-		if chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{paragraph(" \n ")}}, knowledge.Splitter{}); len(chunks) != 0 {
-			t.Errorf("%d chunks", len(chunks))
-		}
-	})
-
-	t.Run("a splitter out of range is refused", func(t *testing.T) {
-		t.Parallel()
-		for _, s := range []knowledge.Splitter{{ChunkSize: 50}, {ChunkSize: 200, ChunkOverlap: new(100)}, {Strategy: "magic"}} {
-			if _, err := chunk.Split(t.Context(), chunk.Input{Splitter: s, Ref: ref}); !knowledge.IsCode(err, knowledge.CodeInvalid) {
-				t.Errorf("%+v: error %v", s, err)
-			}
 		}
 	})
 }

@@ -57,6 +57,35 @@ func TestErrors(t *testing.T) {
 		}
 	})
 
+	t.Run("a_field_in_the_detail_is_not_repeated", func(t *testing.T) {
+		t.Parallel()
+		err := &client.Error{Code: "invalid", Detail: "body.text must not be empty", Fields: []knowledge.Field{{Location: "body.text", Message: "must not be empty"}}}
+		if got := err.Error(); got != "invalid: body.text must not be empty" {
+			t.Errorf("got %q", got)
+		}
+	})
+
+	t.Run("a_key_with_a_line_break_is_refused", func(t *testing.T) {
+		t.Parallel()
+		_, err := client.New(client.Config{URL: "http://cairn.test", Key: "cairn_k\n"})
+		if err == nil || !strings.Contains(err.Error(), "the key contains a line break") {
+			t.Errorf("got %v", err)
+		}
+	})
+
+	t.Run("a_malformed_address_is_refused", func(t *testing.T) {
+		t.Parallel()
+		for _, address := range []string{"", "127.0.0.1:8080", "ftp://host", "http://"} {
+			if _, err := client.New(client.Config{URL: address}); err == nil {
+				t.Errorf("New accepted %q", address)
+			}
+		}
+	})
+}
+
+func TestErrorsOfOtherServers(t *testing.T) {
+	t.Parallel()
+
 	t.Run("no_server_is_recognised", func(t *testing.T) {
 		t.Parallel()
 		c, err := client.New(client.Config{URL: "http://cairn.test", HTTP: &http.Client{Transport: transport(
@@ -101,31 +130,6 @@ func TestErrors(t *testing.T) {
 		for _, err := range []error{err, asked, followed} {
 			if err == nil || !strings.Contains(err.Error(), "is not a Cairn server") {
 				t.Errorf("got %v", err)
-			}
-		}
-	})
-
-	t.Run("a_field_in_the_detail_is_not_repeated", func(t *testing.T) {
-		t.Parallel()
-		err := &client.Error{Code: "invalid", Detail: "body.text must not be empty", Fields: []knowledge.Field{{Location: "body.text", Message: "must not be empty"}}}
-		if got := err.Error(); got != "invalid: body.text must not be empty" {
-			t.Errorf("got %q", got)
-		}
-	})
-
-	t.Run("a_key_with_a_line_break_is_refused", func(t *testing.T) {
-		t.Parallel()
-		_, err := client.New(client.Config{URL: "http://cairn.test", Key: "cairn_k\n"})
-		if err == nil || !strings.Contains(err.Error(), "the key contains a line break") {
-			t.Errorf("got %v", err)
-		}
-	})
-
-	t.Run("a_malformed_address_is_refused", func(t *testing.T) {
-		t.Parallel()
-		for _, address := range []string{"", "127.0.0.1:8080", "ftp://host", "http://"} {
-			if _, err := client.New(client.Config{URL: address}); err == nil {
-				t.Errorf("New accepted %q", address)
 			}
 		}
 	})
@@ -225,6 +229,10 @@ func TestUploadFile(t *testing.T) {
 			t.Errorf("as a document: %v", err)
 		}
 	})
+}
+
+func TestUploadFileAgain(t *testing.T) {
+	t.Parallel()
 
 	t.Run("a_repeated_upload_is_the_same_request", func(t *testing.T) {
 		t.Parallel()
@@ -242,6 +250,10 @@ func TestUploadFile(t *testing.T) {
 			t.Errorf("opened %d times, sent %q; want the same twice", opened, bodies)
 		}
 	})
+}
+
+func TestUploadFileThatFails(t *testing.T) {
+	t.Parallel()
 
 	t.Run("a_file_that_cannot_be_read_is_not_a_lost_connection", func(t *testing.T) {
 		t.Parallel()

@@ -40,6 +40,54 @@ func TestEvents(t *testing.T) {
 	started := event(1, client.EventStarted, `{"runId":"run-1"}`)
 	completed := event(5, client.EventCompleted, `{"answer":"one two"}`)
 
+	t.Run("events_are_not_yielded_twice", func(t *testing.T) {
+		t.Parallel()
+		_, c := play(t, stream(true, started, chunk(2, "one ")), stream(false, started, chunk(2, "one "), chunk(3, "two"), chunk(4, ""), completed))
+		seen, err := gather(c.Events(t.Context(), "run-1", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEvents(t, seen, "1 runStarted", "2 apiMessageChunk", "3 apiMessageChunk", "4 apiMessageChunk", "5 completedMessage")
+	})
+
+	t.Run("nothing_follows_the_last_event", func(t *testing.T) {
+		t.Parallel()
+		s, c := play(t, status(http.StatusNoContent))
+		seen, err := gather(c.Events(t.Context(), "run-1", 5))
+		if err != nil || seen != nil {
+			t.Errorf("got %v, %v; want nothing", seen, err)
+		}
+		if got := s.requests()[0].Header.Get("Last-Event-ID"); got != "5" {
+			t.Errorf("Last-Event-ID %q, want 5", got)
+		}
+	})
+
+	t.Run("a_refusal_is_final", func(t *testing.T) {
+		t.Parallel()
+		s, c := play(t, problem(http.StatusNotFound, `{"code":"not_found","detail":"no run with id \"run-1\""}`))
+		_, err := gather(c.Events(t.Context(), "run-1", 0))
+		if !client.IsCode(err, "not_found") || len(s.requests()) != 1 {
+			t.Errorf("got %v after %d requests; want not_found after one", err, len(s.requests()))
+		}
+	})
+
+	t.Run("a_reader_that_stops_makes_no_more_requests", func(t *testing.T) {
+		t.Parallel()
+		s, c := play(t, stream(true, started, chunk(2, "one ")))
+		for range c.Events(t.Context(), "run-1", 0) {
+			break
+		}
+		if n := len(s.requests()); n != 1 {
+			t.Errorf("%d requests, want 1", n)
+		}
+	})
+}
+
+func TestEventsAfterACut(t *testing.T) {
+	t.Parallel()
+	started := event(1, client.EventStarted, `{"runId":"run-1"}`)
+	completed := event(5, client.EventCompleted, `{"answer":"one two"}`)
+
 	t.Run("a_cut_stream_resumes_after_the_last_event_seen", func(t *testing.T) {
 		t.Parallel()
 		s, c := play(t,
@@ -70,28 +118,6 @@ func TestEvents(t *testing.T) {
 		wantEvents(t, seen, "1 runStarted", "2 runEnded")
 	})
 
-	t.Run("events_are_not_yielded_twice", func(t *testing.T) {
-		t.Parallel()
-		_, c := play(t, stream(true, started, chunk(2, "one ")), stream(false, started, chunk(2, "one "), chunk(3, "two"), chunk(4, ""), completed))
-		seen, err := gather(c.Events(t.Context(), "run-1", 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantEvents(t, seen, "1 runStarted", "2 apiMessageChunk", "3 apiMessageChunk", "4 apiMessageChunk", "5 completedMessage")
-	})
-
-	t.Run("nothing_follows_the_last_event", func(t *testing.T) {
-		t.Parallel()
-		s, c := play(t, status(http.StatusNoContent))
-		seen, err := gather(c.Events(t.Context(), "run-1", 5))
-		if err != nil || seen != nil {
-			t.Errorf("got %v, %v; want nothing", seen, err)
-		}
-		if got := s.requests()[0].Header.Get("Last-Event-ID"); got != "5" {
-			t.Errorf("Last-Event-ID %q, want 5", got)
-		}
-	})
-
 	t.Run("a_server_that_is_starting_is_waited_for", func(t *testing.T) {
 		t.Parallel()
 		_, c := play(t, stream(true, started), status(http.StatusServiceUnavailable), stream(false, completed))
@@ -100,26 +126,6 @@ func TestEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantEvents(t, seen, "1 runStarted", "5 completedMessage")
-	})
-
-	t.Run("a_refusal_is_final", func(t *testing.T) {
-		t.Parallel()
-		s, c := play(t, problem(http.StatusNotFound, `{"code":"not_found","detail":"no run with id \"run-1\""}`))
-		_, err := gather(c.Events(t.Context(), "run-1", 0))
-		if !client.IsCode(err, "not_found") || len(s.requests()) != 1 {
-			t.Errorf("got %v after %d requests; want not_found after one", err, len(s.requests()))
-		}
-	})
-
-	t.Run("a_reader_that_stops_makes_no_more_requests", func(t *testing.T) {
-		t.Parallel()
-		s, c := play(t, stream(true, started, chunk(2, "one ")))
-		for range c.Events(t.Context(), "run-1", 0) {
-			break
-		}
-		if n := len(s.requests()); n != 1 {
-			t.Errorf("%d requests, want 1", n)
-		}
 	})
 
 	t.Run("an_event_in_pieces_is_whole_after_a_cut_inside_it", func(t *testing.T) {
@@ -183,7 +189,7 @@ func comments(during time.Duration) io.ReadCloser {
 
 var errDial = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 
-func TestEventsInTime(t *testing.T) {
+func TestPatienceOfEvents(t *testing.T) {
 	t.Parallel()
 	t.Run("patience_starts_at_the_last_connection", func(t *testing.T) {
 		t.Parallel()
@@ -259,6 +265,10 @@ func TestEventsInTime(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestEventsInTime(t *testing.T) {
+	t.Parallel()
 
 	t.Run("a_try_waits_for_retry_after", func(t *testing.T) {
 		t.Parallel()

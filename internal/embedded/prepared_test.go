@@ -119,6 +119,38 @@ func TestPreparedStatements(t *testing.T) {
 		}
 	})
 
+	t.Run("statements follow a change of the schema", func(t *testing.T) {
+		t.Parallel()
+		db, _ := preparing(t)
+		count(t, db)
+		for _, text := range []string{"ALTER TABLE t ADD COLUMN word TEXT", "DROP TABLE t", "CREATE TABLE t (word TEXT)"} {
+			if _, err := db.ExecContext(t.Context(), text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := count(t, db); n != 0 {
+			t.Errorf("%d rows", n)
+		}
+	})
+
+	t.Run("the number of statements is bounded", func(t *testing.T) {
+		t.Parallel()
+		db, counted := preparing(t)
+		for i := range embedded.MaxPrepared + 50 {
+			var n int
+			if err := db.QueryRowContext(t.Context(), fmt.Sprintf("SELECT %d", i)).Scan(&n); err != nil || n != i {
+				t.Fatal(strconv.Itoa(n), err)
+			}
+		}
+		if open := len(counted.prepared) - *counted.closed; open != embedded.MaxPrepared {
+			t.Errorf("%d statements are open, want %d", open, embedded.MaxPrepared)
+		}
+	})
+}
+
+func TestPreparedStatementsRunAgain(t *testing.T) {
+	t.Parallel()
+
 	t.Run("a transaction that is rolled back leaves nothing, and the next one works", func(t *testing.T) {
 		t.Parallel()
 		db, _ := preparing(t)
@@ -174,34 +206,6 @@ func TestPreparedStatements(t *testing.T) {
 		}
 		if _, err := db.ExecContext(t.Context(), insert, 4); err != nil || count(t, db) != 4 {
 			t.Error(err)
-		}
-	})
-
-	t.Run("statements follow a change of the schema", func(t *testing.T) {
-		t.Parallel()
-		db, _ := preparing(t)
-		count(t, db)
-		for _, text := range []string{"ALTER TABLE t ADD COLUMN word TEXT", "DROP TABLE t", "CREATE TABLE t (word TEXT)"} {
-			if _, err := db.ExecContext(t.Context(), text); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if n := count(t, db); n != 0 {
-			t.Errorf("%d rows", n)
-		}
-	})
-
-	t.Run("the number of statements is bounded", func(t *testing.T) {
-		t.Parallel()
-		db, counted := preparing(t)
-		for i := range embedded.MaxPrepared + 50 {
-			var n int
-			if err := db.QueryRowContext(t.Context(), fmt.Sprintf("SELECT %d", i)).Scan(&n); err != nil || n != i {
-				t.Fatal(strconv.Itoa(n), err)
-			}
-		}
-		if open := len(counted.prepared) - *counted.closed; open != embedded.MaxPrepared {
-			t.Errorf("%d statements are open, want %d", open, embedded.MaxPrepared)
 		}
 	})
 }

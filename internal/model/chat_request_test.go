@@ -96,6 +96,10 @@ func TestChatRequest(t *testing.T) {
 			t.Errorf("sent %v", got)
 		}
 	})
+}
+
+func TestChatConnection(t *testing.T) {
+	t.Parallel()
 	t.Run("an endpoint that refuses stream options is asked without them from then on", func(t *testing.T) {
 		t.Parallel()
 		var with, without atomic.Int32

@@ -137,6 +137,42 @@ func TestRelay(t *testing.T) {
 		})
 	})
 
+	t.Run("an ended run is read from the store", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &source{stored: true, err: errors.New("the workflow is gone")}
+			s.add(t, stream.TopicStarted, "a")
+			s.add(t, stream.TopicCompleted, "b")
+			relay := stream.NewRelay(s, stream.NewHub())
+			if diff := cmp.Diff([]string{"b"}, collect(t, relay, 1)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	})
+
+	t.Run("readers of a run that was ended from outside read its end", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &source{err: errors.New("the workflow was terminated")}
+			s.add(t, stream.TopicStarted, "a")
+			s.settled = func(s *source) {
+				if !s.stored {
+					e, _ := stream.NewEntry(stream.TopicError, stream.Event{Text: "ended"})
+					s.items = append(s.items, stream.Item{Topic: e.Topic, Data: e.Data, Offset: 1})
+					s.stored = true
+				}
+			}
+			relay := stream.NewRelay(s, stream.NewHub())
+			if diff := cmp.Diff([]string{"a", "ended"}, collect(t, relay, 0)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	})
+}
+
+func TestRelayFromTheHub(t *testing.T) {
+	t.Parallel()
+
 	t.Run("items in the hub are read at once, without a query", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
@@ -192,6 +228,29 @@ func TestRelay(t *testing.T) {
 			}
 		})
 	})
+
+	t.Run("a query without an answer does not delay items in the hub", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s, hub := &source{hang: true}, stream.NewHub()
+			relay := stream.NewRelay(s, hub)
+			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")}, true)
+			defer stop()
+			time.Sleep(time.Minute) // long enough for a query to be under way
+			hub.Append("run", []stream.Item{s.add(t, stream.TopicDelta, "b"), s.add(t, stream.TopicCompleted, "c")})
+			start := time.Now()
+			if diff := cmp.Diff([]string{"a", "b", "c"}, collect(t, relay, 0)); diff != "" {
+				t.Error(diff)
+			}
+			if took := time.Since(start); took > 0 {
+				t.Errorf("the items were read after %v", took)
+			}
+		})
+	})
+}
+
+func TestRelayWithoutAHub(t *testing.T) {
+	t.Parallel()
 
 	for name, stop := range map[string]func(*stream.Hub){
 		"the publisher has ended":         func(h *stream.Hub) { h.Pause("run") },
@@ -257,57 +316,10 @@ func TestRelay(t *testing.T) {
 			}
 		})
 	})
+}
 
-	t.Run("a query without an answer does not delay items in the hub", func(t *testing.T) {
-		t.Parallel()
-		synctest.Test(t, func(t *testing.T) {
-			s, hub := &source{hang: true}, stream.NewHub()
-			relay := stream.NewRelay(s, hub)
-			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")}, true)
-			defer stop()
-			time.Sleep(time.Minute) // long enough for a query to be under way
-			hub.Append("run", []stream.Item{s.add(t, stream.TopicDelta, "b"), s.add(t, stream.TopicCompleted, "c")})
-			start := time.Now()
-			if diff := cmp.Diff([]string{"a", "b", "c"}, collect(t, relay, 0)); diff != "" {
-				t.Error(diff)
-			}
-			if took := time.Since(start); took > 0 {
-				t.Errorf("the items were read after %v", took)
-			}
-		})
-	})
-
-	t.Run("an ended run is read from the store", func(t *testing.T) {
-		t.Parallel()
-		synctest.Test(t, func(t *testing.T) {
-			s := &source{stored: true, err: errors.New("the workflow is gone")}
-			s.add(t, stream.TopicStarted, "a")
-			s.add(t, stream.TopicCompleted, "b")
-			relay := stream.NewRelay(s, stream.NewHub())
-			if diff := cmp.Diff([]string{"b"}, collect(t, relay, 1)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	})
-
-	t.Run("readers of a run that was ended from outside read its end", func(t *testing.T) {
-		t.Parallel()
-		synctest.Test(t, func(t *testing.T) {
-			s := &source{err: errors.New("the workflow was terminated")}
-			s.add(t, stream.TopicStarted, "a")
-			s.settled = func(s *source) {
-				if !s.stored {
-					e, _ := stream.NewEntry(stream.TopicError, stream.Event{Text: "ended"})
-					s.items = append(s.items, stream.Item{Topic: e.Topic, Data: e.Data, Offset: 1})
-					s.stored = true
-				}
-			}
-			relay := stream.NewRelay(s, stream.NewHub())
-			if diff := cmp.Diff([]string{"a", "ended"}, collect(t, relay, 0)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	})
+func TestReadersOfARelay(t *testing.T) {
+	t.Parallel()
 
 	t.Run("a slow reader delays no other", func(t *testing.T) {
 		t.Parallel()

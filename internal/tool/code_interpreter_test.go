@@ -68,50 +68,6 @@ func TestCodeInterpreter(t *testing.T) {
 		}
 	})
 
-	t.Run("the_working_folder_lasts_from_turn_to_turn", func(t *testing.T) {
-		t.Parallel()
-		var folders []string
-		c := interpreter(t, runner(func(job sandbox.Job) (sandbox.Result, error) {
-			after := map[string][]byte{}
-			maps.Copy(after, job.Files)
-			var seen []string
-			for _, name := range slices.Sorted(maps.Keys(job.Files)) {
-				seen = append(seen, name+"="+strings.SplitN(string(job.Files[name]), "\n", 2)[0])
-			}
-			folders = append(folders, strings.Join(seen, " "))
-			for change := range strings.FieldsSeq(job.Code) {
-				name, content, _ := strings.Cut(change, "=")
-				if after[name] = []byte(content); content == "-" {
-					delete(after, name)
-				}
-			}
-			return sandbox.Result{Files: after}, nil
-		}))
-		var files []string
-		for _, call := range []tool.Call{
-			code(1, 0, "a=1 b/c=1 empty="), code(1, 0, "a=1 b/c=1 empty="), code(1, 1, "d=1"), // the second repeats the first
-			code(2, 0, "a=2 d=- sales.csv=mine"), code(3, 0, " "), code(4, 0, "sales.csv=-"), code(5, 0, " "),
-		} {
-			out, err := c.Run(t.Context(), call)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range out.Files {
-				files = append(files, f.Name)
-			}
-		}
-		want := []string{
-			"sales.csv=month,sold", "sales.csv=month,sold", "sales.csv=month,sold",
-			"a=1 b/c=1 d=1 empty= sales.csv=month,sold", "a=2 b/c=1 empty= sales.csv=mine", "a=2 b/c=1 empty= sales.csv=mine", "a=2 b/c=1 empty=",
-		}
-		if diff := cmp.Diff(want, folders); diff != "" {
-			t.Error(diff)
-		}
-		if diff := cmp.Diff([]string{"a", "b_c", "empty", "a", "b_c", "empty", "d-1-1", "a-2-0", "sales.csv"}, files); diff != "" {
-			t.Error(diff)
-		}
-	})
-
 	t.Run("the_model_reads_what_happened_and_where_the_files_are", func(t *testing.T) {
 		t.Parallel()
 		c := interpreter(t, runner(func(sandbox.Job) (sandbox.Result, error) {
@@ -153,6 +109,54 @@ func TestCodeInterpreter(t *testing.T) {
 		}
 		if !strings.HasPrefix(first.Words, "8\n") || len(first.Files) != 2 || first.Files[1].MediaType != "image/png" || len(second.Files) != 0 {
 			t.Errorf("%s\n%s", first.Words, second.Words)
+		}
+	})
+}
+
+func TestWorkingFolderOfCode(t *testing.T) {
+	t.Parallel()
+
+	t.Run("the_working_folder_lasts_from_turn_to_turn", func(t *testing.T) {
+		t.Parallel()
+		var folders []string
+		c := interpreter(t, runner(func(job sandbox.Job) (sandbox.Result, error) {
+			after := map[string][]byte{}
+			maps.Copy(after, job.Files)
+			var seen []string
+			for _, name := range slices.Sorted(maps.Keys(job.Files)) {
+				seen = append(seen, name+"="+strings.SplitN(string(job.Files[name]), "\n", 2)[0])
+			}
+			folders = append(folders, strings.Join(seen, " "))
+			for change := range strings.FieldsSeq(job.Code) {
+				name, content, _ := strings.Cut(change, "=")
+				if after[name] = []byte(content); content == "-" {
+					delete(after, name)
+				}
+			}
+			return sandbox.Result{Files: after}, nil
+		}))
+		var files []string
+		for _, call := range []tool.Call{
+			code(1, 0, "a=1 b/c=1 empty="), code(1, 0, "a=1 b/c=1 empty="), code(1, 1, "d=1"), // the second repeats the first
+			code(2, 0, "a=2 d=- sales.csv=mine"), code(3, 0, " "), code(4, 0, "sales.csv=-"), code(5, 0, " "),
+		} {
+			out, err := c.Run(t.Context(), call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range out.Files {
+				files = append(files, f.Name)
+			}
+		}
+		want := []string{
+			"sales.csv=month,sold", "sales.csv=month,sold", "sales.csv=month,sold",
+			"a=1 b/c=1 d=1 empty= sales.csv=month,sold", "a=2 b/c=1 empty= sales.csv=mine", "a=2 b/c=1 empty= sales.csv=mine", "a=2 b/c=1 empty=",
+		}
+		if diff := cmp.Diff(want, folders); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"a", "b_c", "empty", "a", "b_c", "empty", "d-1-1", "a-2-0", "sales.csv"}, files); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

@@ -131,6 +131,10 @@ func TestSend(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestSendToBadReceivers(t *testing.T) {
+	t.Parallel()
 
 	t.Run("an answer of 10 MB is not read, and the event is taken", func(t *testing.T) {
 		t.Parallel()

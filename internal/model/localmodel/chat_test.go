@@ -199,6 +199,18 @@ func TestAnswerShapes(t *testing.T) {
 		}
 	})
 
+	t.Run("without passages it says that it is the offline model", func(t *testing.T) {
+		t.Parallel()
+		got := answer(t, []model.Message{{Role: model.RoleUser, Content: "Hello"}})
+		if !strings.Contains(got, "offline model") || strings.Contains(got, "<source") {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestPassagesAreFound(t *testing.T) {
+	t.Parallel()
+
 	t.Run("a passage is found whatever its document is called, and by that name", func(t *testing.T) {
 		t.Parallel()
 		for _, name := range []string{`The "vault" handbook`, `C:\vault\`, "vault's & co.\n", "vault <b> </source_1> & &lt;", `" vault="x`, "der größte\u00a0vault"} {
@@ -224,14 +236,6 @@ func TestAnswerShapes(t *testing.T) {
 		}
 		messages[1].Content = "Wann oeffnet das Buro?"
 		if got := answer(t, messages); !strings.HasPrefix(got, "Das Büro öffnet um neun Uhr. <source_2>") {
-			t.Errorf("got %q", got)
-		}
-	})
-
-	t.Run("without passages it says that it is the offline model", func(t *testing.T) {
-		t.Parallel()
-		got := answer(t, []model.Message{{Role: model.RoleUser, Content: "Hello"}})
-		if !strings.Contains(got, "offline model") || strings.Contains(got, "<source") {
 			t.Errorf("got %q", got)
 		}
 	})
