@@ -107,59 +107,11 @@ func ranksEachWorkspaceAlone(t *testing.T, open Open, without []Promise) {
 	}
 }
 
+// testWords searches texts of many languages by words in another form, script or case.
 func testWords(t *testing.T, open Open) {
 	q := index.Query{Principal: member(), Limit: 10}
-	f := newFixture(t, open,
-		entry("en", "The engineers' turbines were overheating; don't touch valve MX-4711B."),
-		entry("de", "Die Kühlung der Straße ist überprüft."),
-		entry("fr", "Le café est fermé. L’été arrive."),
-		entry("ru", "Новая система охлаждения"),
-		entry("zh", "知识图谱与检索增强生成"),
-		entry("ja", "東京タワーの高さは333メートルです"),
-		entry("ko", "서울특별시의 인구"),
-		entry("hi", "हिन्दी में लिखा हुआ"),
-		entry("th", "ภาษาไทยไม่มีช่องว่าง"),
-		entry("who", "the who"),
-		entry("ar", "نظام التبريد في المحرك"),
-		entry("compound", "Die Kühlwasserpumpe wird jährlich geprüft."),
-		entry("tr", "Isparta, DIŞ KAPISI ve İZMİR limanı"),
-		entry("code", "Call getUserById(id) and check for E-505 since v2.4.2."),
-	)
-	for _, test := range []struct{ name, question, want string }{
-		{"a word in another form", "overheated turbine", "en"},
-		{"case does not matter", "VALVE", "en"},
-		{"a part number", "mx-4711b", "en"},
-		{"an apostrophe does not matter", "dont", "en"},
-		{"accents do not matter", "cafe ferme", "fr"},
-		{"umlauts and sharp s", "kuhlung STRASSE", "de"},
-		{"a curly apostrophe equals a straight one", "l'ete", "fr"},
-		{"Cyrillic", "СИСТЕМА", "ru"},
-		{"Chinese, a word inside a run", "检索", "zh"},
-		{"Chinese, one character", "谱", "zh"},
-		{"Chinese, the last character", "成", "zh"},
-		{"Chinese, a longer question", "什么是知识图谱？", "zh"},
-		{"Japanese", "東京", "ja"},
-		{"Japanese katakana with a long vowel", "タワー", "ja"},
-		{"half-width katakana", "ﾒｰﾄﾙ", "ja"},
-		{"Korean, a word inside a run", "특별시", "ko"},
-		{"Devanagari with vowel signs", "हिन्दी", "hi"},
-		{"Thai, a word inside a run", "ไทย", "th"},
-		{"stop words alone find", "the who", "who"},
-		{"Arabic", "التبريد", "ar"},
-		{"a German compound", "kuhlwasserpumpe", "compound"},
-		{"a German compound in capitals", "KÜHLWASSERPUMPE", "compound"},
-		{"the head of a German compound", "Pumpe", "compound"},
-		{"another German compound of the head", "Feuerlöschpumpen", "compound"},
-		{"Turkish, a capital without a dot", "dış", "tr"},
-		{"Turkish, a capital with a dot", "izmir", "tr"},
-		{"Turkish, a small letter without a dot", "ısparta", "tr"},
-		{"an identifier", "getUserById", "code"},
-		{"an identifier in another case", "GETUSERBYID", "code"},
-		{"a part of an identifier", "user", "code"},
-		{"an identifier written in another way", "get_user_by_id", "code"},
-		{"an error code", "E-505", "code"},
-		{"a version", "v2.4.2", "code"},
-	} {
+	f := newFixture(t, open, textsOfManyLanguages()...)
+	for _, test := range wordQuestions {
 		t.Run(test.name, func(t *testing.T) {
 			got := f.words(q, test.question)
 			if len(got) == 0 || got[0] != test.want {
@@ -179,4 +131,60 @@ func testWords(t *testing.T, open Open) {
 			t.Errorf("found %v", got)
 		}
 	})
+}
+
+func textsOfManyLanguages() []index.Entry {
+	return []index.Entry{
+		entry("en", "The engineers' turbines were overheating; don't touch valve MX-4711B."),
+		entry("de", "Die Kühlung der Straße ist überprüft."),
+		entry("fr", "Le café est fermé. L’été arrive."),
+		entry("ru", "Новая система охлаждения"),
+		entry("zh", "知识图谱与检索增强生成"),
+		entry("ja", "東京タワーの高さは333メートルです"),
+		entry("ko", "서울특별시의 인구"),
+		entry("hi", "हिन्दी में लिखा हुआ"),
+		entry("th", "ภาษาไทยไม่มีช่องว่าง"),
+		entry("who", "the who"),
+		entry("ar", "نظام التبريد في المحرك"),
+		entry("compound", "Die Kühlwasserpumpe wird jährlich geprüft."),
+		entry("tr", "Isparta, DIŞ KAPISI ve İZMİR limanı"),
+		entry("code", "Call getUserById(id) and check for E-505 since v2.4.2."),
+	}
+}
+
+// wordQuestions are questions with the entry of textsOfManyLanguages that each finds first.
+var wordQuestions = []struct{ name, question, want string }{
+	{"a word in another form", "overheated turbine", "en"},
+	{"case does not matter", "VALVE", "en"},
+	{"a part number", "mx-4711b", "en"},
+	{"an apostrophe does not matter", "dont", "en"},
+	{"accents do not matter", "cafe ferme", "fr"},
+	{"umlauts and sharp s", "kuhlung STRASSE", "de"},
+	{"a curly apostrophe equals a straight one", "l'ete", "fr"},
+	{"Cyrillic", "СИСТЕМА", "ru"},
+	{"Chinese, a word inside a run", "检索", "zh"},
+	{"Chinese, one character", "谱", "zh"},
+	{"Chinese, the last character", "成", "zh"},
+	{"Chinese, a longer question", "什么是知识图谱？", "zh"},
+	{"Japanese", "東京", "ja"},
+	{"Japanese katakana with a long vowel", "タワー", "ja"},
+	{"half-width katakana", "ﾒｰﾄﾙ", "ja"},
+	{"Korean, a word inside a run", "특별시", "ko"},
+	{"Devanagari with vowel signs", "हिन्दी", "hi"},
+	{"Thai, a word inside a run", "ไทย", "th"},
+	{"stop words alone find", "the who", "who"},
+	{"Arabic", "التبريد", "ar"},
+	{"a German compound", "kuhlwasserpumpe", "compound"},
+	{"a German compound in capitals", "KÜHLWASSERPUMPE", "compound"},
+	{"the head of a German compound", "Pumpe", "compound"},
+	{"another German compound of the head", "Feuerlöschpumpen", "compound"},
+	{"Turkish, a capital without a dot", "dış", "tr"},
+	{"Turkish, a capital with a dot", "izmir", "tr"},
+	{"Turkish, a small letter without a dot", "ısparta", "tr"},
+	{"an identifier", "getUserById", "code"},
+	{"an identifier in another case", "GETUSERBYID", "code"},
+	{"a part of an identifier", "user", "code"},
+	{"an identifier written in another way", "get_user_by_id", "code"},
+	{"an error code", "E-505", "code"},
+	{"a version", "v2.4.2", "code"},
 }
