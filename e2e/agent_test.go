@@ -107,34 +107,7 @@ func TestAgents(t *testing.T) {
 	s.agents(t, "default", "pumps", "oils", "fuels", "gases")
 	document := s.publishIn(t, "pumps", "HX-4", "The HX-4 pump weighs 12 kg.", nil)
 
-	t.Run("an agent's answer is cited with its passages", func(t *testing.T) {
-		search := modeltest.Call(model.ToolCall{ID: "call_1", Name: "documents_rag", Arguments: `{"query":"weight of the HX-4"}`})
-		m.ScriptChat(askAgent("pumps", "How heavy is the HX-4?"), search, modeltest.Text("It weighs 12 kg. <source_1>"), modeltest.Text("The expert says 12 kg <source_1>."))
-		list := s.follow(t, s.query(t, "How heavy is it?").run, 0)
-		answer := read(t, list).answer
-		if len(answer.Sources) != 1 || answer.Sources[0].DocumentID != document || !strings.Contains(answer.Text, `<citation id="`+answer.Sources[0].ChunkID+`">[1]</citation>`) {
-			t.Errorf("%s\n%+v", answer.Text, answer.Sources)
-		}
-		if words := lastWords(m); !strings.Contains(words, "The HX-4 pump weighs 12 kg.") || !strings.Contains(words, "It weighs 12 kg. <source_1>") {
-			t.Errorf("the model reads %s", words)
-		}
-		shown, run := progress(t, list)
-		want := "call_pumps started pumps|call_pumps toolCall documents_rag started|call_pumps toolCall documents_rag completed"
-		if got := strings.Join(shown, "|"); got != want {
-			t.Errorf("the events show %s, want %s", got, want)
-		}
-		var usage knowledge.Usage
-		if err := json.Unmarshal(answer.Usage, &usage); err != nil || usage.ModelCalls != 4 {
-			t.Errorf("usage %+v, %v", usage, err)
-		}
-		var child struct {
-			Status, ProjectID string `json:",omitempty"`
-			Result            struct{ Answer string }
-		}
-		if s.call(t, "GET", "/runs/"+run, nil, &child); child.Status != "completed" || !strings.Contains(child.Result.Answer, "12 kg") {
-			t.Errorf("the agent's run is %+v", child)
-		}
-	})
+	t.Run("an agent's answer is cited with its passages", func(t *testing.T) { citesPassagesOfAnAgent(t, m, s, document) })
 
 	t.Run("a failure of an agent is told to the model", func(t *testing.T) {
 		m.ScriptChat(askAgent("pumps", "How heavy?"), modeltest.Fail(400), modeltest.Text("I do not know."))
@@ -191,28 +164,59 @@ func TestAgents(t *testing.T) {
 		}
 	})
 
-	t.Run("a kill in the middle of an agent repeats no finished call", func(t *testing.T) {
-		before := m.Totals().Chats
-		search := modeltest.Call(model.ToolCall{ID: "call_1", Name: "documents_rag", Arguments: `{"query":"weight"}`})
-		m.ScriptChat(askAgent("pumps", "What does the HX-4 weigh in the middle of a kill?"), search)
-		a := s.query(t, "How heavy is it after a kill?")
-		r := &reader{run: a.run, body: a}
-		r.until(t, func(list []event) bool { shown, _ := progress(t, list); return len(shown) == 3 })
-		for deadline := time.Now().Add(30 * time.Second); m.Totals().Chats.Asked < before.Asked+3 && time.Now().Before(deadline); {
-			time.Sleep(10 * time.Millisecond)
-		}
-		s.kill() // while the agent writes its answer
-		s.restart()
-		if silence := r.reconnect(t, s, never); silence > silenceLimit {
-			t.Errorf("readers received nothing for %v after the restart", silence)
-		}
-		tr := read(t, r.list)
-		wantSame(t, "what the reader put together", tr.text, tr.answer.Text)
-		shown, _ := progress(t, r.list)
-		if answered := m.Totals().Chats.Answered - before.Answered; answered != 4 || len(shown) != 3 || tr.answer.Text == "" {
-			t.Errorf("%d answers of the model for 4 calls; the events show %v; the answer is %q", answered, shown, tr.answer.Text)
-		}
-	})
+	t.Run("a kill in the middle of an agent repeats no finished call", func(t *testing.T) { repeatsNoCallOverAKill(t, m, s) })
+}
+
+func citesPassagesOfAnAgent(t *testing.T, m *modeltest.Server, s *server, document string) {
+	search := modeltest.Call(model.ToolCall{ID: "call_1", Name: "documents_rag", Arguments: `{"query":"weight of the HX-4"}`})
+	m.ScriptChat(askAgent("pumps", "How heavy is the HX-4?"), search, modeltest.Text("It weighs 12 kg. <source_1>"), modeltest.Text("The expert says 12 kg <source_1>."))
+	list := s.follow(t, s.query(t, "How heavy is it?").run, 0)
+	answer := read(t, list).answer
+	if len(answer.Sources) != 1 || answer.Sources[0].DocumentID != document || !strings.Contains(answer.Text, `<citation id="`+answer.Sources[0].ChunkID+`">[1]</citation>`) {
+		t.Errorf("%s\n%+v", answer.Text, answer.Sources)
+	}
+	if words := lastWords(m); !strings.Contains(words, "The HX-4 pump weighs 12 kg.") || !strings.Contains(words, "It weighs 12 kg. <source_1>") {
+		t.Errorf("the model reads %s", words)
+	}
+	shown, run := progress(t, list)
+	want := "call_pumps started pumps|call_pumps toolCall documents_rag started|call_pumps toolCall documents_rag completed"
+	if got := strings.Join(shown, "|"); got != want {
+		t.Errorf("the events show %s, want %s", got, want)
+	}
+	var usage knowledge.Usage
+	if err := json.Unmarshal(answer.Usage, &usage); err != nil || usage.ModelCalls != 4 {
+		t.Errorf("usage %+v, %v", usage, err)
+	}
+	var child struct {
+		Status, ProjectID string `json:",omitempty"`
+		Result            struct{ Answer string }
+	}
+	if s.call(t, "GET", "/runs/"+run, nil, &child); child.Status != "completed" || !strings.Contains(child.Result.Answer, "12 kg") {
+		t.Errorf("the agent's run is %+v", child)
+	}
+}
+
+func repeatsNoCallOverAKill(t *testing.T, m *modeltest.Server, s *server) {
+	before := m.Totals().Chats
+	search := modeltest.Call(model.ToolCall{ID: "call_1", Name: "documents_rag", Arguments: `{"query":"weight"}`})
+	m.ScriptChat(askAgent("pumps", "What does the HX-4 weigh in the middle of a kill?"), search)
+	a := s.query(t, "How heavy is it after a kill?")
+	r := &reader{run: a.run, body: a}
+	r.until(t, func(list []event) bool { shown, _ := progress(t, list); return len(shown) == 3 })
+	for deadline := time.Now().Add(30 * time.Second); m.Totals().Chats.Asked < before.Asked+3 && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.kill() // while the agent writes its answer
+	s.restart()
+	if silence := r.reconnect(t, s, never); silence > silenceLimit {
+		t.Errorf("readers received nothing for %v after the restart", silence)
+	}
+	tr := read(t, r.list)
+	wantSame(t, "what the reader put together", tr.text, tr.answer.Text)
+	shown, _ := progress(t, r.list)
+	if answered := m.Totals().Chats.Answered - before.Answered; answered != 4 || len(shown) != 3 || tr.answer.Text == "" {
+		t.Errorf("%d answers of the model for 4 calls; the events show %v; the answer is %q", answered, shown, tr.answer.Text)
+	}
 }
 
 // agentOverKills has a person approve the call of an agent, and a call of that agent. It

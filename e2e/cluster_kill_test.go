@@ -32,7 +32,7 @@ func TestClusterKills(t *testing.T) {
 	k.api.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
 	k.published = 1
 
-	t.Run("a limit of documents counts those of both APIs", func(t *testing.T) { sharesRoom(t, k.api, k.other) })
+	t.Run("a limit of documents counts the documents of both APIs", func(t *testing.T) { sharesRoom(t, k.api, k.other) })
 	t.Run("a worker and an API during an answer", k.duringAnswer)
 	t.Run("a worker during ingestion", k.duringIngestion)
 	for _, outage := range []struct {

@@ -79,11 +79,17 @@ func TestClusterRoles(t *testing.T) {
 		})
 	})
 	c.sharesState(t, other, s)
-	t.Run("a limit of documents counts those of both", func(t *testing.T) { sharesRoom(t, other, s) })
+	t.Run("a limit of documents counts the documents of both", func(t *testing.T) { sharesRoom(t, other, s) })
 	t.Run("an address of another process is refused", func(t *testing.T) { refusesItself(t, s, other) })
 	w.stop()
 	early.stop()
 
+	refusesRoles(t, c)
+}
+
+// refusesRoles starts roles whose configuration does not fit the cluster.
+func refusesRoles(t *testing.T, c *cluster) {
+	t.Helper()
 	t.Run("a role with another key for secrets is refused", func(t *testing.T) {
 		env := append(slices.Clone(c.env), "CAIRN_SECRET_KEY="+strings.Repeat("A", 43)+"=")
 		code, _, said := command(t, env, "worker", "--data", t.TempDir())
@@ -102,7 +108,7 @@ func TestClusterRoles(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a role with a blob store of its own waits for the one of the cluster", func(t *testing.T) {
+	t.Run("a role with a blob store of its own waits for the cluster's store", func(t *testing.T) {
 		alone := *c
 		alone.env = append(slices.Clone(c.env), "CAIRN_BLOB__URL=file://"+filepath.Join(t.TempDir(), "blobs"))
 		r := alone.start("worker")

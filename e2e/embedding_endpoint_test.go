@@ -106,6 +106,12 @@ func TestEmbeddingEndpoint(t *testing.T) {
 		return err
 	})
 	finds(t)
+	wantRetryPublishes(t, env, s, late)
+}
+
+// wantRetryPublishes retries a document that waited for the endpoint.
+func wantRetryPublishes(t *testing.T, env []string, s *server, late accepted) {
+	t.Helper()
 	if _, out, said := command(t, env, "documents", "retry", "--all"); strings.Contains(said, "error") {
 		t.Errorf("retry says %s%s", out, said)
 	}

@@ -103,22 +103,24 @@ func TestModelEndpoint(t *testing.T) {
 		}
 	})
 
-	t.Run("that limits embeddings does not fail the document", func(t *testing.T) {
-		m.ScriptEmbeddings(modeltest.Fail(http.StatusTooManyRequests, "Retry-After", "1"), modeltest.Fail(http.StatusTooManyRequests),
-			modeltest.Fail(http.StatusInternalServerError), modeltest.Garbage(), modeltest.Hang())
-		a := s.upload(t, "foghorn", "The southern pier has a foghorn.")
-		last, err := s.Wait(t.Context(), a.RunID, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var end client.Ended
-		if err := last.Decode(&end); err != nil || end.Status != "completed" {
-			t.Errorf("the ingest ended with %s %s", last.Name, last.Data)
-		}
-		if d := s.document(t, a.ID); d.Status != knowledge.StatusPublished {
-			t.Errorf("the document is %s, %+v", d.Status, d.Error)
-		}
-	})
+	t.Run("that limits embeddings does not fail the document", func(t *testing.T) { wantDocumentOverFailures(t, m, s) })
+}
+
+func wantDocumentOverFailures(t *testing.T, m *modeltest.Server, s *server) {
+	m.ScriptEmbeddings(modeltest.Fail(http.StatusTooManyRequests, "Retry-After", "1"), modeltest.Fail(http.StatusTooManyRequests),
+		modeltest.Fail(http.StatusInternalServerError), modeltest.Garbage(), modeltest.Hang())
+	a := s.upload(t, "foghorn", "The southern pier has a foghorn.")
+	last, err := s.Wait(t.Context(), a.RunID, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var end client.Ended
+	if err := last.Decode(&end); err != nil || end.Status != "completed" {
+		t.Errorf("the ingest ended with %s %s", last.Name, last.Data)
+	}
+	if d := s.document(t, a.ID); d.Status != knowledge.StatusPublished {
+		t.Errorf("the document is %s, %+v", d.Status, d.Error)
+	}
 }
 
 // TestModelFailover has two endpoints for chat, of which the first breaks every answer off

@@ -315,51 +315,53 @@ func TestGenerations(t *testing.T) {
 		t.Errorf("%d blobs of vectors are named by no manifest", unnamed)
 	}
 
-	t.Run("an index that was lost is rebuilt without the model", func(t *testing.T) {
-		files, err := filepath.Glob(filepath.Join(s.folder, "index.db*"))
-		if err != nil || len(files) == 0 {
-			t.Fatal(files, err)
-		}
-		for _, file := range files {
-			if err := os.Remove(file); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s.restart()
-		if err := s.findsTopic(t.Context(), 5); err == nil {
-			t.Fatal("the index is not empty, so this proves nothing")
-		}
-		await(t, time.Minute, "the start tells that the index is empty", func(context.Context) error {
-			if said := s.child.LastLines(30); !strings.Contains(said, "cairn rebuild-index") {
-				return errors.New(said)
-			}
-			return nil
-		})
-		if state, err := s.Details(t.Context()); err != nil || !state.IndexIncomplete {
-			t.Errorf("of the index that was lost /readyz says %+v, %v", state, err)
-		}
-		before := m.embedded("model-c")
-		started, err := s.RebuildIndex(t.Context(), "default")
-		if err != nil {
+	t.Run("an index that was lost is rebuilt without the model", func(t *testing.T) { wantLostIndexRebuilt(t, s, m, documents, inIndex) })
+}
+
+func wantLostIndexRebuilt(t *testing.T, s *server, m *twoModels, documents int, inIndex map[string]int) {
+	files, err := filepath.Glob(filepath.Join(s.folder, "index.db*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
-		p := s.reindexed(t, started.RunID)
-		if state, err := s.Details(t.Context()); err != nil || state.IndexIncomplete {
-			t.Errorf("of the index that was rebuilt /readyz says %+v, %v", state, err)
+	}
+	s.restart()
+	if err := s.findsTopic(t.Context(), 5); err == nil {
+		t.Fatal("the index is not empty, so this proves nothing")
+	}
+	await(t, time.Minute, "the start tells that the index is empty", func(context.Context) error {
+		if said := s.child.LastLines(30); !strings.Contains(said, "cairn rebuild-index") {
+			return errors.New(said)
 		}
-		if asked := m.embedded("model-c") - before; asked != 0 || p.Embedded != documents+3 {
-			t.Errorf("%d texts were embedded for %d documents", asked, p.Embedded)
-		}
-		for n := range topics {
-			if err := s.findsTopic(t.Context(), n); err != nil {
-				t.Error(err)
-			}
-		}
-		s.stop()
-		if again, _ := s.vectorsIn(t); again["model-c/0"] != inIndex["model-c/0"] {
-			t.Errorf("the index has %v, and had %v", again, inIndex)
-		}
+		return nil
 	})
+	if state, err := s.Details(t.Context()); err != nil || !state.IndexIncomplete {
+		t.Errorf("of the index that was lost /readyz says %+v, %v", state, err)
+	}
+	before := m.embedded("model-c")
+	started, err := s.RebuildIndex(t.Context(), "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := s.reindexed(t, started.RunID)
+	if state, err := s.Details(t.Context()); err != nil || state.IndexIncomplete {
+		t.Errorf("of the index that was rebuilt /readyz says %+v, %v", state, err)
+	}
+	if asked := m.embedded("model-c") - before; asked != 0 || p.Embedded != documents+3 {
+		t.Errorf("%d texts were embedded for %d documents", asked, p.Embedded)
+	}
+	for n := range topics {
+		if err := s.findsTopic(t.Context(), n); err != nil {
+			t.Error(err)
+		}
+	}
+	s.stop()
+	if again, _ := s.vectorsIn(t); again["model-c/0"] != inIndex["model-c/0"] {
+		t.Errorf("the index has %v, and had %v", again, inIndex)
+	}
 }
 
 // searchByTopic has the project cut a chunk for each section of topicText, and find by

@@ -82,24 +82,7 @@ func TestImportOverKills(t *testing.T) {
 		}
 		i = again
 	})
-	t.Run("a retry publishes the objects that were repaired", func(t *testing.T) {
-		for key := range damagedObjects() {
-			b.put("notes/"+key, "A repaired object. "+key)
-		}
-		i, err := s.RetryImport(t.Context(), i.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		i = s.awaitImport(t, i.ID)
-		wantCounts(t, i, counts{discovered: killedObjects + damaged, published: damaged, skipped: killedObjects})
-		documents := s.imported(t)
-		for key := range damagedObjects() {
-			if d := documents[b.externalID("notes/"+key)]; d.Status != knowledge.StatusPublished || d.PublishedVersion == 0 {
-				t.Errorf("object %s is %s after its repair: %+v", key, d.Status, d.Error)
-			}
-		}
-		b.takeReads()
-	})
+	t.Run("a retry publishes the objects that were repaired", func(t *testing.T) { wantRepairedObjects(t, b, s, i, damaged) })
 	t.Run("a dry run changes nothing", func(t *testing.T) {
 		b.put(b.key("notes/", 5), objectText("notes/", 5, "second"))
 		dry := notes
@@ -122,19 +105,40 @@ func TestImportOverKills(t *testing.T) {
 		d := s.wantObject(t, s.imported(t), b.externalID(b.key("notes/", 5)), "second", 2)
 		s.wantFound(t, d, 5)
 	})
-	t.Run("a vanished object is reported, and its document removed on request", func(t *testing.T) {
-		b.remove(b.key("notes/", 7))
-		rest := killedObjects + damaged - 1
-		wantCounts(t, s.runImport(t, notes), counts{discovered: rest, skipped: rest, vanished: 1})
-		d := s.wantObject(t, s.imported(t), b.externalID(b.key("notes/", 7)), password(7), 1)
-		removing := notes
-		removing.RemoveVanished = true
-		wantCounts(t, s.runImport(t, removing), counts{discovered: rest, skipped: rest, vanished: 1, deleted: 1})
-		s.awaitGone(t, d.ID)
-		if read := b.takeReads(); len(read) > 0 {
-			t.Errorf("they read %v", read)
+	t.Run("a vanished object is reported, and its document removed on request", func(t *testing.T) { wantVanishedObject(t, b, damaged, s, notes) })
+}
+
+func wantRepairedObjects(t *testing.T, b *bucket, s *server, i client.Import, damaged int64) {
+	for key := range damagedObjects() {
+		b.put("notes/"+key, "A repaired object. "+key)
+	}
+	i, err := s.RetryImport(t.Context(), i.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i = s.awaitImport(t, i.ID)
+	wantCounts(t, i, counts{discovered: killedObjects + damaged, published: damaged, skipped: killedObjects})
+	documents := s.imported(t)
+	for key := range damagedObjects() {
+		if d := documents[b.externalID("notes/"+key)]; d.Status != knowledge.StatusPublished || d.PublishedVersion == 0 {
+			t.Errorf("object %s is %s after its repair: %+v", key, d.Status, d.Error)
 		}
-	})
+	}
+	b.takeReads()
+}
+
+func wantVanishedObject(t *testing.T, b *bucket, damaged int64, s *server, notes client.NewImport) {
+	b.remove(b.key("notes/", 7))
+	rest := killedObjects + damaged - 1
+	wantCounts(t, s.runImport(t, notes), counts{discovered: rest, skipped: rest, vanished: 1})
+	d := s.wantObject(t, s.imported(t), b.externalID(b.key("notes/", 7)), password(7), 1)
+	removing := notes
+	removing.RemoveVanished = true
+	wantCounts(t, s.runImport(t, removing), counts{discovered: rest, skipped: rest, vanished: 1, deleted: 1})
+	s.awaitGone(t, d.ID)
+	if read := b.takeReads(); len(read) > 0 {
+		t.Errorf("they read %v", read)
+	}
 }
 
 // externalID returns the external id of the document of an object.

@@ -143,7 +143,6 @@ func TestAddressesInside(t *testing.T) {
 	engine := newSearchEngine(t)
 	m := standIn(t, modeltest.Options{Tokens: 3})
 	s := in.start(t, at(m.URL(), append(engine.at(), "CAIRN_EGRESS__ALLOW=127.0.0.3/32")...)...)
-	const project = "/workspaces/default/projects/default"
 
 	for way, give := range map[string]func(t *testing.T){
 		"a document by its address": func(t *testing.T) {
@@ -210,21 +209,11 @@ func TestAddressesInside(t *testing.T) {
 		"the address of a zip": func(t *testing.T) {
 			s.importsFail(t, in.some(), func(address string) client.ImportSource { return client.ImportSource{Type: "zip", URI: address} })
 		},
-		"a site that links inside":         func(t *testing.T) { in.crawlLinks(t, s) },
-		"links in documents":               func(t *testing.T) { in.uploadLinks(t, s) },
-		"files and pictures of a response": func(t *testing.T) { in.respond(t, s) },
-		"a picture of a chat completion":   func(t *testing.T) { in.complete(t, s) },
-		"a page that a search of the web finds": func(t *testing.T) {
-			var results []map[string]any
-			for what, address := range in.addresses() {
-				results = append(results, map[string]any{"title": what, "url": address, "content": "A snippet"})
-			}
-			engine.set(results...)
-			scrape := map[string]any{"tools": map[string]any{"web_search": map[string]any{"scrape": true}}}
-			s.call(t, "POST", "/tools/web_search", map[string]any{"query": "all", "project_id": "default", "projectConfigOverride": scrape}, nil)
-			s.call(t, "PATCH", project, scrape, nil)
-			s.call(t, "POST", "/tools/web_search", map[string]any{"query": "all", "project_id": "default"}, nil)
-		},
+		"a site that links inside":              func(t *testing.T) { in.crawlLinks(t, s) },
+		"links in documents":                    func(t *testing.T) { in.uploadLinks(t, s) },
+		"files and pictures of a response":      func(t *testing.T) { in.respond(t, s) },
+		"a picture of a chat completion":        func(t *testing.T) { in.complete(t, s) },
+		"a page that a search of the web finds": func(t *testing.T) { in.search(t, s, engine) },
 	} {
 		t.Run(way, func(t *testing.T) {
 			give(t)
@@ -313,4 +302,17 @@ func (s *server) importsFail(t *testing.T, addresses []string, source func(addre
 			t.Errorf("%s: the import is %s with %+v, %+v", address, i.Status, countsOf(i), i.Error)
 		}
 	}
+}
+
+// search has a search of the web find all addresses, and scrape them.
+func (in *inside) search(t *testing.T, s *server, engine *searchEngine) {
+	var results []map[string]any
+	for what, address := range in.addresses() {
+		results = append(results, map[string]any{"title": what, "url": address, "content": "A snippet"})
+	}
+	engine.set(results...)
+	scrape := map[string]any{"tools": map[string]any{"web_search": map[string]any{"scrape": true}}}
+	s.call(t, "POST", "/tools/web_search", map[string]any{"query": "all", "project_id": "default", "projectConfigOverride": scrape}, nil)
+	s.call(t, "PATCH", "/workspaces/default/projects/default", scrape, nil)
+	s.call(t, "POST", "/tools/web_search", map[string]any{"query": "all", "project_id": "default"}, nil)
 }

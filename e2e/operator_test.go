@@ -18,6 +18,16 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
+// cairn runs a command that must succeed, and returns what it prints.
+func cairn(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	code, out, said := command(t, env, args...)
+	if code != 0 {
+		t.Fatalf("cairn %s: exit code %d, %s%s", strings.Join(args, " "), code, out, said)
+	}
+	return out
+}
+
 // TestOperator has documents stuck for several causes. One command names the document,
 // its stage, the cause and the next step, and one command is that step. The table in
 // docs/runbook.md has the same rows.
@@ -27,14 +37,6 @@ func TestOperator(t *testing.T) {
 	endpoint := newGate(t, m.URL())
 	s := start(t, at(endpoint.url)...)
 	env := []string{"CAIRN_URL=" + s.child.Endpoints().API, "CAIRN_KEY=" + s.child.Key()}
-	run := func(t *testing.T, wantCode int, args ...string) string {
-		t.Helper()
-		code, out, said := command(t, env, args...)
-		if code != wantCode {
-			t.Fatalf("cairn %s: exit code %d, %s%s", strings.Join(args, " "), code, out, said)
-		}
-		return out
-	}
 	// The wait after so many tries, 32 s, is long enough for all commands below: there is no
 	// cause to show while an attempt is under way.
 	const tries = 8
@@ -79,13 +81,13 @@ func TestOperator(t *testing.T) {
 				}
 				return nil
 			})
-			shown := run(t, 0, "documents", "show", a.ID)
+			shown := cairn(t, env, "documents", "show", a.ID)
 			for _, want := range append(test.says, test.name, "next step", "cairn documents retry "+a.ID) {
 				if !strings.Contains(shown, want) {
 					t.Errorf("documents show does not say %q:\n%s", want, shown)
 				}
 			}
-			if listed := run(t, 0, "documents", "list", "--wide"); !strings.Contains(listed, test.says[len(test.says)-1]) {
+			if listed := cairn(t, env, "documents", "list", "--wide"); !strings.Contains(listed, test.says[len(test.says)-1]) {
 				t.Errorf("documents list does not say why:\n%s", listed)
 			}
 			if _, found, _ := command(t, env, "doctor"); !strings.Contains(found, test.name+" ") || !strings.Contains(found, test.says[len(test.says)-1]) {
@@ -94,7 +96,7 @@ func TestOperator(t *testing.T) {
 			if test.shut {
 				endpoint.open()
 			}
-			run(t, 0, append([]string{"documents"}, test.fix...)...)
+			cairn(t, env, append([]string{"documents"}, test.fix...)...)
 			await(t, time.Minute, a.ID+" is published", func(context.Context) error {
 				if d := s.document(t, a.ID); d.Status != knowledge.StatusPublished {
 					return errors.New("it is " + string(d.Status))
@@ -104,26 +106,10 @@ func TestOperator(t *testing.T) {
 		})
 	}
 
-	t.Run("hostile-file", func(t *testing.T) {
-		sent := s.sendFiles(t, nil, file{"hostile.pdf", append([]byte("%PDF-1.7\n"), bytes.Repeat([]byte{0xff, 0x00}, 500)...)})[0]
-		d := s.ended(t, sent)
-		ran := run(t, 0, "runs", "show", sent.RunID)
-		for _, want := range []string{d.ID, "extract", "corrupt: ", "next step", "cairn documents remove " + d.ID} {
-			if !strings.Contains(ran, want) {
-				t.Errorf("runs show does not say %q:\n%s", want, ran)
-			}
-		}
-		shown := run(t, 0, "documents", "show", d.ID)
-		for _, want := range []string{"hostile.pdf", "corrupt at extract", "next step", "cairn documents remove " + d.ID} {
-			if !strings.Contains(shown, want) {
-				t.Errorf("documents show does not say %q:\n%s", want, shown)
-			}
-		}
-		run(t, 0, "documents", "remove", d.ID, "--wait")
-	})
+	t.Run("hostile-file", func(t *testing.T) { showsHostileFile(t, s, env) })
 	t.Run("another-model", func(t *testing.T) { anotherModel(t, s, m, env) })
 	t.Run("doctor finds nothing more", func(t *testing.T) {
-		if out := run(t, 0, "documents", "retry", "--all"); out != "no document matches\n" {
+		if out := cairn(t, env, "documents", "retry", "--all"); out != "no document matches\n" {
 			t.Errorf("documents retry says %q", out)
 		}
 		_, out, _ := command(t, env, "doctor") // the exit code also depends on this machine's disk
@@ -133,6 +119,24 @@ func TestOperator(t *testing.T) {
 			}
 		}
 	})
+}
+
+func showsHostileFile(t *testing.T, s *server, env []string) {
+	sent := s.sendFiles(t, nil, file{"hostile.pdf", append([]byte("%PDF-1.7\n"), bytes.Repeat([]byte{0xff, 0x00}, 500)...)})[0]
+	d := s.ended(t, sent)
+	ran := cairn(t, env, "runs", "show", sent.RunID)
+	for _, want := range []string{d.ID, "extract", "corrupt: ", "next step", "cairn documents remove " + d.ID} {
+		if !strings.Contains(ran, want) {
+			t.Errorf("runs show does not say %q:\n%s", want, ran)
+		}
+	}
+	shown := cairn(t, env, "documents", "show", d.ID)
+	for _, want := range []string{"hostile.pdf", "corrupt at extract", "next step", "cairn documents remove " + d.ID} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("documents show does not say %q:\n%s", want, shown)
+		}
+	}
+	cairn(t, env, "documents", "remove", d.ID, "--wait")
 }
 
 // anotherModel changes the embedding model of a project: doctor counts the documents of the

@@ -122,7 +122,6 @@ func TestQuestionWebhooks(t *testing.T) {
 	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", change, nil); status != http.StatusOK {
 		t.Fatalf("subscribe: status %d", status)
 	}
-	const path = "/workspaces/default/webhooks/query"
 	type answered struct {
 		RunID        string `json:"runId"`
 		Answer       string `json:"answer"`
@@ -136,7 +135,7 @@ func TestQuestionWebhooks(t *testing.T) {
 	ask := func(t *testing.T, text string) (got answered) {
 		t.Helper()
 		body := map[string]any{"text": text, "projectId": "default", "metadata": map[string]any{"k": 1}, "interface": "chat"}
-		if status := s.call(t, "POST", path, body, &got); status != http.StatusOK {
+		if status := s.call(t, "POST", webhooks+"/query", body, &got); status != http.StatusOK {
 			t.Fatalf("status %d", status)
 		}
 		return got
@@ -170,12 +169,12 @@ func TestQuestionWebhooks(t *testing.T) {
 			t.Errorf("answer %+v", got)
 		}
 	})
-	t.Run("its parameters are those of the model", func(t *testing.T) {
+	t.Run("its parameters are given to the model", func(t *testing.T) {
 		if got := ask(t, "What does the northern pier have? Mind the parameters."); got.FinishReason != "length" {
 			t.Errorf("answer %+v", got)
 		}
 	})
-	t.Run("its filters are those of the search", func(t *testing.T) {
+	t.Run("its filters are given to the search", func(t *testing.T) {
 		s.publishWith(t, "south", "The southern pier has a crane.", map[string]any{"tags": []string{"south"}})
 		if got := ask(t, "What does the northern pier have? Mind the filters."); len(got.Sources) != 1 || got.Sources[0].DocumentName != "south" {
 			t.Errorf("answer %+v", got)
@@ -207,58 +206,62 @@ func TestQuestionWebhooks(t *testing.T) {
 			t.Error("no event says that the webhook failed")
 		}
 	})
-	t.Run("a filter of sources and a reflection hold in the answer, its events and its conversation", func(t *testing.T) {
-		type shown struct {
-			Answer, ConversationID, RunID string
-			Sources                       []struct {
-				Rank           int
-				UsedInResponse bool
-			}
+	t.Run("a filter of sources and a reflection hold in the answer, its events and its conversation", func(t *testing.T) { filtersSourcesAndReflects(t, s) })
+	t.Run("a callback gets the answer", func(t *testing.T) { callsBack(t, a, s) })
+}
+
+func filtersSourcesAndReflects(t *testing.T, s *server) {
+	type shown struct {
+		Answer, ConversationID, RunID string
+		Sources                       []struct {
+			Rank           int
+			UsedInResponse bool
 		}
-		var got, completed shown
-		ai := map[string]any{"reflection": true, "postQuery": map[string]any{"sourceFilter": true}}
-		body := map[string]any{"text": "Briefly: which pier has a crane?", "projectId": "default", "projectConfigOverride": map[string]any{"ai": ai}}
-		if status := s.call(t, "POST", path, body, &got); status != http.StatusOK {
-			t.Fatalf("status %d", status)
-		}
-		if !strings.HasPrefix(got.Answer, "**Reflection:**\n*") || strings.Count(got.Answer, "Reflection") != 1 || len(got.Sources) != 1 || !got.Sources[0].UsedInResponse {
-			t.Errorf("answer %+v", got)
-		}
-		list := s.follow(t, got.RunID, 0)
-		list[len(list)-1].decode(t, &completed)
-		if diff := cmp.Diff(got, completed); diff != "" || read(t, list).text != got.Answer {
-			t.Errorf("readers have %q; %s", read(t, list).text, diff)
-		}
-		var talk struct{ Messages []shown }
-		if status := s.call(t, "GET", "/workspaces/default/conversations/"+got.ConversationID, nil, &talk); status != http.StatusOK || len(talk.Messages) != 2 {
-			t.Fatalf("status %d, %d messages", status, len(talk.Messages))
-		}
-		if diff := cmp.Diff(got.Sources, talk.Messages[1].Sources); diff != "" {
-			t.Error(diff)
-		}
-	})
-	t.Run("a callback gets the answer", func(t *testing.T) {
-		a.mu.Lock()
-		a.refuse = 1
-		a.mu.Unlock()
-		body := map[string]any{"text": "What does the northern pier have?", "projectId": "default", "callback": map[string]any{"url": a.url + "/callback", "headers": map[string]string{"X-Trace": "7"}}}
-		var accepted struct{ RunID, MessageID string }
-		if status := s.call(t, "POST", path, body, &accepted); status != http.StatusAccepted || accepted.MessageID == "" {
-			t.Fatalf("status %d: %+v", status, accepted)
-		}
-		await(t, time.Minute, "the callback comes", func(context.Context) error {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			if len(a.callbacks) == 0 {
-				return fmt.Errorf("none yet, %d refusals to come", a.refuse)
-			}
-			return nil
-		})
+	}
+	var got, completed shown
+	ai := map[string]any{"reflection": true, "postQuery": map[string]any{"sourceFilter": true}}
+	body := map[string]any{"text": "Briefly: which pier has a crane?", "projectId": "default", "projectConfigOverride": map[string]any{"ai": ai}}
+	if status := s.call(t, "POST", webhooks+"/query", body, &got); status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+	if !strings.HasPrefix(got.Answer, "**Reflection:**\n*") || strings.Count(got.Answer, "Reflection") != 1 || len(got.Sources) != 1 || !got.Sources[0].UsedInResponse {
+		t.Errorf("answer %+v", got)
+	}
+	list := s.follow(t, got.RunID, 0)
+	list[len(list)-1].decode(t, &completed)
+	if diff := cmp.Diff(got, completed); diff != "" || read(t, list).text != got.Answer {
+		t.Errorf("readers have %q; %s", read(t, list).text, diff)
+	}
+	var talk struct{ Messages []shown }
+	if status := s.call(t, "GET", "/workspaces/default/conversations/"+got.ConversationID, nil, &talk); status != http.StatusOK || len(talk.Messages) != 2 {
+		t.Fatalf("status %d, %d messages", status, len(talk.Messages))
+	}
+	if diff := cmp.Diff(got.Sources, talk.Messages[1].Sources); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func callsBack(t *testing.T, a *asker, s *server) {
+	a.mu.Lock()
+	a.refuse = 1
+	a.mu.Unlock()
+	body := map[string]any{"text": "What does the northern pier have?", "projectId": "default", "callback": map[string]any{"url": a.url + "/callback", "headers": map[string]string{"X-Trace": "7"}}}
+	var accepted struct{ RunID, MessageID string }
+	if status := s.call(t, "POST", webhooks+"/query", body, &accepted); status != http.StatusAccepted || accepted.MessageID == "" {
+		t.Fatalf("status %d: %+v", status, accepted)
+	}
+	await(t, time.Minute, "the callback comes", func(context.Context) error {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		got := a.callbacks[0]
-		if answer, _ := got["answer"].(string); got["runId"] != accepted.RunID || got["messageId"] != accepted.MessageID || !strings.Contains(answer, "lighthouse") || a.trace != "7" {
-			t.Errorf("callback %v, trace %q", got, a.trace)
+		if len(a.callbacks) == 0 {
+			return fmt.Errorf("none yet, %d refusals to come", a.refuse)
 		}
+		return nil
 	})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	got := a.callbacks[0]
+	if answer, _ := got["answer"].(string); got["runId"] != accepted.RunID || got["messageId"] != accepted.MessageID || !strings.Contains(answer, "lighthouse") || a.trace != "7" {
+		t.Errorf("callback %v, trace %q", got, a.trace)
+	}
 }

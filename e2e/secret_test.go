@@ -95,37 +95,7 @@ func TestSecrets(t *testing.T) {
 		t.Fatalf("status %d", status)
 	}
 
-	t.Run("are refused to another workspace like names that do not exist", func(t *testing.T) {
-		doors := map[string]func(secret string) (string, string, any){
-			"tool": func(n string) (string, string, any) {
-				return "PATCH", "/workspaces/other/projects/default", outside.tool(n)
-			},
-			"import": func(n string) (string, string, any) { return "POST", "/workspaces/other/imports", outside.bucket(n) },
-			"dry run": func(n string) (string, string, any) {
-				body := outside.bucket(n)
-				body["dry_run"] = true
-				return "POST", "/workspaces/other/imports", body
-			},
-		}
-		for name, door := range doors {
-			refusal := func(secret string) string {
-				method, path, body := door(secret)
-				status, text := s.answered(t, method, path, body, asStranger...)
-				if status != http.StatusUnprocessableEntity {
-					t.Errorf("%s with %s: status %d, %s", name, secret, status, text)
-				}
-				return strings.ReplaceAll(text, secret, "NAME")
-			}
-			for _, secret := range []string{"shop", "old"} {
-				if got, missing := refusal(secret), refusal("nothing"); got != missing {
-					t.Errorf("%s: %s is answered with\n%s\na name that does not exist with\n%s", name, secret, got, missing)
-				}
-			}
-		}
-		if got := outside.take(); len(got) > 0 {
-			t.Errorf("received %q", got)
-		}
-	})
+	t.Run("are refused to another workspace like names that do not exist", func(t *testing.T) { refusesSecretsOfOthers(t, outside, s, asStranger) })
 
 	t.Run("are not sent by a tool that was allowed once", func(t *testing.T) {
 		path := "/workspaces/other/secrets/shop"
@@ -195,6 +165,38 @@ func TestSecrets(t *testing.T) {
 			}
 		}
 	})
+}
+
+func refusesSecretsOfOthers(t *testing.T, outside *outsider, s *server, asStranger []string) {
+	doors := map[string]func(secret string) (string, string, any){
+		"tool": func(n string) (string, string, any) {
+			return "PATCH", "/workspaces/other/projects/default", outside.tool(n)
+		},
+		"import": func(n string) (string, string, any) { return "POST", "/workspaces/other/imports", outside.bucket(n) },
+		"dry run": func(n string) (string, string, any) {
+			body := outside.bucket(n)
+			body["dry_run"] = true
+			return "POST", "/workspaces/other/imports", body
+		},
+	}
+	for name, door := range doors {
+		refusal := func(secret string) string {
+			method, path, body := door(secret)
+			status, text := s.answered(t, method, path, body, asStranger...)
+			if status != http.StatusUnprocessableEntity {
+				t.Errorf("%s with %s: status %d, %s", name, secret, status, text)
+			}
+			return strings.ReplaceAll(text, secret, "NAME")
+		}
+		for _, secret := range []string{"shop", "old"} {
+			if got, missing := refusal(secret), refusal("nothing"); got != missing {
+				t.Errorf("%s: %s is answered with\n%s\na name that does not exist with\n%s", name, secret, got, missing)
+			}
+		}
+	}
+	if got := outside.take(); len(got) > 0 {
+		t.Errorf("received %q", got)
+	}
 }
 
 // wantOrder asks a question whose model calls the tool order once, and returns the words

@@ -97,6 +97,10 @@ func TestUp(t *testing.T) {
 			t.Errorf("exit code %d, %q; want 1 and the address", code, stderr)
 		}
 	})
+}
+
+func TestUpConfiguration(t *testing.T) {
+	t.Parallel()
 
 	t.Run("an unknown key of the configuration file names the nearest", func(t *testing.T) {
 		t.Parallel()

@@ -16,65 +16,9 @@ func TestUpload(t *testing.T) {
 	t.Parallel()
 	s := start(t, at(standIn(t, modeltest.Options{}).URL())...)
 
-	t.Run("of several files goes on although some are bad", func(t *testing.T) {
-		documents := s.sendFiles(t, map[string]string{"tags": `["harbour", "notes"]`, "metadata": `{"year": 2026}`},
-			file{"ropes.md", []byte("# Ropes\n\nRopes are dried before they are stored.")},
-			file{"photo.txt", []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03")},
-			file{"empty.txt", nil},
-			file{"knots.pdf", textPDF([][]string{{"Knots are tied by hand."}})},
-			file{"damaged.pdf", []byte("%PDF-1.4\nnothing follows")},
-		)
-		for i, want := range []struct {
-			status knowledge.Status
-			code   knowledge.Code
-			stage  knowledge.Stage
-		}{
-			{status: knowledge.StatusPublished},
-			{knowledge.StatusError, knowledge.CodeUnsupportedFormat, knowledge.StageCheck},
-			{knowledge.StatusError, knowledge.CodeEmpty, knowledge.StageCheck},
-			{status: knowledge.StatusPublished},
-			{knowledge.StatusError, knowledge.CodeCorrupt, knowledge.StageExtract},
-		} {
-			end := s.ended(t, documents[i])
-			switch {
-			case end.Status != want.status:
-				t.Errorf("%s is %s, %+v; want %s", end.Name, end.Status, end.Error, want.status)
-			case want.code != "" && (end.Error == nil || end.Error.Code != want.code || end.Error.Stage != want.stage || end.Error.Retryable):
-				t.Errorf("%s has the error %+v, want %s at %s", end.Name, end.Error, want.code, want.stage)
-			case want.code == "" && (strings.Join(end.Tags, " ") != "harbour notes" || end.Metadata["year"] != 2026.0):
-				t.Errorf("%s has the tags %v and the metadata %v", end.Name, end.Tags, end.Metadata)
-			}
-		}
-	})
+	t.Run("of several files goes on although some are bad", func(t *testing.T) { ingestsGoodFilesBesideBadOnes(t, s) })
 
-	t.Run("shows a name without its folders and control characters", func(t *testing.T) {
-		for _, name := range [][2]string{
-			{"../../etc/passwd", "passwd"},
-			{`C:\Users\someone\report.txt`, "report.txt"},
-			{"/absolute/path/to/notes.md", "notes.md"},
-			{"two\r\nlines\x00.txt", "twolines.txt"},
-			{"turned\u202etxt.exe.md", "turnedtxt.exe.md"},
-			{"  spaces around.txt ", "spaces around.txt"},
-			{strings.Repeat("n", 508) + ".txt", strings.Repeat("n", 508) + ".txt"},
-			{"日本語の文書.txt", "日本語の文書.txt"},
-			{`quote"and'less<than>.txt`, `quote"and'less<than>.txt`},
-			{"%2e%2e%2fencoded.txt", "%2e%2e%2fencoded.txt"},
-		} {
-			sent, shown := name[0], name[1]
-			var a accepted
-			body := map[string]any{"name": sent, "content": map[string]string{"text": "A short text."}}
-			if status := s.call(t, "POST", webhooks+"/document?projectId=default", body, &a); status != http.StatusAccepted {
-				t.Errorf("the name %.40q returned %d", sent, status)
-				continue
-			}
-			if got := s.document(t, a.ID).Name; got != shown {
-				t.Errorf("the name %.40q is shown as %.40q, want %.40q", sent, got, shown)
-			}
-		}
-		if got := s.sendFiles(t, nil, file{`..\..\up/and/down.txt`, []byte("A text.")})[0].Name; got != "down.txt" {
-			t.Errorf("the name of a file is shown as %q", got)
-		}
-	})
+	t.Run("shows a name without its folders and control characters", func(t *testing.T) { showsPlainNames(t, s) })
 
 	t.Run("with a name that is none or too long is refused", func(t *testing.T) {
 		for _, name := range []string{strings.Repeat("x", 10_000), strings.Repeat("x", 513), "..", "/", "\r\n", "\u202e"} {
@@ -138,42 +82,7 @@ func TestUpload(t *testing.T) {
 		s.refuses(t, "POST", path, `{"name":"twice","content":{"text":"It is another."}}`, http.StatusConflict, knowledge.CodeConflict, "Idempotency-Key", "upload-once")
 	})
 
-	t.Run("whose form is broken is refused and leaves nothing", func(t *testing.T) {
-		count := func() int {
-			list, err := s.Documents(t.Context(), client.DocumentQuery{Project: "default", Limit: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return list.Total
-		}
-		before := count()
-		mediaType, body := form(t, nil, file{"whole.txt", []byte(strings.Repeat("A whole file. ", 1000))})
-		for name, broken := range map[string]struct {
-			mediaType string
-			body      []byte
-			status    int
-			code      knowledge.Code
-		}{
-			"cut off":       {mediaType, body[:len(body)/2], http.StatusBadRequest, knowledge.CodeMalformed},
-			"no boundary":   {"multipart/form-data", body, http.StatusBadRequest, knowledge.CodeMalformed},
-			"another type":  {"application/json", []byte(`{}`), http.StatusUnsupportedMediaType, knowledge.CodeUnsupportedFormat},
-			"nothing in it": {"multipart/form-data; boundary=x", []byte("--x--\r\n"), http.StatusUnprocessableEntity, knowledge.CodeInvalid},
-		} {
-			res, answer := s.raw(t, "POST", filesRoute, broken.mediaType, broken.body)
-			wantProblem(t, res, answer, broken.status, broken.code)
-			if t.Failed() {
-				t.Logf("that was %s", name)
-			}
-		}
-		for field, value := range map[string]string{"metadata": "[1]", "tags": `[1]`, "colour": "red", "externalId": strings.Repeat("e", 5000)} {
-			mediaType, body := form(t, map[string]string{field: value}, file{"whole.txt", []byte("A whole file.")})
-			res, answer := s.raw(t, "POST", filesRoute, mediaType, body)
-			wantProblem(t, res, answer, http.StatusUnprocessableEntity, knowledge.CodeInvalid)
-		}
-		if after := count(); after != before {
-			t.Errorf("there are %d documents, and before there were %d", after, before)
-		}
-	})
+	t.Run("whose form is broken is refused and leaves nothing", func(t *testing.T) { refusesBrokenForms(t, s) })
 
 	t.Run("above the project's own limits is refused", func(t *testing.T) {
 		var project struct{ ID, APIKey string }
@@ -194,4 +103,101 @@ func TestUpload(t *testing.T) {
 		s.refuses(t, "POST", path, map[string]any{"name": "two", "content": map[string]string{"text": "One too many."}},
 			http.StatusConflict, knowledge.CodeLimitReached)
 	})
+}
+
+func ingestsGoodFilesBesideBadOnes(t *testing.T, s *server) {
+	documents := s.sendFiles(t, map[string]string{"tags": `["harbour", "notes"]`, "metadata": `{"year": 2026}`},
+		file{"ropes.md", []byte("# Ropes\n\nRopes are dried before they are stored.")},
+		file{"photo.txt", []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03")},
+		file{"empty.txt", nil},
+		file{"knots.pdf", textPDF([][]string{{"Knots are tied by hand."}})},
+		file{"damaged.pdf", []byte("%PDF-1.4\nnothing follows")},
+	)
+	for i, want := range []struct {
+		status knowledge.Status
+		code   knowledge.Code
+		stage  knowledge.Stage
+	}{
+		{status: knowledge.StatusPublished},
+		{knowledge.StatusError, knowledge.CodeUnsupportedFormat, knowledge.StageCheck},
+		{knowledge.StatusError, knowledge.CodeEmpty, knowledge.StageCheck},
+		{status: knowledge.StatusPublished},
+		{knowledge.StatusError, knowledge.CodeCorrupt, knowledge.StageExtract},
+	} {
+		end := s.ended(t, documents[i])
+		switch {
+		case end.Status != want.status:
+			t.Errorf("%s is %s, %+v; want %s", end.Name, end.Status, end.Error, want.status)
+		case want.code != "" && (end.Error == nil || end.Error.Code != want.code || end.Error.Stage != want.stage || end.Error.Retryable):
+			t.Errorf("%s has the error %+v, want %s at %s", end.Name, end.Error, want.code, want.stage)
+		case want.code == "" && (strings.Join(end.Tags, " ") != "harbour notes" || end.Metadata["year"] != 2026.0):
+			t.Errorf("%s has the tags %v and the metadata %v", end.Name, end.Tags, end.Metadata)
+		}
+	}
+}
+
+func showsPlainNames(t *testing.T, s *server) {
+	for _, name := range [][2]string{
+		{"../../etc/passwd", "passwd"},
+		{`C:\Users\someone\report.txt`, "report.txt"},
+		{"/absolute/path/to/notes.md", "notes.md"},
+		{"two\r\nlines\x00.txt", "twolines.txt"},
+		{"turned\u202etxt.exe.md", "turnedtxt.exe.md"},
+		{"  spaces around.txt ", "spaces around.txt"},
+		{strings.Repeat("n", 508) + ".txt", strings.Repeat("n", 508) + ".txt"},
+		{"日本語の文書.txt", "日本語の文書.txt"},
+		{`quote"and'less<than>.txt`, `quote"and'less<than>.txt`},
+		{"%2e%2e%2fencoded.txt", "%2e%2e%2fencoded.txt"},
+	} {
+		sent, shown := name[0], name[1]
+		var a accepted
+		body := map[string]any{"name": sent, "content": map[string]string{"text": "A short text."}}
+		if status := s.call(t, "POST", webhooks+"/document?projectId=default", body, &a); status != http.StatusAccepted {
+			t.Errorf("the name %.40q returned %d", sent, status)
+			continue
+		}
+		if got := s.document(t, a.ID).Name; got != shown {
+			t.Errorf("the name %.40q is shown as %.40q, want %.40q", sent, got, shown)
+		}
+	}
+	if got := s.sendFiles(t, nil, file{`..\..\up/and/down.txt`, []byte("A text.")})[0].Name; got != "down.txt" {
+		t.Errorf("the name of a file is shown as %q", got)
+	}
+}
+
+func refusesBrokenForms(t *testing.T, s *server) {
+	count := func() int {
+		list, err := s.Documents(t.Context(), client.DocumentQuery{Project: "default", Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list.Total
+	}
+	before := count()
+	mediaType, body := form(t, nil, file{"whole.txt", []byte(strings.Repeat("A whole file. ", 1000))})
+	for name, broken := range map[string]struct {
+		mediaType string
+		body      []byte
+		status    int
+		code      knowledge.Code
+	}{
+		"cut off":       {mediaType, body[:len(body)/2], http.StatusBadRequest, knowledge.CodeMalformed},
+		"no boundary":   {"multipart/form-data", body, http.StatusBadRequest, knowledge.CodeMalformed},
+		"another type":  {"application/json", []byte(`{}`), http.StatusUnsupportedMediaType, knowledge.CodeUnsupportedFormat},
+		"nothing in it": {"multipart/form-data; boundary=x", []byte("--x--\r\n"), http.StatusUnprocessableEntity, knowledge.CodeInvalid},
+	} {
+		res, answer := s.raw(t, "POST", filesRoute, broken.mediaType, broken.body)
+		wantProblem(t, res, answer, broken.status, broken.code)
+		if t.Failed() {
+			t.Logf("that was %s", name)
+		}
+	}
+	for field, value := range map[string]string{"metadata": "[1]", "tags": `[1]`, "colour": "red", "externalId": strings.Repeat("e", 5000)} {
+		mediaType, body := form(t, map[string]string{field: value}, file{"whole.txt", []byte("A whole file.")})
+		res, answer := s.raw(t, "POST", filesRoute, mediaType, body)
+		wantProblem(t, res, answer, http.StatusUnprocessableEntity, knowledge.CodeInvalid)
+	}
+	if after := count(); after != before {
+		t.Errorf("there are %d documents, and before there were %d", after, before)
+	}
 }

@@ -176,41 +176,7 @@ func TestWebhooks(t *testing.T) {
 	r := receive(t)
 	s.subscribe(t, r)
 
-	t.Run("a receiver is told of the life of a document, in order", func(t *testing.T) {
-		d := s.publish(t, "lights", "The northern pier has a lighthouse.")
-		r.await(d.ID, "documents_created")
-		s.publish(t, "lights", "The northern pier has no lighthouse any more.")
-		if status := s.call(t, "PATCH", "/workspaces/default/documents/"+d.ID, map[string]any{"tags": []string{"pier"}}, nil); status != http.StatusOK {
-			t.Fatalf("patch: status %d", status)
-		}
-		removal, err := s.RemoveDocument(t.Context(), d.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Wait(t.Context(), removal.RunID, nil); err != nil {
-			t.Fatal(err)
-		}
-		r.await(d.ID, "documents_created", "documents_updated", "documents_updated", "documents_deleted")
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		first := r.taken[0].body
-		var fields []string
-		for name := range first {
-			fields = append(fields, name)
-		}
-		slices.Sort(fields)
-		if diff := cmp.Diff([]string{"createdAt", "payload", "project", "projectId", "sessionId", "type"}, fields); diff != "" {
-			t.Error(diff)
-		}
-		payload, project := first["payload"].(map[string]any), first["project"].(map[string]any)
-		if payload["externalId"] != "lights" || payload["status"] != "pending" || payload["version"] != 1.0 || project["id"] != "default" || first["projectId"] != "default" {
-			t.Errorf("payload %v, project %v", payload, project)
-		}
-		last := r.taken[len(r.taken)-1].body
-		if diff := cmp.Diff(map[string]any{"id": d.ID}, last["payload"]); diff != "" {
-			t.Error(diff)
-		}
-	})
+	t.Run("a receiver is told of the life of a document, in order", func(t *testing.T) { tellsTheLifeOfADocument(t, s, r) })
 
 	t.Run("an answer that is an error is recorded on the document", func(t *testing.T) {
 		r.behave(func(w http.ResponseWriter, _ told) bool {
@@ -262,29 +228,67 @@ func TestWebhooks(t *testing.T) {
 		})
 	}
 
-	t.Run("a delivery is made again on request, with the same id", func(t *testing.T) {
-		r.behave(nil)
-		s.subscribe(t, r) // which enables it
-		if status := s.call(t, "PATCH", "/workspaces/default/projects/default", map[string]any{"webhooks": []map[string]any{
-			{"url": r.url, "types": []string{"documents_created"}, "enabled": true},
-		}}, nil); status != http.StatusOK {
-			t.Fatalf("enable: status %d", status)
+	t.Run("a delivery is made again on request, with the same id", func(t *testing.T) { deliversAgain(t, r, s) })
+}
+
+func tellsTheLifeOfADocument(t *testing.T, s *server, r *receiver) {
+	d := s.publish(t, "lights", "The northern pier has a lighthouse.")
+	r.await(d.ID, "documents_created")
+	s.publish(t, "lights", "The northern pier has no lighthouse any more.")
+	if status := s.call(t, "PATCH", "/workspaces/default/documents/"+d.ID, map[string]any{"tags": []string{"pier"}}, nil); status != http.StatusOK {
+		t.Fatalf("patch: status %d", status)
+	}
+	removal, err := s.RemoveDocument(t.Context(), d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Wait(t.Context(), removal.RunID, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.await(d.ID, "documents_created", "documents_updated", "documents_updated", "documents_deleted")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := r.taken[0].body
+	var fields []string
+	for name := range first {
+		fields = append(fields, name)
+	}
+	slices.Sort(fields)
+	if diff := cmp.Diff([]string{"createdAt", "payload", "project", "projectId", "sessionId", "type"}, fields); diff != "" {
+		t.Error(diff)
+	}
+	payload, project := first["payload"].(map[string]any), first["project"].(map[string]any)
+	if payload["externalId"] != "lights" || payload["status"] != "pending" || payload["version"] != 1.0 || project["id"] != "default" || first["projectId"] != "default" {
+		t.Errorf("payload %v, project %v", payload, project)
+	}
+	last := r.taken[len(r.taken)-1].body
+	if diff := cmp.Diff(map[string]any{"id": d.ID}, last["payload"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func deliversAgain(t *testing.T, r *receiver, s *server) {
+	r.behave(nil)
+	s.subscribe(t, r) // which enables it
+	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", map[string]any{"webhooks": []map[string]any{
+		{"url": r.url, "types": []string{"documents_created"}, "enabled": true},
+	}}, nil); status != http.StatusOK {
+		t.Fatalf("enable: status %d", status)
+	}
+	failed := s.deliveries(t, "?status=failed")
+	if len(failed) == 0 {
+		t.Fatal("no delivery has failed")
+	}
+	if status := s.call(t, "POST", "/workspaces/default/webhook_deliveries/"+failed[0].ID+"/redeliver", nil, nil); status != http.StatusAccepted {
+		t.Fatalf("redeliver: status %d", status)
+	}
+	await(t, time.Minute, "it is delivered", func(context.Context) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if !slices.ContainsFunc(r.taken, func(x told) bool { return x.id == failed[0].EventID }) {
+			return fmt.Errorf("%d events are", len(r.taken))
 		}
-		failed := s.deliveries(t, "?status=failed")
-		if len(failed) == 0 {
-			t.Fatal("no delivery has failed")
-		}
-		if status := s.call(t, "POST", "/workspaces/default/webhook_deliveries/"+failed[0].ID+"/redeliver", nil, nil); status != http.StatusAccepted {
-			t.Fatalf("redeliver: status %d", status)
-		}
-		await(t, time.Minute, "it is delivered", func(context.Context) error {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if !slices.ContainsFunc(r.taken, func(x told) bool { return x.id == failed[0].EventID }) {
-				return fmt.Errorf("%d events are", len(r.taken))
-			}
-			return nil
-		})
+		return nil
 	})
 }
 
