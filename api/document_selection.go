@@ -80,7 +80,7 @@ func (dar *documentActionRoutes) filteredDocuments(ctx context.Context, p knowle
 }
 
 // outdatedDocuments returns the documents of a project that a reindex would make again. known
-// holds those of the projects that were read before.
+// holds the documents of the projects that were read before.
 func (dar *documentActionRoutes) outdatedDocuments(ctx context.Context, p knowledge.Principal, id string, known map[string]store.OutdatedSet) (store.OutdatedSet, error) {
 	if set, ok := known[id]; ok {
 		return set, nil

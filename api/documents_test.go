@@ -281,7 +281,7 @@ func TestReingestKeepsWhatIsChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestRetryOfAConflict has a sound file whose vectors have another length than those of
+// TestRetryOfAConflict has a sound file whose vectors have another length than those in
 // the index: a new version helps, and another file does not.
 func TestRetryOfAConflict(t *testing.T) {
 	t.Parallel()

@@ -116,7 +116,7 @@ func quoteForShell(text string) string {
 
 var pathParameter = regexp.MustCompile(`(?:([a-z_]+)/)?\{([a-zA-Z_]+)\}`)
 
-// examplePath returns the path of an operation with its parameters, and those of the
+// examplePath returns the path of an operation with its parameters, and the parameters of the
 // query that are required: the workspace and project that every instance has, else a
 // name in capitals. No example removes that project.
 func examplePath(op *huma.Operation) string {

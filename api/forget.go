@@ -15,7 +15,7 @@ type forgottenOutput struct {
 	Body struct {
 		Conversations int `json:"conversations" doc:"Conversations with a changed message"`
 		Messages      int `json:"messages" doc:"Answers from which words were cut"`
-		Runs          int `json:"runs" doc:"Runs whose records were changed, those of the answers included"`
+		Runs          int `json:"runs" doc:"Runs whose records were changed, the runs of the answers included"`
 	} `nameHint:"ForgottenDocument"`
 }
 

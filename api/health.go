@@ -163,7 +163,7 @@ func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
 
 // staleEmbeddings returns the documents of another embedding model, added up by model.
 // Unless fresh is set it reads them at most once in staleFor: probes come often. One that
-// cannot read them in time returns those of an earlier one.
+// cannot read them in time returns the documents of an earlier one.
 func (h *Health) staleEmbeddings(ctx context.Context, fresh bool) []staleEmbeddings {
 	if h.details.Stale == nil {
 		return nil

@@ -34,7 +34,7 @@ type newKeyInput struct {
 	Body struct {
 		Name      string            `json:"name" minLength:"1" maxLength:"200"`
 		ProjectID string            `json:"project_id,omitempty" maxLength:"200" doc:"Default: all projects of the key that creates it"`
-		Scopes    []knowledge.Scope `json:"scopes" minItems:"1" maxItems:"3" enum:"read,write,admin" doc:"The scopes; at most those of the key that creates it"`
+		Scopes    []knowledge.Scope `json:"scopes" minItems:"1" maxItems:"3" enum:"read,write,admin" doc:"The scopes; at most the scopes of the key that creates it"`
 		ExpiresAt *time.Time        `json:"expires_at,omitempty" doc:"Not later than the expiry of the key that creates it, which is the default"`
 
 		QueriesPerMinute int `json:"queries_per_minute,omitempty" minimum:"1" maximum:"1000000" doc:"Questions that the key may ask in a minute; at most the limit of the key that creates it, against which they count too. Default: the limit of the creating key, else limits.key_queries_per_minute of the instance"`

@@ -50,7 +50,7 @@ type pages struct {
 	views  *views
 }
 
-// fillPage fills a template. The data is the fields of the page beside those of all pages.
+// fillPage fills a template. The data is the fields of the page beside the fields of all pages.
 func (p *pages) fillPage(name, text string, functions template.FuncMap, data map[string]any) ([]byte, error) {
 	parsed, err := template.New(name).Funcs(functions).Parse(text)
 	if err != nil {
@@ -93,7 +93,7 @@ type section struct {
 	Operations []*huma.Operation
 }
 
-// sections returns the operations by tag: those of the first hour first.
+// sections returns the operations by tag: the operations of the first hour first.
 func (p *pages) sections() []section {
 	byTag := map[string][]*huma.Operation{}
 	for _, path := range slices.Sorted(maps.Keys(p.edge.OpenAPI().Paths)) {

@@ -164,7 +164,7 @@ func (ppr *pagePictureRoutes) page(ctx context.Context, p knowledge.Principal, v
 	return picture, nil
 }
 
-// openPages opens the file whose pages are those of a document: its original, or the PDF
+// openPages opens the file whose pages a document has: its original, or the PDF
 // that LibreOffice made of an office document. in names its kind.
 func (ppr *pagePictureRoutes) openPages(ctx context.Context, v store.Version) (pages io.ReadCloser, in extract.Input, err error) {
 	f, _ := extract.FormatOf(v.MediaType)

@@ -155,7 +155,7 @@ func (pr *projectRoutes) createProject(ctx context.Context, p knowledge.Principa
 	return &projectOutput{shown}, nil
 }
 
-// changeProject changes a project. renew is that of setWebhooks.
+// changeProject changes a project. renew is as in setWebhooks.
 func (pr *projectRoutes) changeProject(ctx context.Context, p knowledge.Principal, id string, change ProjectChange, renew bool) (*projectOutput, error) {
 	project, err := pr.store.Project(ctx, p, id)
 	if err != nil {
@@ -215,7 +215,7 @@ func (pr *projectRoutes) updateProject(ctx context.Context, p knowledge.Principa
 	return project, made, err
 }
 
-// madeCallback is where the secrets that a change made have that of callbacks.
+// madeCallback is where the secrets that a change made have the secret of callbacks.
 const madeCallback = "callback"
 
 func (pr *projectRoutes) listProjects(ctx context.Context, p knowledge.Principal, in *struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// readEnd returns the end that the last item of a document's run holds: that of an
+// readEnd returns the end that the last item of a document's run holds: the end of an
 // ingest or a removal, or the error of one that was canceled.
 func readEnd(run store.Run, item stream.Item) (record.EndedData, error) {
 	var end record.EndedData

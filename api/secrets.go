@@ -75,7 +75,7 @@ func (s *secretRoutes) mount(e *edge.Edge) {
 		"Tools and imports refer to a secret by its name. Its value is encrypted with the instance's key, is sent only to its hosts, and is never shown. "+
 			"A secret of a project takes precedence over one of the workspace. If the configuration has a secret of this name for the same projects, the answer is 409."), s.putSecret)
 	edge.Handle(e, route("list-secrets", http.MethodGet, path, "List the secrets, without their values",
-		"Lists the secrets that the projects of the key may use, by name: at most 1,000 stored ones, and those of the configuration."), s.listSecrets)
+		"Lists the secrets that the projects of the key may use, by name: at most 1,000 stored ones, and the secrets of the configuration."), s.listSecrets)
 	edge.Handle(e, route("get-secret", http.MethodGet, path+"/{name}", "Read a secret, without its value",
 		"The answer is the secret of the project or, if it has none, of the workspace."), s.getSecret)
 	edge.Handle(e, route("delete-secret", http.MethodDelete, path+"/{name}", "Remove a stored secret", "Tools and imports that use it fail from then on."), s.deleteSecret)
@@ -160,7 +160,7 @@ func (s *secretRoutes) listSecrets(ctx context.Context, p knowledge.Principal, _
 	return page(views, ""), nil
 }
 
-// secrets returns the secrets that a principal may name, by name and project, those of the
+// secrets returns the secrets that a principal may name, by name and project, the secrets of the
 // configuration before those that are stored.
 func (s *secretRoutes) secrets(ctx context.Context, p knowledge.Principal) ([]secretView, error) {
 	stored, err := s.store.Secrets(ctx, p)
@@ -190,7 +190,7 @@ func (s *secretRoutes) getSecret(ctx context.Context, p knowledge.Principal, in 
 		return nil, err
 	}
 	var found *secretView
-	for i, v := range views { // that of the workspace comes before that of the project
+	for i, v := range views { // the workspace's secret comes before the project's
 		if v.Name != in.Name || v.project() != "" && v.project() != project {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// configuredSecrets are those of the configuration. bucket is for the workspace default, the
+// configuredSecrets are the secrets of the configuration. bucket is for the workspace default, the
 // others are closed to it, each for another reason.
 var configuredSecrets = []knowledge.Secret{
 	{Name: "bucket", Workspace: "default", Uses: []knowledge.SecretUse{knowledge.SecretInHeader, knowledge.SecretInImport}, Hosts: []string{"api.test", "s3.amazonaws.com"}},
@@ -27,7 +27,7 @@ var configuredSecrets = []knowledge.Secret{
 	{Name: "of-another-project", Workspace: "default", Project: "elsewhere", Uses: knowledge.SecretUses(), Hosts: []string{"api.test", "s3.amazonaws.com"}},
 }
 
-// closedSecrets are names that no project default can use; the last is that of no secret.
+// closedSecrets are names that no project default can use; the last names no secret.
 var closedSecrets = []string{"of-other", "of-nobody", "of-no-use", "of-webhooks", "of-no-host", "of-another-host", "of-another-project", "of-nothing"}
 
 // toolWith is a change of a project that gives it a tool with a secret.
@@ -40,7 +40,7 @@ func importWith(secret, more string) string {
 	return `{"source":{"type":"s3","uri":"s3://b","secret":"` + secret + `"}` + more + `}`
 }
 
-// TestClosedSecrets names secrets of others at every door. Each answer is that of a name
+// TestClosedSecrets names secrets of others at every door. Each answer is the answer to a name
 // that does not exist.
 func TestClosedSecrets(t *testing.T) {
 	t.Parallel()
@@ -155,7 +155,7 @@ func TestSecretsOfOthers(t *testing.T) {
 	}
 	e.do("PUT", path+"/theirs", press, putSecret(forTools+`,"project_id":"default"`)).refused(404, knowledge.CodeNotFound)
 	e.do("GET", path+"/theirs", press, nil).refused(404, knowledge.CodeNotFound)
-	for _, secret := range []string{"theirs", "all"} { // the one of the workspace is not its own to remove
+	for _, secret := range []string{"theirs", "all"} { // the workspace's secret is not its own to remove
 		e.do("DELETE", path+"/"+secret, press, nil).refused(404, knowledge.CodeNotFound)
 	}
 	names := []string{}
@@ -285,6 +285,6 @@ func TestRetryWithoutItsSecret(t *testing.T) {
 	got.refused(422, knowledge.CodeInvalid)
 	fresh := e.do("POST", importsPath, e.editor, importWith("of-nothing", ""))
 	if diff := cmp.Diff(string(fresh.body), string(got.body)); diff != "" {
-		t.Errorf("the refusal is not that of a name that does not exist: %s", diff)
+		t.Errorf("the refusal differs from the refusal of a name that does not exist: %s", diff)
 	}
 }

@@ -48,7 +48,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 func (s *Server) Handler() http.Handler { return s.edge.Handler() }
 
 // StartLate starts the workflows of accepted documents that could not be started, as soon as
-// the workflow service answers again, and those of the removals of many documents. It
+// the workflow service answers again, and the workflows that remove many documents. It
 // returns when ctx ends.
 func (s *Server) StartLate(ctx context.Context) {
 	var removals sync.WaitGroup

@@ -71,7 +71,7 @@ type Tenants interface {
 	PutSecret(ctx context.Context, p knowledge.Principal, secret store.Secret) (stored knowledge.Secret, created bool, err error)
 	// Secrets lists the stored secrets that the principal may name, by name and project.
 	Secrets(ctx context.Context, p knowledge.Principal) ([]knowledge.Secret, error)
-	// RemoveSecret deletes the stored secret of a project, "" = that of the workspace.
+	// RemoveSecret deletes the stored secret of a project, "" = of the workspace.
 	RemoveSecret(ctx context.Context, p knowledge.Principal, project, name string) error
 	// Preferences returns the principal's preferences as JSON, "{}" if it has none.
 	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
@@ -104,7 +104,7 @@ type Documents interface {
 	Chunk(ctx context.Context, p knowledge.Principal, id string) (store.ChunkView, error)
 	// DocumentChunks lists the passages of the published version in their order.
 	DocumentChunks(ctx context.Context, p knowledge.Principal, documentID string, page store.Page) ([]knowledge.Chunk, string, error)
-	// VisibleChunks returns those of the hits that the principal's tokens reach.
+	// VisibleChunks returns the chunks of the hits that the principal's tokens reach.
 	VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]store.ChunkView, error)
 	// Siblings returns, by the id of each chunk that has a parent, the chunks of it.
 	Siblings(ctx context.Context, p knowledge.Principal, ids []string) (map[string][]knowledge.Chunk, error)
@@ -128,7 +128,7 @@ type Conversations interface {
 // Imports holds bulk imports, for principals with the write scope.
 type Imports interface {
 	importing.Store
-	// Imports lists imports, newest first. project "" asks for those of all projects.
+	// Imports lists imports, newest first. project "" asks for the imports of all projects.
 	Imports(ctx context.Context, p knowledge.Principal, project string, page store.Page) ([]store.Import, string, error)
 	// ImportFailures lists the objects that an import could not import.
 	ImportFailures(ctx context.Context, p knowledge.Principal, id string, page store.Page) ([]store.ImportFailure, string, error)

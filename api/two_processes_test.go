@@ -13,7 +13,7 @@ import (
 )
 
 // pair returns the API of two processes over one database. Each has a store of its own;
-// change may wrap that of the second one.
+// change may wrap the store of the second one.
 func pair(t *testing.T, change func(*store.Store) api.Store) (first, second *edge) {
 	t.Helper()
 	var cfg api.Config

@@ -20,7 +20,7 @@ const eventsLife = time.Hour
 // views makes what clients see of documents, imports and runs, with links that the
 // principal can follow.
 type views struct {
-	publicURL string // "" = that of the request
+	publicURL string // "" = the request's
 	access    Access
 	links     Links
 	now       func() time.Time
@@ -63,7 +63,7 @@ func (v *views) link(path string) string { return strings.TrimRight(v.publicURL,
 
 // webSocketURL is where a run's events are for a WebSocket client, with a token for a
 // reader that can send no header. Clients need an absolute address: without a
-// configured one it is that of the request.
+// configured one it is the address of the request.
 func (v *views) webSocketURL(r *http.Request, p knowledge.Principal, run store.Run) string {
 	query := url.Values{"runId": {run.ID}, "token": {v.runToken(p, run.ID)}}
 	return "ws" + strings.TrimPrefix(v.address(r), "http") + "/workspaces/" + url.PathEscape(run.Workspace) + "/websocket?" + query.Encode()
@@ -112,7 +112,7 @@ func (v *views) run(r store.Run) runView {
 func (v *views) runFiles(p knowledge.Principal, run store.Run, files []knowledge.RunFile) []runFile {
 	list := make([]runFile, 0, len(files))
 	for _, f := range files {
-		// A link changes every originalStep, as those of originals do.
+		// A link changes every originalStep, as links to originals do.
 		expires := v.now().Add(originalLife + originalStep).Truncate(originalStep)
 		token := v.access.SignRunFile(p, run.ID, f.Name, expires)
 		list = append(list, runFile{Name: f.Name, MediaType: f.MediaType, Bytes: f.Bytes, URL: v.link(tool.FilePath(run.ID, f.Name) + "?token=" + url.QueryEscape(token))})

@@ -81,7 +81,7 @@ func (v answerView) under(out io.Writer, answer client.Answer) error {
 	return err
 }
 
-// stoppedEarly returns what a finish reason means, "" for that of a whole answer.
+// stoppedEarly returns what a finish reason means, "" for the reason of a whole answer.
 func stoppedEarly(reason string) string {
 	switch reason {
 	case "":

@@ -68,7 +68,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("of a disk that takes no uploads it says %+v", uploads)
 	}
 	if disk := states["disk"]; disk.State != findingOK || disk.Detail != "5.0 GB free; blobs 2.0 MB, temporal 3.0 MB" {
-		t.Errorf("the disk is not that of the server: %+v", disk)
+		t.Errorf("the disk is not the server's: %+v", disk)
 	}
 	pending.Store(strings.ReplaceAll(waiting, "%", "a") + "," + strings.ReplaceAll(waiting, "%", "b"))
 	code, states = doctor()
@@ -89,7 +89,7 @@ func TestNextStepOfAnAddressThatIsRefused(t *testing.T) {
 	}
 }
 
-// TestNextStepOfAConflict has documents whose vectors have another length than those of the
+// TestNextStepOfAConflict has documents whose vectors have another length than those in the
 // index: the file is sound, and a retry is refused.
 func TestNextStepOfAConflict(t *testing.T) {
 	t.Parallel()
@@ -103,7 +103,7 @@ func TestNextStepOfAConflict(t *testing.T) {
 	}
 }
 
-// TestDoctorOfAnotherConfiguration has a configuration that is not that of the server, and
+// TestDoctorOfAnotherConfiguration has a configuration that is not the server's, and
 // one that cannot be read: all other checks are made.
 func TestDoctorOfAnotherConfiguration(t *testing.T) {
 	t.Parallel()

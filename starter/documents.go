@@ -69,7 +69,7 @@ func (l documentsListCmd) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-// documentTable prints the documents. Stage and cause are those of documents whose newest version
+// documentTable prints the documents. It shows the stage and the cause of documents whose newest version
 // is not published.
 func (l documentsListCmd) documentTable(a *app, documents []client.Document) error {
 	header := []string{"ID", "NAME", "STATUS", "STAGE", "VERSION", "CHUNKS", "UPDATED", "CAUSE"}

@@ -80,7 +80,7 @@ func execute(t *testing.T, binary, noColour string, args []string, out, errs io.
 }
 
 // settled returns what written text leaves on a terminal. A line that is drawn again, such
-// as that of a progress bar, must not be wider than the terminal: its wrapped parts stay.
+// as a progress bar, must not be wider than the terminal: its wrapped parts stay.
 func settled(t *testing.T, written string, width int) string {
 	t.Helper()
 	lines := strings.Split(written, "\n")

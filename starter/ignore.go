@@ -14,7 +14,7 @@ import (
 )
 
 // ignoreFile is the name of the files that say which others of their folder and
-// of the folders below are left out. Their syntax is that of .gitignore.
+// of the folders below are left out. Their syntax is the one that .gitignore files have.
 const ignoreFile = ".cairnignore"
 
 // ignoreRule is a line of an ignore file.
@@ -86,7 +86,7 @@ func trimSpaces(line string) string {
 }
 
 // ignores reports whether a path below the top is left out. The last rule that
-// matches decides; those of a deeper folder come later. The caller does not ask
+// matches decides; the rules of a deeper folder come later. The caller does not ask
 // for what is inside a folder that is left out.
 func (r ignoreRules) ignores(inside string, isFolder bool) bool {
 	for folder := path.Dir(inside); ; folder = path.Dir(folder) {

@@ -32,7 +32,7 @@ func nextStep(d client.Document) string {
 	if d.Error.Stage == knowledge.StageFetch && strings.Contains(d.ExternalID, "://") { // its address
 		return "after a repair: cairn ingest " + d.ExternalID
 	}
-	if d.Error.Code == knowledge.CodeConflict { // the vectors of the model have another length than those of the index
+	if d.Error.Code == knowledge.CodeConflict { // the vectors of the model have another length than the index
 		return "after a repair: cairn documents reingest " + d.ID
 	}
 	return fmt.Sprintf("upload a sound file under the external id %s, or: cairn documents remove %s", d.ExternalID, d.ID)

@@ -34,7 +34,7 @@ func (a *answer) retrieved(r record.SearchResult) {
 }
 
 // reranked returns the data of RERANKING. Without a reranker all candidates count as
-// reranked. The order of a reranker that failed is that of the search, and the data says
+// reranked. The order of a reranker that failed is the order of the search, and the data says
 // why.
 func reranked(r record.SearchResult) map[string]any {
 	data := map[string]any{"initial_count": r.Retrieved, "reranked_count": r.Retrieved, "kept_count": r.Kept}

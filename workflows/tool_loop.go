@@ -158,7 +158,7 @@ func (a *answer) chose(chosen bool, search string) {
 // search finds passages for the question itself. With an embedding model nearby a
 // search takes milliseconds, so it runs as a local activity and does not delay the
 // first word. If it takes longer than quickSearch or fails, an activity runs it
-// with retries, and so it does at once if the search asks a model beside that of the
+// with retries, and so it does at once if the search asks a model beside the model of the
 // embeddings. A stored search is not repeated.
 func (a *answer) search(ctx workflow.Context, in answering.SearchInput) (record.SearchResult, error) {
 	var result record.SearchResult

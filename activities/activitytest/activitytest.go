@@ -216,7 +216,7 @@ func (f *Fixture) Vectors(in ingestion.StepInput) []string {
 	return keys
 }
 
-// Chunks are those of a short version, as they are stored.
+// Chunks are the chunks of a short version, as they are stored.
 func (f *Fixture) Chunks(in ingestion.StepInput) []knowledge.Chunk {
 	f.Helper()
 	var cut struct {

@@ -65,7 +65,7 @@ func TestSourceFilter(t *testing.T) {
 }
 
 // TestReflection: a model is asked for the block where the project wants it, and no model
-// is shown that of an earlier answer.
+// is shown the block of an earlier answer.
 func TestReflection(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -22,7 +22,7 @@ type Agents interface {
 	RecordAgent(ctx context.Context, run knowledge.RunRef, caller string) error
 }
 
-// AgentRun is a prepared run of an agent. Input is that of its workflow.
+// AgentRun is a prepared run of an agent. Input is the input of its workflow.
 type AgentRun struct {
 	knowledge.RunRef
 	Input json.RawMessage `json:"input"`
@@ -129,7 +129,7 @@ func (a *Questions) agentRecord(ctx context.Context, run knowledge.RunRef) (reco
 	return found, nil
 }
 
-// agentWords returns what the model reads of an agent's answer. passages are those of the
+// agentWords returns what the model reads of an agent's answer. passages are the passages of the
 // record, as they are ranked in the run that asked.
 func (a *Questions) agentWords(ctx context.Context, key string, passages []record.Passage) (string, error) {
 	var answer record.Answer

@@ -61,7 +61,7 @@ func bounded(turn int, offered tool.Set, calls []model.ToolCall) []model.ToolCal
 }
 
 // isCallID reports whether an id is short and of visible ASCII characters, as
-// those of all known endpoints are.
+// the ids of all known endpoints are.
 func isCallID(id string) bool {
 	return id != "" && len(id) <= maxCallID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }

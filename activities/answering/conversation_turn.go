@@ -28,7 +28,7 @@ type TurnInput struct {
 // TurnResult names the workflow that the question still has to wait for, "" = none.
 type TurnResult struct {
 	Before   string `json:"before,omitempty"`
-	Overlong bool   `json:"overlong,omitempty"` // that of the request
+	Overlong bool   `json:"overlong,omitempty"` // as the request has it
 }
 
 // TakeTurn stores the history of a question with its request, once the questions before

@@ -19,7 +19,7 @@ import (
 // QueryWebhooks reaches the webhooks of type queries.
 type QueryWebhooks struct {
 	Hooks interface {
-		// WebhookOf is that of Deliveries.
+		// WebhookOf is as in Deliveries.
 		WebhookOf(ctx context.Context, q store.WebhookQueue) (knowledge.Webhook, knowledge.Project, error)
 	}
 	Secrets interface {
@@ -27,7 +27,7 @@ type QueryWebhooks struct {
 		Open(sealed, context string) (string, error)
 	}
 	Sender interface {
-		// Ask is that of webhook.Sender.
+		// Ask is as in webhook.Sender.
 		Ask(ctx context.Context, m webhook.Message, text func(string) error) (webhook.Asked, error)
 	}
 }
@@ -197,7 +197,7 @@ func (a *Questions) applyWebhooks(ctx context.Context, run knowledge.RunRef, req
 }
 
 // storeWebhooks returns where the passages and the answer are that webhooks gave. It
-// stores the answer as that of a model call, and returns its words.
+// stores the answer like the answer of a model call, and returns its words.
 func (a *Questions) storeWebhooks(ctx context.Context, run knowledge.RunRef, answers record.WebhookAnswers) (result AskWebhooksResult, answer string, err error) {
 	result.Calls = answers.Calls
 	if len(answers.Chunks) > 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// Limits of what models write for a research, beside those of the project.
+// Limits of what models write for a research, beside the limits of the project.
 const (
 	MaxSections    = 8
 	maxQueries     = 3    // searches of a sub-question in documents
@@ -35,7 +35,7 @@ type Research struct {
 	Sections []Section  `json:"sections,omitempty"` // written, in order
 	Ended    Exhaustion `json:"ended,omitempty"`    // why it ended early
 	Given    string     `json:"given,omitempty"`    // blob of the passages that a webhook gave
-	// Attachments are those of the question, when the research had waited for them.
+	// Attachments are the question's, when the research had waited for them.
 	Attachments []knowledge.AttachedDocument `json:"attachments,omitempty"`
 }
 
@@ -52,7 +52,7 @@ const (
 // Reading is a sub-question and what became of it.
 type Reading struct {
 	Plan     string   `json:"plan"`     // the blob that has its words
-	Question int      `json:"question"` // among those of the plan, 0 = first
+	Question int      `json:"question"` // among the questions of the plan, 0 = first
 	Searches []string `json:"searches,omitempty"`
 	Notes    string   `json:"notes,omitempty"` // blob of a NotesRecord; "" = it was not researched to its end
 	Failure  string   `json:"failure,omitempty"`

@@ -22,7 +22,7 @@ type ReadInput struct {
 	Plan     string   `json:"plan"`     // the blob that has its words
 	Question int      `json:"question"` // 0 = first
 	Searches []string `json:"searches,omitempty"`
-	Given    string   `json:"given,omitempty"` // blob of the passages that a webhook gave in place of those of documents
+	Given    string   `json:"given,omitempty"` // blob of the passages that a webhook gave in place of passages of documents
 }
 
 // key returns the key of a result of the sub-question.

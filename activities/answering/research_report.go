@@ -223,7 +223,7 @@ func (e Exhaustion) words() string {
 }
 
 // FinishResearch stores the report, the conversation and the whole log, and ends the run.
-// in.Items is empty: the log is that of the run's RunLog. It is a local activity.
+// in.Items is empty: the log is in the run's RunLog. It is a local activity.
 func (a *Questions) FinishResearch(ctx context.Context, in FinishAnswerInput) error {
 	items, err := a.runLog(ctx, in.RunRef)
 	if err != nil {

@@ -118,7 +118,7 @@ func (a *Questions) citedBefore(ctx context.Context, in SectionInput) ([]int, er
 }
 
 // inOrder numbers the citations of a text in the order in which the report cites, and
-// returns that order with those of the text.
+// returns that order with the citations of the text.
 func inOrder(text string, order []int) (string, []int) {
 	text = citation.Number(text, func(rank int) int {
 		if !slices.Contains(order, rank) {

@@ -50,7 +50,7 @@ type Versions interface {
 	// PublishVersion switches readers to a version and ends its run, in one
 	// transaction. It writes nothing if the document is being removed, a newer
 	// version is published, or the version was given up, or if the project's generations
-	// are not those of the publication.
+	// are not the publication's.
 	PublishVersion(ctx context.Context, p store.Publication) (store.Published, error)
 	// DiscardVersion deletes, in batches, the chunks of a version that ended without
 	// being published. Chunks that a message cites stay.
@@ -178,10 +178,10 @@ type Embedder interface {
 
 // Transcriber calls a model that transcribes speech. The provider charges for each call.
 type Transcriber interface {
-	// TakeTurn is that of Embedder. A recording counts as no tokens.
+	// TakeTurn is as in Embedder. A recording counts as no tokens.
 	TakeTurn(ctx context.Context, tokens int, turn model.Turn) error
 	// Transcribe returns what is said in a recording, whose kind the extension of name
-	// tells. open may be called several times. Its errors are *model.Error, those of open, or
+	// tells. open may be called several times. Its errors are *model.Error, the errors of open, or
 	// the cause of ctx.
 	Transcribe(ctx context.Context, name string, open func() (io.ReadCloser, error)) (model.Transcript, error)
 	// Endpoint returns the endpoint with its model.

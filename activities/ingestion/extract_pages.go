@@ -15,7 +15,7 @@ const pagesEvery = 2 * time.Second
 
 // followPages stores from time to time how many pages of a version were read, until stop is
 // called. pages does not block. It is nil if a model looks at the pages afterwards: the
-// stage's progress is that of the model then.
+// model makes the stage's progress then.
 func (a *Documents) followPages(ctx context.Context, v store.Version) (pages func(read, all int), stop func()) {
 	if asksForPictures(v) {
 		return nil, func() {}

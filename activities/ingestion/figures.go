@@ -191,7 +191,7 @@ func describe(b *knowledge.Block, description string, place *knowledge.Line) {
 	}
 }
 
-// placeOf returns the page that a block without a place stands on, as a whole: that of
+// placeOf returns the page that a block without a place stands on, as a whole: the page of
 // the blocks around it, if they are on the same one. It returns nil if that is unknown.
 func placeOf(layout knowledge.Layout, at int) *knowledge.Line {
 	before, after := 0, 0

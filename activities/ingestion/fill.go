@@ -34,7 +34,7 @@ type GenerationPlan struct {
 	Drop   []string `json:"drop,omitempty"`   // that nothing reads then
 }
 
-// BeginGeneration returns what a reindex has to do so that a project's vectors are those of
+// BeginGeneration returns what a reindex has to do so that a project's vectors are of the generation of
 // its configuration. New versions are written in the new generation from then on. It asks
 // the new model for one vector first, so that nothing begins with a model that cannot be
 // asked.
@@ -138,7 +138,7 @@ func (a *Documents) fillGenerations(ctx context.Context, in FillInput) (result F
 }
 
 // embedTogether embeds documents without vectors of a generation by as few requests as
-// possible, if together they have up to fillChunks chunks. The usage is that of a run.
+// possible, if together they have up to fillChunks chunks. The usage is added to a run's.
 func (a *Documents) embedTogether(ctx context.Context, g generation, run string, list []store.PublishedVersion) error {
 	var all []*piece
 	for _, p := range list {

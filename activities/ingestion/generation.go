@@ -55,14 +55,14 @@ func (a *Documents) serving(ctx context.Context, ref knowledge.VersionRef) (gene
 	return a.generation(of.Serving)
 }
 
-// made reports whether a manifest is that of a model's vectors.
+// made reports whether a manifest lists a model's vectors.
 func (m *manifest) made(by Embedder) bool {
 	endpoint := by.Endpoint()
 	return m.Model == endpoint.Model && m.Dimensions == endpoint.Dimensions
 }
 
 // manifestOf returns the manifest of a generation whose first chunk is first, an empty one
-// if there is none, and its key. While a version has vectors of two generations, that of
+// if there is none, and its key. While a version has vectors of two generations, the manifest of
 // the later one has a key of its own.
 func (a *Documents) manifestOf(ctx context.Context, ref knowledge.VersionRef, g generation, first int) (key string, m manifest, err error) {
 	key = manifestKey(ref, first)
@@ -75,7 +75,7 @@ func (a *Documents) manifestOf(ctx context.Context, ref knowledge.VersionRef, g 
 	return key, m, err
 }
 
-// sideKey returns the key of the manifest of a generation beside that of another one.
+// sideKey returns the key of the manifest of a generation beside the manifest of another one.
 func sideKey(key string, g generation) string {
 	return besideKey(key, g.Endpoint().Model, g.Endpoint().Dimensions)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// BatchInput names the objects [First, Last) of those of a page that are to be
+// BatchInput names the objects [First, Last) of a page, counting only objects that are to be
 // imported.
 type BatchInput struct {
 	knowledge.ImportRef
@@ -166,7 +166,7 @@ func (b *importBatch) run(ctx context.Context, first, last int) (large []int, er
 	return large, nil
 }
 
-// pending returns those of the objects at these places that have no outcome. Of the
+// pending returns the objects at these places that have no outcome. Of the
 // others, it completes the publication.
 func (b *importBatch) pending(ctx context.Context, places []int) ([]*importItem, error) {
 	keys := make([]string, 0, len(places))
@@ -210,7 +210,7 @@ func (b *importBatch) pending(ctx context.Context, places []int) ([]*importItem,
 	return items, nil
 }
 
-// readAll reads objects, several at the same time. Its error is that of the batch; an
+// readAll reads objects, several at the same time. Its error is the batch's; an
 // error of one object becomes its state.
 func (b *importBatch) readAll(ctx context.Context, items []*importItem) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -222,8 +222,8 @@ func (b *importBatch) readAll(ctx context.Context, items []*importItem) error {
 	return group.Wait()
 }
 
-// cutAll extracts small texts and cuts them into chunks. Its error is that of the
-// batch, as for readAll.
+// cutAll extracts small texts and cuts them into chunks. Its error is the
+// batch's, as for readAll.
 func (b *importBatch) cutAll(ctx context.Context, items []*importItem) error {
 	var texts []*importItem
 	for _, it := range items {
@@ -312,7 +312,7 @@ func (b *importBatch) version(it *importItem) store.NewVersion {
 }
 
 // FailBatchInput names objects of a page, by their range in its list or by their
-// places, and why those of them failed that have no outcome.
+// places, and why the objects among them failed that have no outcome.
 type FailBatchInput struct {
 	knowledge.ImportRef
 	Run     string                  `json:"run"`

@@ -141,7 +141,7 @@ func (w *importWorkflows) Running(context.Context, string) (running, known bool,
 }
 
 // brokenImports is a store whose next calls of RecordImported fail, before or after
-// they have taken effect, as those of a process that dies.
+// they have taken effect, as the calls of a process that dies.
 type brokenImports struct {
 	*store.Store
 	before, after int

@@ -162,8 +162,8 @@ func (b *importBatch) fileLimit() int64 {
 	return limit
 }
 
-// extract parses small texts in a child process. Its own error is that of the batch;
-// failed holds those of the texts. Only a few processes parse for imports at the same
+// extract parses small texts in a child process. Its own error is the batch's;
+// failed holds the errors of the texts. Only a few processes parse for imports at the same
 // time, so that the texts of uploads find one.
 func (b *importBatch) extract(ctx context.Context, items []*importItem) (layouts []knowledge.Layout, failed []error, err error) {
 	layouts, failed = make([]knowledge.Layout, len(items)), make([]error, len(items))

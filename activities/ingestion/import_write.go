@@ -195,7 +195,7 @@ func importedManifest(ref knowledge.VersionRef, place int, m manifest) string {
 	return besideKey(manifestKey(ref, 0), m.Model, m.Dimensions)
 }
 
-// own makes chunks those of a version.
+// own makes chunks belong to a version.
 func own(chunks []knowledge.Chunk, ref knowledge.VersionRef) {
 	for n := range chunks {
 		c := &chunks[n]

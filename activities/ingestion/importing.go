@@ -80,7 +80,7 @@ type Imports interface {
 	AddVersion(ctx context.Context, v store.NewVersion) (knowledge.Document, store.Version, error)
 }
 
-// ImportWorkflows starts the workflows of documents, and looks for those of pages.
+// ImportWorkflows starts the workflows of documents, and looks for the workflows of pages.
 type ImportWorkflows interface {
 	// Ingest starts the ingestion of a version. Doing it twice changes nothing.
 	Ingest(ctx context.Context, v store.Version) error

@@ -67,7 +67,7 @@ type ReadPicturesInput struct {
 
 // ReadPicturesResult is the result of a step that reads pictures.
 type ReadPicturesResult struct {
-	More bool `json:"more,omitempty"` // there are pictures behind those of the step
+	More bool `json:"more,omitempty"` // there are pictures behind the step's
 }
 
 // ReadPictures has the chat model look at pictures of a version. Each answer is stored

@@ -357,7 +357,7 @@ func TestShownPictures(t *testing.T) {
 		return f, in, chunks
 	}
 
-	t.Run("those of the best passages are shown, a few at most", func(t *testing.T) {
+	t.Run("the pictures of the best passages are shown, a few at most", func(t *testing.T) {
 		t.Parallel()
 		f, in, chunks := published(t)
 		if n := len(f.picturesFor(in, chunks[:2], activitytest.Member())); n != 2 {

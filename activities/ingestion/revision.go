@@ -29,7 +29,7 @@ type EmbeddingAddresses interface {
 // Revisions decides which generation the vectors of an endpoint belong to. Two endpoints
 // can serve different models under one name. So an endpoint at another address than the
 // recorded one embeds some published chunks first, and their vectors are compared with the
-// stored ones. Equal vectors are those of the same model, for example behind a proxy: the
+// stored ones. Equal vectors are made by the same model, for example behind a proxy: the
 // address is recorded. Others begin the next revision of the generation. It is safe for
 // concurrent use.
 type Revisions struct {
@@ -60,7 +60,7 @@ type undecided struct {
 const compareAgain = 2 * time.Second
 
 // Revision returns the generation that an endpoint's vectors of a model and dimensions
-// belong to. Its error is that of the endpoint, or of the store. After the first success it
+// belong to. Its error is the error of the endpoint, or of the store. After the first success it
 // asks neither.
 func (r *Revisions) Revision(ctx context.Context, generation string) (string, error) {
 	base := knowledge.BaseGeneration(generation)
@@ -132,7 +132,7 @@ func (r *Revisions) Check(ctx context.Context, generation string) error {
 		return err
 	}
 	other := knowledge.Errorf(knowledge.CodeConflict,
-		"the embedding endpoint makes other vectors than those of %s; embed the documents again with cairn documents reingest --all --stale, or name the earlier endpoint in models.embedding",
+		"the embedding endpoint makes other vectors than %s did; embed the documents again with cairn documents reingest --all --stale, or name the earlier endpoint in models.embedding",
 		generation)
 	other.Retryable = true // after that command
 	return other

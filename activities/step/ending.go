@@ -38,7 +38,7 @@ type RunEnds interface {
 
 // End stores the whole log of a run, its end and its messages, and then passes the
 // log to the readers in this process. items ends with the items of e. End changes
-// nothing if the run has ended. Errors are those of the stores.
+// nothing if the run has ended. Its errors come from the stores.
 func (r RunEnder) End(ctx context.Context, run knowledge.RunRef, items []stream.Item, e record.Ending, messages ...store.Message) error {
 	before, err := r.Runs.RunForSystem(ctx, run.Workspace, run.Run)
 	if err != nil {

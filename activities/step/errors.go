@@ -170,7 +170,7 @@ func Describe(err error, timeout knowledge.Failure) knowledge.Failure {
 	case application != nil && knowledge.Code(application.Type()).Known():
 		details := ErrorDetails{Code: knowledge.Code(application.Type()), Retryable: !application.NonRetryable()}
 		if application.HasDetails() {
-			// If the details do not decode, those of the type remain.
+			// If the details do not decode, the details of the type remain.
 			_ = application.Details(&details)
 		}
 		return knowledge.Failure{Code: details.Code, Stage: details.Stage, Message: application.Message(), Retryable: details.Retryable, RetryAt: details.RetryAt}

@@ -130,7 +130,7 @@ func (b *bodySchemas) schema(t reflect.Type) *huma.Schema {
 }
 
 // BodyReader reads a part of a body that is read elsewhere. It marks the errors of the
-// body, which are the client's, so that they are told from those of the store.
+// body, which are the client's, so that they are told from errors of the store.
 type BodyReader struct{ io.Reader }
 
 // Read implements io.Reader.

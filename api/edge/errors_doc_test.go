@@ -34,7 +34,7 @@ func TestErrorsAreDescribed(t *testing.T) {
 		described[match[1]] = match[2]
 	}
 	if diff := cmp.Diff(statuses, described); diff != "" {
-		t.Errorf("the statuses of the API (-), and those of docs/errors.md (+):\n%s", diff)
+		t.Errorf("the statuses of the API (-), and in docs/errors.md (+):\n%s", diff)
 	}
 }
 

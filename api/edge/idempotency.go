@@ -15,7 +15,7 @@ import (
 // IdempotencyHeader names the key under which a request may be repeated.
 const IdempotencyHeader = "Idempotency-Key"
 
-// ReplayedHeader marks an answer as that of an earlier request.
+// ReplayedHeader marks an answer as the answer to an earlier request.
 const ReplayedHeader = "Idempotent-Replayed"
 
 // Once serves a request that may have an Idempotency-Key: its handler runs for

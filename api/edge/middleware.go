@@ -167,7 +167,7 @@ func (e *Edge) routes() http.Handler {
 }
 
 // allowed returns the methods of the route whose path fits a request best. ServeMux
-// would also name those of routes with a wildcard in the place of a word.
+// would also name the methods of routes with a wildcard in the place of a word.
 func (e *Edge) allowed(r *http.Request) string {
 	_, pattern := e.paths.Handler(r)
 	methods := slices.Clone(e.methods[pattern])

@@ -48,7 +48,7 @@ func (s *Server) askProject(w http.ResponseWriter, r *http.Request, p knowledge.
 	return c.whole(w, r)
 }
 
-// start starts the run of a question, or finds the one of the same request.
+// start starts the run of a question, or finds the run of the same request.
 func (s *Server) start(w http.ResponseWriter, r *http.Request, p knowledge.Principal, asked question.Request) (question.Started, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

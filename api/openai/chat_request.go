@@ -116,7 +116,7 @@ func acting(b edge.ActingBody, query access.Acting) access.Acting {
 	return query
 }
 
-// forwardedBody returns the body for the endpoint of a model: that of the client without
+// forwardedBody returns the body for the endpoint of a model: the client's body without
 // the fields that only Cairn has.
 func forwardedBody(body []byte) ([]byte, error) {
 	var fields map[string]json.RawMessage

@@ -75,7 +75,7 @@ var sharedFields = fields{
 	"moderation":          without(ownModel),
 }
 
-// chatFields are those of a chat completion by a project.
+// chatFields are the fields of a chat completion by a project.
 var chatFields = joined(sharedFields, actingFields, fields{
 	"messages": read, "max_tokens": read, "max_completion_tokens": read, "n": read, "tools": read, "response_format": read,
 	"functions": without(ownTools), "function_call": only("must be left out: "+ownTools, `"none"`, `"auto"`),
@@ -86,7 +86,7 @@ var chatFields = joined(sharedFields, actingFields, fields{
 	"web_search_options": only("must be left out: tools.web_search of the project is what searches the web"),
 })
 
-// responseFields are those of a response.
+// responseFields are the fields of a response.
 var responseFields = joined(sharedFields, actingFields, fields{
 	"input": read, "instructions": read, "tools": read, "background": read, "previous_response_id": read, "include": read, "max_output_tokens": read, "text": read,
 	"truncation":         only("must be auto: a conversation that is too long is shortened", `"auto"`),
@@ -97,7 +97,7 @@ var responseFields = joined(sharedFields, actingFields, fields{
 	"context_management": without("a conversation that is too long is shortened"),
 })
 
-// embeddingFields are those of embeddings.
+// embeddingFields are the fields of a request for embeddings.
 var embeddingFields = fields{"model": read, "input": read, "encoding_format": read, "dimensions": read, "user": read}
 
 // The fields of vector stores and of what is in them.

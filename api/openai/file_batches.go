@@ -33,7 +33,7 @@ type fileBatchBody struct {
 	Attributes map[string]any `json:"attributes,omitempty"`
 }
 
-// batch is what is stored of a batch: which files it has. Their states are those of their
+// batch is what is stored of a batch: which files it has. Their states are the states of their
 // documents.
 type batch struct {
 	ID      string    `json:"id"`
@@ -146,7 +146,7 @@ func (s *Server) storedBatch(r *http.Request, p knowledge.Principal) (knowledge.
 	return project, found, err
 }
 
-// isBatchID reports whether an id can be that of a batch, and so a part of a blob's key.
+// isBatchID reports whether an id can name a batch, and so a part of a blob's key.
 func isBatchID(id string) bool {
 	for _, c := range id {
 		if c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {

@@ -10,7 +10,7 @@ import (
 )
 
 // checkAddresses refuses a request for a model of the instance whose messages have an address
-// that users may not reach, such as that of a picture: many endpoints fetch it themselves,
+// that users may not reach, such as the address of a picture: many endpoints fetch it themselves,
 // from inside the network.
 func (s *Server) checkAddresses(ctx context.Context, body []byte) error {
 	var request struct {

@@ -68,8 +68,8 @@ func storeFileFilter() *huma.Param {
 	return &huma.Param{Name: "filter", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"in_progress", "completed", "failed", "cancelled"}}}
 }
 
-// fileOf returns the id of the file that a document is: the one of which it was made, or
-// one of its own.
+// fileOf returns the id of the file that a document is: the file that it was made of, or
+// a file of its own.
 func fileOf(document, externalID string) string {
 	if strings.HasPrefix(externalID, filePrefix) {
 		return externalID
@@ -182,7 +182,7 @@ func (s *Server) getStoreFile(w http.ResponseWriter, r *http.Request, p knowledg
 // storeFileChange is the body that changes the attributes of a file.
 type storeFileChange struct {
 	_          struct{}       `json:"-" additionalProperties:"true"`
-	Attributes map[string]any `json:"attributes" doc:"Attributes that replace those of the document"`
+	Attributes map[string]any `json:"attributes" doc:"Attributes that replace the document's"`
 }
 
 func (s *Server) changeStoreFile(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {

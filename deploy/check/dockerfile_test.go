@@ -36,7 +36,7 @@ func stages(t *testing.T) ([]instructions.Stage, []instructions.ArgCommand) {
 	return found, args
 }
 
-// lineage returns the commands of a stage after those of the stages that it begins from.
+// lineage returns the commands of a stage after the commands of the stages that it begins from.
 func lineage(all []instructions.Stage, name string) []instructions.Command {
 	for _, s := range all {
 		if s.Name == name {

@@ -120,7 +120,7 @@ func (o objects) checkConfig(t *testing.T) {
 	}
 }
 
-// checkReferences holds that every name in a pod is that of an object. Hooks may only use
+// checkReferences holds that every name in a pod names an object. Hooks may only use
 // hooks, which exist before them.
 func (o objects) checkReferences(t *testing.T) {
 	t.Helper()

@@ -18,7 +18,7 @@ func TestDesignNamesFilesThatExist(t *testing.T) {
 	}
 	names := regexp.MustCompile("`([a-z_/0-9]+\\.go)`").FindAllSubmatch(text, -1)
 	if len(names) < 50 {
-		t.Fatalf("the page names %d files, want those of a document and of a question", len(names))
+		t.Fatalf("the page names %d files, want the files of a document and of a question", len(names))
 	}
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join(root, string(name[1]))); err != nil {

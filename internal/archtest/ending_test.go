@@ -25,7 +25,7 @@ func TestRunsEndByOneType(t *testing.T) {
 			}
 			if s, ok := literal.Type.(*ast.SelectorExpr); ok && of(s, "store") && s.Sel.Name == "RunEnd" {
 				if seen = seen || path == owner; path != owner {
-					t.Errorf("%s makes a store.RunEnd: take that of an record.Ending", lines.Position(literal.Pos()))
+					t.Errorf("%s makes a store.RunEnd: take the one that a record.Ending makes", lines.Position(literal.Pos()))
 				}
 			}
 			return true

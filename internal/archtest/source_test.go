@@ -87,7 +87,7 @@ func TestNoPackageState(t *testing.T) {
 	})
 }
 
-// tagKey is a key of a tag, and schemaKeys are those of a JSON schema.
+// tagKey is a key of a tag, and schemaKeys are the keys of a JSON schema.
 var (
 	tagKey     = regexp.MustCompile(`(\w+):"(?:[^"\\]|\\.)*"`)
 	schemaKeys = []string{"json", "required", "doc", "enum", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"}

@@ -22,7 +22,7 @@ const (
 	launcherFile
 )
 
-// environment is that of Chromium.
+// environment is the environment of Chromium.
 var environment = []string{"HOME=/tmp", "TMPDIR=/tmp", "PATH=/usr/bin:/bin", "LANG=C.UTF-8"}
 
 const launcherPath = "/proc/self/fd/6"

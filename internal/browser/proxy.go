@@ -83,7 +83,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuse ends a connection without an answer, which a page could take for that of the
+// refuse ends a connection without an answer, which a page could take for an answer of the
 // address.
 func refuse() { panic(http.ErrAbortHandler) }
 

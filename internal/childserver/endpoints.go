@@ -26,7 +26,7 @@ type Endpoints struct {
 	Listeners []netip.AddrPort `json:"listeners,omitempty"`
 }
 
-// ReadEndpoints reads the endpoints of a data folder. They may be those of a
+// ReadEndpoints reads the endpoints of a data folder. They may belong to a
 // process that has ended.
 func ReadEndpoints(folder string) (e Endpoints, err error) {
 	b, err := os.ReadFile(filepath.Join(folder, endpointsFile))

@@ -106,7 +106,7 @@ func (s *Server) ready(ctx context.Context) error {
 		return err
 	}
 	if endpoints.PID != s.PID() {
-		return fmt.Errorf("the endpoints are still those of process %d", endpoints.PID)
+		return fmt.Errorf("the endpoints still belong to process %d", endpoints.PID)
 	}
 	key, err := os.ReadFile(endpoints.KeyFile)
 	if err != nil {

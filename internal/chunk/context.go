@@ -79,7 +79,7 @@ type contexts struct {
 
 func newContexts(most int, l limit) *contexts { return &contexts{most: most, limit: l} }
 
-// enter sets the path to that of a heading.
+// enter sets the path to the path of a heading.
 func (c *contexts) enter(b knowledge.Block) {
 	c.headings.enter(b)
 	for most := c.most; ; most /= 2 {

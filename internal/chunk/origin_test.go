@@ -59,7 +59,7 @@ func TestOriginOfPartOfABlock(t *testing.T) {
 		want   []knowledge.Origin
 	}{
 		"a joined paragraph's are all of its lines":   {[]knowledge.Block{wrapped}, []knowledge.Origin{{First: 41, Last: 48}, {First: 41, Last: 48}, {First: 41, Last: 48}}},
-		"a list's are those of its items":             {[]knowledge.Block{list}, []knowledge.Origin{{First: 50, Last: 58}, {First: 59, Last: 59}}},
+		"a list's are its items'":                     {[]knowledge.Block{list}, []knowledge.Origin{{First: 50, Last: 58}, {First: 59, Last: 59}}},
 		"the row of dashes that a file does not have": {[]knowledge.Block{prices(7, 19)}, []knowledge.Origin{{First: 7, Last: 16}, {First: 17, Last: 19}}},
 		"the row of dashes that a file has":           {[]knowledge.Block{prices(7, 20)}, []knowledge.Origin{{First: 7, Last: 17}, {First: 18, Last: 20}}},
 		"none where the format has none":              {[]knowledge.Block{paragraph("No lines.")}, []knowledge.Origin{{}}},

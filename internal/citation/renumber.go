@@ -26,7 +26,7 @@ func Renumber(text string, rank func(id string) int) string {
 var numbered = regexp.MustCompile(`(<(?:web_)?citation [^<>]*>\[)(\d+)(\]</)`)
 
 // Number returns the text of an answer with other numbers in its citations: number returns
-// that of a rank, and is called for each citation in its order.
+// the number of a rank, and is called for each citation in its order.
 func Number(text string, number func(rank int) int) string {
 	return numbered.ReplaceAllStringFunc(text, func(citation string) string {
 		m := numbered.FindStringSubmatch(citation)

@@ -75,7 +75,7 @@ type Upload struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// Transcript is the transcript that is sent with a recording. Its name is that of the
+// Transcript is the transcript that is sent with a recording. Its name is the name of the
 // recording with the extension vtt or srt.
 type Transcript struct {
 	Name string

@@ -7,7 +7,7 @@ import (
 )
 
 // outageAfter is how long a client tries again before it tells of an outage. Shorter ones,
-// such as those of a proxy that closes old connections, nobody needs to know.
+// such as the outages of a proxy that closes old connections, nobody needs to know.
 const outageAfter = time.Second
 
 // WithOutages returns a client that calls tell when it has tried again for a second, or when

@@ -42,7 +42,7 @@ var system = []string{
 	"/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache", "/etc/libreoffice", "/etc/localtime", "/nix/store", "/var/cache/fontconfig",
 }
 
-// Arguments returns the arguments with which bubblewrap runs a program: those of
+// Arguments returns the arguments with which bubblewrap runs a program: the arguments of
 // bubblewrap, the program, and then arguments. The program has the variables of the
 // environment ("NAME=value") and no others. There is no /proc, so it sees no process, not
 // even itself.

@@ -11,7 +11,7 @@ import (
 
 // Config is the part of the configuration that concerns secrets.
 type Config struct {
-	// Secrets are those of the configuration. Defaults to none.
+	// Secrets are the secrets of the configuration. Defaults to none.
 	Secrets []knowledge.Secret
 	// Value returns the value of one of Secrets. It is required if there are any.
 	Value func(name string) ([]byte, error)
@@ -22,7 +22,7 @@ type Config struct {
 
 // Store keeps the secrets that were stored by the API.
 type Store interface {
-	// SecretOf returns the secret that a project means by a name: its own, else that of
+	// SecretOf returns the secret that a project means by a name: its own, else the secret of
 	// its workspace. there is false if neither has one.
 	SecretOf(ctx context.Context, workspace, project, name string) (secret store.Secret, there bool, err error)
 }
@@ -95,7 +95,7 @@ func (b *Book) configured(name, workspace, project string) (knowledge.Secret, bo
 	return b.cfg.Secrets[i], true
 }
 
-// Configured lists the secrets of the configuration that a principal may name: those of
+// Configured lists the secrets of the configuration that a principal may name: the secrets of
 // its workspace, and of the projects that it covers.
 func (b *Book) Configured(p knowledge.Principal) []knowledge.Secret {
 	var list []knowledge.Secret

@@ -22,7 +22,7 @@ const historyPage = 500
 
 // OwnsHistories makes the dispatcher delete the histories that nobody needs any more.
 // Without it they stay for the retention of the namespace, which an operator chooses, and
-// only those of projects that are removed are deleted.
+// only the histories of removed projects are deleted.
 func (d *Dispatcher) OwnsHistories() *Dispatcher {
 	d.ownsHistories = true
 	return d

@@ -20,7 +20,7 @@ var sweepEvery = map[string]time.Duration{
 	ingestion.SweepUploads: 10 * time.Minute, // it walks through all blobs once a day
 }
 
-// ScheduleSweeps creates the schedules of the sweeps, or changes them to those of this
+// ScheduleSweeps creates the schedules of the sweeps, or changes them to the schedules of this
 // version. Doing it twice changes nothing.
 func ScheduleSweeps(ctx context.Context, c client.Client) error {
 	for sweep, every := range sweepEvery {

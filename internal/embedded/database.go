@@ -153,7 +153,7 @@ func syncFile(path string) error {
 	return f.Sync()
 }
 
-// createDatabases creates those of the two files that are missing: one holds
+// createDatabases creates the two files, as far as they are missing: one holds
 // the histories, the other what lists and searches show, which may be a moment
 // behind.
 func createDatabases(ctx context.Context, c Config) error {

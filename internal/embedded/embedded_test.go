@@ -139,7 +139,7 @@ func TestServer(t *testing.T) {
 		}
 	}
 	if events < 6 {
-		t.Errorf("the history has %d events, want those of both starts", events)
+		t.Errorf("the history has %d events, want the events of both starts", events)
 	}
 }
 

@@ -65,7 +65,7 @@ type connection interface {
 type preparingConnection struct {
 	connection
 	prepared      map[string]*statement
-	synced        bool // each commit is synced, but for those of withoutSync
+	synced        bool // each commit is synced, but for the commits of withoutSync
 	inTransaction bool
 }
 
@@ -95,7 +95,7 @@ func (c *preparingConnection) ExecContext(ctx context.Context, text string, args
 const addEvents = "REPLACE INTO history_node "
 
 // withoutSync runs a statement whose commit need not be synced. Events are read only once a
-// later commit, that of the workflow's state, names them. That commit is behind them in the
+// later commit, which stores the workflow's state, names them. That commit is behind them in the
 // write-ahead log, so its sync keeps them too, and a loss of power before it leaves neither.
 func (c *preparingConnection) withoutSync(ctx context.Context, run func() (driver.Result, error)) (driver.Result, error) {
 	// SQLite changes the level when it prepares these statements.

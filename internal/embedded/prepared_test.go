@@ -91,7 +91,7 @@ func count(t *testing.T, db *sql.DB) (n int) {
 func TestPreparedStatements(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a text is prepared once, those of transactions too", func(t *testing.T) {
+	t.Run("a text is prepared once, in transactions too", func(t *testing.T) {
 		t.Parallel()
 		db, counted := preparing(t)
 		for n := range 5 {
@@ -270,7 +270,7 @@ func TestEventsAreSyncedWithTheState(t *testing.T) {
 		synchronous    int
 		alone, between int // levels at which events are added, and after that
 	}{
-		{"every commit is synced but that of events alone", 2, 1, 2},
+		{"every commit is synced but a commit of events alone", 2, 1, 2},
 		{"no commit is synced", 1, 1, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -92,7 +92,7 @@ func (v *visibility) texts(query string, args ...any) (found []string) {
 	return found
 }
 
-// keepIndexes drops all indexes but those of listedColumns and columns.
+// keepIndexes drops all indexes but the indexes on listedColumns and columns.
 func (v *visibility) keepIndexes(columns []string) {
 	kept := slices.Concat(listedColumns, columns)
 	const indexes = `SELECT COALESCE(i.name, '') || ' ' || m.name FROM sqlite_master m, pragma_index_info(m.name) i

@@ -126,7 +126,7 @@ func TestLists(t *testing.T) {
 		t.Error("a list by build ids was answered, want it refused")
 	}
 	if got := indexedColumns(t, dir); len(got) != 5 {
-		t.Errorf("got indexes on %v, want those of the order, document, id, type and status", got)
+		t.Errorf("got indexes on %v, want indexes on the order, document, id, type and status", got)
 	}
 }
 

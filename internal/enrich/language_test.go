@@ -64,7 +64,7 @@ func TestLanguages(t *testing.T) {
 		text, document string
 		parts          map[string]string
 	}{
-		"one language is that of every part, however short": {long(english), "eng", map[string]string{"No.": "eng", english: "eng"}},
+		"one language is the language of every part, however short": {long(english), "eng", map[string]string{"No.": "eng", english: "eng"}},
 		"a part of a mixed document has its own": {long(english, german, english), "eng", map[string]string{
 			german: "deu", english: "eng", "12 | 13": "eng",
 		}},

@@ -18,7 +18,7 @@ const (
 
 // Languages are the languages of a document.
 type Languages struct {
-	Document string // that of most samples, Undetermined if none has one
+	Document string // the language of most samples, Undetermined if none has one
 	mixed    bool
 	found    whatlanggo.Options // allows the languages of the samples
 }

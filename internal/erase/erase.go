@@ -27,7 +27,7 @@ const (
 	// milliseconds, because other writers wait.
 	batch = 256
 	// maxPages is the number of pages from which on the first byte of an overflow
-	// page may be that of a b-tree page, so that they cannot be told apart. It is
+	// page may equal the first byte of a b-tree page, so that they cannot be told apart. It is
 	// 128 GiB.
 	maxPages = 1 << 25
 )
@@ -154,7 +154,7 @@ func (f *File) pages(ctx context.Context) ([]uint32, error) {
 }
 
 // isPointerMap reports whether a page of a file that can shrink says where other pages
-// are used. Its first byte may be that of a b-tree page. See "Pointer Map or Ptrmap Pages"
+// are used. Its first byte may equal the first byte of a b-tree page. See "Pointer Map or Ptrmap Pages"
 // in https://www.sqlite.org/fileformat2.html.
 func isPointerMap(page, pageBytes uint32) bool {
 	const entry, lockedByte = 5, 1 << 30 // bytes of an entry; the page of this byte is not used
@@ -169,7 +169,7 @@ func isPointerMap(page, pageBytes uint32) bool {
 	return page == begin
 }
 
-// clear overwrites the free space of those of the pages that hold bytes there. It
+// clear overwrites the free space of the pages, as far as they hold bytes there. It
 // returns the number of these pages.
 func (f *File) clear(ctx context.Context, pages []uint32) (cleared int, err error) {
 	tx, err := f.db.BeginTx(ctx, nil)

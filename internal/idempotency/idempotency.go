@@ -42,8 +42,8 @@ type Request struct {
 	Hash  string // of the body, by Hash
 }
 
-// Keys claims keys. Two requests with the same key run one after the other: those of
-// this process by a lock in memory, those of several processes by a lease in the store.
+// Keys claims keys. Two requests with the same key run one after the other: requests in
+// this process by a lock in memory, requests in several processes by a lease in the store.
 // Safe for concurrent use.
 type Keys struct {
 	store   Store

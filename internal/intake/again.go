@@ -9,7 +9,7 @@ import (
 
 // Retry resumes the failed ingestion of a document at its failed stage, or makes a step
 // that waits for its next try try at once. It returns the document as it is then, and
-// the run: the given one, or that of the ingestion that waits.
+// the run: the given one, or the run of the ingestion that waits.
 func (in *Intake) Retry(ctx context.Context, p knowledge.Principal, run Run, document string) (d knowledge.Document, id string, err error) {
 	if before, found, err := in.before(ctx, p, run); found || err != nil {
 		return before, run.ID, err

@@ -45,7 +45,7 @@ type Content struct {
 type Attributes struct {
 	ExternalID  string // the caller's own id; the same one again is a new version
 	Tags        []string
-	ReplaceTags bool // the tags and metadata replace those of the version before; otherwise they are added
+	ReplaceTags bool // the tags and metadata replace the tags and metadata of the version before; otherwise they are added
 	Metadata    map[string]any
 	// Classification is how confidential the document is; nil leaves it as it was, and a new
 	// document without one.

@@ -18,7 +18,7 @@ func TestRunKinds(t *testing.T) {
 	}
 	for _, kind := range []knowledge.RunKind{knowledge.KindRemove, "unknown"} {
 		if got := kind.Traits().Kind; got != kind {
-			t.Errorf("the row of %q is that of %q", kind, got)
+			t.Errorf("the row of %q is the row of %q", kind, got)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (t ToolsConfig) LockedFields(location string, project ToolsConfig) []Field 
 	}
 	for _, name := range project.Approval {
 		if !slices.Contains(t.Approval, name) {
-			wrong = append(wrong, Field{location + ".approval", "must hold those of the project"})
+			wrong = append(wrong, Field{location + ".approval", "must hold the names that the project has"})
 			break
 		}
 	}

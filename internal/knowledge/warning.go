@@ -26,7 +26,7 @@ type Warning struct {
 }
 
 // Warn adds a warning to the layout. A second one of the same code adds its pages to
-// those of the first.
+// the pages of the first.
 func (l *Layout) Warn(code WarningCode, pages []int, format string, args ...any) {
 	for i := range l.Warnings {
 		if w := &l.Warnings[i]; w.Code == code {

@@ -23,7 +23,7 @@ type Candidate[C At] struct {
 func (c Candidate[C]) Model() string { return cmp.Or(c.Name, c.Client.Endpoint().Model) }
 
 // Candidates returns the models that may answer a call, in the order in which they are
-// asked: the one of a name, "" = the model of the first endpoint, and then the models of
+// asked: the model of a name, "" = the model of the first endpoint, and then the models of
 // failover. An empty failover is every other endpoint. A name is the model of an endpoint,
 // or else another model of the first endpoint.
 func Candidates[C At](endpoints []C, name string, failover []string) []Candidate[C] {

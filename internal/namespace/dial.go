@@ -18,7 +18,7 @@ import (
 const Default = "cairn"
 
 // The bytes that the server may send on a loopback before they are read: more than the
-// largest answer, and those of many calls.
+// largest answer, and the answers of many calls.
 const (
 	streamWindow     = 4 << 20
 	connectionWindow = 16 << 20

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// sdkHandler writes the records of Temporal's SDK, except those of activities that return
+// sdkHandler writes the records of Temporal's SDK, except the records of activities that return
 // an error: activities log their errors themselves, with the cause.
 type sdkHandler struct{ slog.Handler }
 

@@ -34,7 +34,7 @@ func Yield(first string) func(*client.Options) {
 	}
 }
 
-// Yields reports whether the transition that a request leads to waits for those of the queue
+// Yields reports whether the transition that a request leads to waits for the transitions of the queue
 // first. A poll of a sticky queue does: the first task of a workflow comes with its start, or
 // from the queue itself.
 func Yields(request any, first string) bool {

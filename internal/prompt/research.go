@@ -64,7 +64,7 @@ func (r Research) Outline(count int) (system, user string) {
 	return r.fill(outlinePrompt, count, nil), r.words()
 }
 
-// Section returns the prompts that ask for the text of a section. headings are those of
+// Section returns the prompts that ask for the text of a section. headings are the headings of
 // the whole report.
 func (r Research) Section(heading string, headings []string, passages []citation.Context) (system, user string) {
 	var outline strings.Builder

@@ -37,9 +37,9 @@ type Store interface {
 	Projects(ctx context.Context, p knowledge.Principal, page store.Page) (list []knowledge.Project, cursor string, err error)
 	// Preferences returns the principal's preferences as JSON, "{}" if it has none.
 	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
-	// UnreachedDocuments returns those of the ids that the principal cannot read.
+	// UnreachedDocuments returns the ids of documents that the principal cannot read.
 	UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error)
-	// UnsearchableDocuments returns those of the ids in which a search of projects finds
+	// UnsearchableDocuments returns the ids of documents in which a search of projects finds
 	// nothing: unpublished, inactive, or of another project. Empty projects means all. The
 	// principal can read them.
 	UnsearchableDocuments(ctx context.Context, p knowledge.Principal, ids, projects []string) ([]knowledge.Document, error)

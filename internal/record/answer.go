@@ -22,10 +22,10 @@ type Answer struct {
 	Model          string            `json:"model"`
 	Blocks         []json.RawMessage `json:"blocks,omitempty"`      // as webhooks gave them
 	Suggestions    []string          `json:"suggestions,omitempty"` // questions that may come next
-	// FinishReason is that of the ModelCall.
+	// FinishReason is the ModelCall's.
 	FinishReason string     `json:"finish_reason,omitempty"`
 	Web          *WebCounts `json:"web,omitempty"` // of a run that is a search of the web
-	// Attachments are those of the question.
+	// Attachments are the question's.
 	Attachments []knowledge.AttachedDocument `json:"attachments,omitempty"`
 	// Searches are what the searches chose by themselves, those that chose nothing left out.
 	Searches []retrieve.Choices `json:"searches,omitempty"`

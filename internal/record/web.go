@@ -54,7 +54,7 @@ func WebSearched(results int) WebUpdate {
 	return WebUpdate{Phase: PhaseWebSearch, Status: "completed", Data: map[string]any{"results_count": results}, OutputKey: "sources"}
 }
 
-// WebRanked is the result of RankPages. Key is that of the Search.
+// WebRanked is the result of RankPages. Key is the key of the Search.
 type WebRanked struct {
 	Key     string          `json:"key"`
 	Ranked  int             `json:"ranked"` // without a reranker all pages; 0 if it failed

@@ -62,7 +62,7 @@ func (r WebhookAnswers) WantsContext() bool {
 	return slices.ContainsFunc(r.Prompt, func(m knowledge.Message) bool { return m.Content != "" && prompt.WantsContext(m.Content) })
 }
 
-// Sources returns the sources that a webhook shows in place of those of the answer.
+// Sources returns the sources that a webhook shows in place of the sources of the answer.
 func (r WebhookAnswers) Sources() []Source {
 	list := make([]Source, 0, len(r.SearchResults))
 	for i, s := range r.SearchResults {

@@ -41,7 +41,7 @@ func TestAcrossLanguages(t *testing.T) {
 		fmt.Fprintf(&table, "%-20s %.4f\n", way.name, ndcg[way.name])
 	}
 	if best := math.Max(ndcg["dense"], ndcg["bm25"]); ndcg["default"] < best-0.005 {
-		t.Errorf("nDCG@10 of the default is %.4f, that of its best leg %.4f", ndcg["default"], best)
+		t.Errorf("nDCG@10 of the default is %.4f, of its best leg %.4f", ndcg["default"], best)
 	}
 	t.Logf("\n%s", table.String())
 	golden(t, filepath.Join("testdata", "across.golden"), table.String())

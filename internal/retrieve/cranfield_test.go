@@ -53,11 +53,11 @@ func TestCranfield(t *testing.T) {
 		t.Errorf("nDCG@10 of the default is %.4f, below its floor of 0.36", defaults.ndcg10)
 	}
 	if best := math.Max(dense.ndcg10, words.ndcg10); defaults.ndcg10 < best {
-		t.Errorf("nDCG@10 of the default is %.4f, below that of its best single leg, %.4f", defaults.ndcg10, best)
+		t.Errorf("nDCG@10 of the default is %.4f, and of its best single leg %.4f", defaults.ndcg10, best)
 	}
 	for name, other := range others {
 		if other.ndcg10 > defaults.ndcg10+0.002 { // a smaller difference is chance with 225 questions
-			t.Errorf("nDCG@10 of the default is %.4f, that of %s %.4f: it should be the default", defaults.ndcg10, name, other.ndcg10)
+			t.Errorf("nDCG@10 of the default is %.4f, of %s %.4f: it should be the default", defaults.ndcg10, name, other.ndcg10)
 		}
 	}
 	golden(t, filepath.Join("testdata", "cranfield.golden"), table.String())

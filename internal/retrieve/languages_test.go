@@ -38,7 +38,7 @@ func TestLanguages(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		fmt.Fprintf(&table, "%-10s %8.4f %8.4f %8.4f %8.4f\n", name, ndcg[0], ndcg[1], ndcg[2], ndcg[3])
 		if best := math.Max(ndcg[1], ndcg[2]); ndcg[0] < best-0.005 {
-			t.Errorf("%s: nDCG@10 of the default is %.4f, that of its best leg %.4f", name, ndcg[0], best)
+			t.Errorf("%s: nDCG@10 of the default is %.4f, of its best leg %.4f", name, ndcg[0], best)
 		}
 	}
 	t.Logf("\n%s", table.String())

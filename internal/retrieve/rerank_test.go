@@ -52,7 +52,7 @@ func TestRerank(t *testing.T) {
 			t.Error(diff)
 		}
 	})
-	t.Run("the least score is that of the reranker", func(t *testing.T) {
+	t.Run("the least score is a score of the reranker", func(t *testing.T) {
 		t.Parallel()
 		least := config
 		least.MinScore = .25

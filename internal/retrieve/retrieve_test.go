@@ -245,7 +245,7 @@ func TestErrors(t *testing.T) {
 		x := &scripted{denseErr: broken, wait: make(chan struct{})} // never closed, so only cancellation ends the word leg
 		_, err := retrieve.New(x, chunks{}, &counting{}).Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: "question"})
 		if !errors.Is(err, broken) {
-			t.Errorf("error %v, want that of the dense leg", err)
+			t.Errorf("error %v, want the error of the dense leg", err)
 		}
 	})
 	t.Run("an embedder that fails is an error, unless the strategy is bm25", func(t *testing.T) {
@@ -254,7 +254,7 @@ func TestErrors(t *testing.T) {
 		r := retrieve.New(x, showing("a"), &counting{err: broken})
 		request := retrieve.Request{Principal: asker, Query: "question"}
 		if _, err := r.Retrieve(t.Context(), request); !errors.Is(err, broken) {
-			t.Errorf("error %v, want that of the embedder", err)
+			t.Errorf("error %v, want the error of the embedder", err)
 		}
 		request.Config.Strategy = knowledge.StrategyBM25
 		if result, err := r.Retrieve(t.Context(), request); err != nil || len(result.Contexts) != 1 {

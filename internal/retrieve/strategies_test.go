@@ -162,7 +162,7 @@ func checkStrategies(t *testing.T, list []strategy, found map[string]quality, fl
 		}
 	}
 	if best := math.Max(found["dense"].ndcg10, found["bm25"].ndcg10); found["default"].ndcg10 < best-.005 {
-		t.Errorf("nDCG@10 of the default is %.4f, that of its best leg %.4f", found["default"].ndcg10, best)
+		t.Errorf("nDCG@10 of the default is %.4f, of its best leg %.4f", found["default"].ndcg10, best)
 	}
 }
 

@@ -72,7 +72,7 @@ func (s *Store) Add(ctx context.Context, c tool.Call, name string, content []byt
 }
 
 // names returns the names that a file may have, best first. Only the last one cannot
-// be that of another file. The calls of a turn run at
+// be the name of another file. The calls of a turn run at
 // the same time, so all but the first of them begin with a name that has their number.
 func names(c tool.Call, name, sum string) []string {
 	extension := path.Ext(name)

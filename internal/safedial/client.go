@@ -92,7 +92,7 @@ func (d *Dialer) CheckResolved(ctx context.Context, address string) error {
 	return nil
 }
 
-// checked checks each request, including those of redirects, before it is sent.
+// checked checks each request, also after a redirect, before it is sent.
 type checked struct{ dialer *Dialer }
 
 // RoundTrip implements http.RoundTripper.

@@ -53,7 +53,7 @@ type Config struct {
 	// Folder is where pages are kept while they are read. Defaults to the system's folder
 	// for temporary files.
 	Folder string
-	// PerPage and All bound the time of a page and that of a call. Default to 8 s and 20 s.
+	// PerPage and All bound the time of a page and the time of a call. Default to 8 s and 20 s.
 	PerPage, All time.Duration
 }
 

@@ -83,8 +83,8 @@ type Attributes struct {
 	Metadata map[string]any `json:"metadata,omitempty"`
 }
 
-// Attributes returns the attributes of an object: those of the request, those of each
-// rule that matches, and those of its description, which may be nil. Tags are added up;
+// Attributes returns the attributes of an object: from the request, from each
+// rule that matches, and from its description, which may be nil. Tags are added up;
 // later metadata wins.
 func (s Selection) Attributes(key string, d *Description) Attributes {
 	a := Attributes{Name: Name(key), Tags: slices.Clone(s.request.Tags)}

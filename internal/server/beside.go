@@ -104,7 +104,7 @@ func workFor(ctx context.Context, cfg config.Config, queues []string, o Options)
 }
 
 // awaitOtherServer blocks until ctx ends, or until another process is the server. Its
-// error is that of a part that gave up.
+// error is the error of a part that gave up.
 func (p *platform) awaitOtherServer(ctx context.Context) error {
 	ticker := time.NewTicker(serverCheck)
 	defer ticker.Stop()

@@ -22,7 +22,7 @@ import (
 
 // This file has the parts of the roles of a cluster, which share an external Temporal
 // server. Other processes are at work at the same time, so no part takes unfinished work
-// for that of a dead process: time-outs, leases and schedules repair it.
+// for the work of a dead process: time-outs, leases and schedules repair it.
 
 const (
 	// clusterPatience bounds how long a role waits for a service or for cairn migrate.
@@ -81,7 +81,7 @@ func (p *platform) keepSecretKey(ctx context.Context) error {
 		return fmt.Errorf("record the key for secrets: %w", err)
 	}
 	if kept != p.secretKeyName() {
-		return ConfigError{"the key for secrets is not that of this instance: give each process the same secret_key, or the file secret.key that cairn migrate wrote into its data folder"}
+		return ConfigError{"the key for secrets is not the key of this instance: give each process the same secret_key, or the file secret.key that cairn migrate wrote into its data folder"}
 	}
 	return nil
 }

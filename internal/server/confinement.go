@@ -12,7 +12,7 @@ import (
 
 // The messages about programs that read documents and are not in namespaces.
 const (
-	isUnconfined = "documents are read by programs that are not confined, because sandbox.helpers is none: a document may show any file that this server can read, those of other workspaces included"
+	isUnconfined = "documents are read by programs that are not confined, because sandbox.helpers is none: a document may show any file that this server can read, files of other workspaces included"
 	isRefused    = "no program that reads documents can be confined, so LibreOffice, tesseract, poppler and ffmpeg are not started, and documents that need one end as needs_component; " +
 		"apt-get install bubblewrap and allow it to make namespaces (docs/deploy.md), or set sandbox.helpers to none if all documents may see all files of this server"
 )

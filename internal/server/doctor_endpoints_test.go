@@ -55,7 +55,7 @@ func TestDoctorAsksEveryEndpoint(t *testing.T) {
 }
 
 // TestDoctorNamesTheCauseOfAnEndpoint has endpoints that refuse the key, fail, or are not
-// there: the words are those of a document that waits, and the next step names the key.
+// there: the words are the same as for a document that waits, and the next step names the key.
 func TestDoctorNamesTheCauseOfAnEndpoint(t *testing.T) {
 	t.Parallel()
 	models := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -42,7 +42,7 @@ type embeddings struct {
 	others map[string]ingestion.Embedder // by generation
 }
 
-// of returns the model of a generation, "" = that of the instance. The error of one that
+// of returns the model of a generation, "" = the instance's. The error of one that
 // has no endpoint is CodeConflict.
 func (e *embeddings) of(generation string) (ingestion.Embedder, error) {
 	if generation == "" || e.offline && e.ofInstance(generation) {

@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/source/connect"
 )
 
-// importing returns the activities of imports, which share those of documents.
+// importing returns the activities of imports, which share the activities of documents.
 func (p *platform) importing(documents *ingestion.Documents) *ingestion.Importing {
 	return &ingestion.Importing{
 		Ingestion: documents, Imports: p.store, Workflows: p.workflow, Log: p.log,
@@ -23,7 +23,7 @@ func (p *platform) importing(documents *ingestion.Documents) *ingestion.Importin
 	}
 }
 
-// sources are those of imports, without the bucket of the blobs: this server's credentials
+// sources are the sources of imports, without the bucket of the blobs: this server's credentials
 // could read the documents of every workspace there.
 type sources struct {
 	*connect.Connector

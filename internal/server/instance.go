@@ -71,7 +71,7 @@ func (p *platform) hasAdminKey(ctx context.Context) (bool, error) {
 	return there, nil
 }
 
-// adminKey is the configured key, or that of the key file, which the first start
+// adminKey is the configured key, or the key in the key file, which the first start
 // writes.
 func (p *platform) adminKey() (string, error) {
 	if p.cfg.AdminKey != "" {

@@ -23,7 +23,7 @@ func (p *platform) serve(l net.Listener, handler http.Handler, stopping func()) 
 	}()
 	p.onClose(func() error {
 		stopping()
-		ctx, cancel := context.WithDeadline(context.Background(), p.stopBy) // that of the start may be long over
+		ctx, cancel := context.WithDeadline(context.Background(), p.stopBy) // the context of the start may have ended long ago
 		defer cancel()
 		if err := server.Shutdown(ctx); err != nil {
 			return server.Close() // the runs behind open requests resume at the next start

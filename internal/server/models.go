@@ -91,7 +91,7 @@ func endpoint(m config.Model, offline, name string) model.Endpoint {
 	return e
 }
 
-// failover returns the clients of the endpoints that are asked where that of m fails.
+// failover returns the clients of the endpoints that are asked where the endpoint of m fails.
 func failover(m config.Model, client *http.Client) []*model.Client {
 	var others []*model.Client
 	for _, f := range m.Failover {

@@ -49,7 +49,7 @@ type platform struct {
 	hub         *stream.Hub
 	chats       *model.Chats // the endpoints of models.chat
 	embed       *model.Client
-	embeddings  *embeddings   // with those of other generations
+	embeddings  *embeddings   // with the models of other generations
 	transcribe  *model.Client // nil = no endpoint is configured
 	paint       *model.Client // makes pictures; nil = there is no models.image
 	parsers     *extract.Pool
@@ -72,7 +72,7 @@ type platform struct {
 	drawnAdminKey string // by this process, "" = none
 
 	members *members              // other processes on the data folder
-	tmp     string                // folder of temporary files, "" = that of the server
+	tmp     string                // folder of temporary files, "" = the server's
 	ends    childserver.Endpoints // of the server
 	failed  chan error            // of a listener that gave up
 	closers []func() error

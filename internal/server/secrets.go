@@ -47,7 +47,7 @@ func (p *platform) startSecrets(context.Context) (err error) {
 		text = string(data)
 	}
 	if p.secretKey, err = base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err != nil {
-		return fmt.Errorf("%s is not a key: put back the one of the first start", from)
+		return fmt.Errorf("%s is not a key: put back the key of the first start", from)
 	}
 	if p.secrets, err = secret.NewBox(p.secretKey); err != nil {
 		return fmt.Errorf("%s: %w; put back the key of the first start", from, err)

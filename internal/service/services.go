@@ -77,7 +77,7 @@ func MilvusCore(tools string) (*Process, error) {
 	return p, nil
 }
 
-// MilvusToken is that of the administrator whom a new Milvus server has.
+// MilvusToken is the token of the administrator whom a new Milvus server has.
 const MilvusToken = "root:Milvus"
 
 // MilvusServer returns a whole Milvus server of version 2.3, with its etcd and its log of

@@ -26,7 +26,7 @@ var (
 
 // Read parses a stream and joins the pieces of large events. It ends without an
 // error at the end of the stream, where an event without its empty line is
-// dropped, as WHATWG says. ID of an event that came in pieces is that of its
+// dropped, as WHATWG says. ID of an event that came in pieces is the ID of its
 // last piece.
 func Read(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {

@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// many is how many chunks a long document has: those of three transactions.
+// many is how many chunks a long document has: as many as three transactions write.
 const many = 600
 
 func chunksOf(ref knowledge.VersionRef, n int) []knowledge.Chunk {

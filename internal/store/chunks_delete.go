@@ -30,8 +30,8 @@ func (s *chunkStore) RetireChunks(ctx context.Context, ref knowledge.VersionRef)
 
 // DiscardVersion deletes the chunks of a version that failed, was canceled, or was
 // overtaken by a newer one before it was published, in batches. It never deletes
-// those of a version that is published or being ingested, nor a chunk that a
-// message cites; those of a version that was published before stay as RetireChunks
+// chunks of a version that is published or being ingested, nor a chunk that a
+// message cites; the chunks of a version that was published before stay as RetireChunks
 // keeps them. Doing it again changes nothing, and so does a version that was
 // removed.
 func (s *chunkStore) DiscardVersion(ctx context.Context, ref knowledge.VersionRef) error {

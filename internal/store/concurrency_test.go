@@ -12,7 +12,7 @@ import (
 )
 
 // TestTwoStores has two processes work on the same rows of one database: the results
-// are those of one after the other, on SQLite as on PostgreSQL.
+// are the same as of one after the other, on SQLite as on PostgreSQL.
 func TestTwoStores(t *testing.T) {
 	t.Parallel()
 	for database, open := range map[string]func(t *testing.T) [2]*store.Store{

@@ -19,7 +19,7 @@ type documentStore struct{ *database }
 const maxTags = 64
 
 // documentRow is a document. Its attributes and its facts (media type, bytes,
-// counts, language) are those of the published version, or of the newest while
+// counts, language) are the published version's, or of the newest while
 // none is published. Status, stage, progress and error are the newest version's;
 // waiting is of the version that is ingested now, for which the newest waits too.
 type documentRow struct {
@@ -62,7 +62,7 @@ type documentRow struct {
 	Webhooks string `bun:"webhooks,scanonly"` // of its project, if loadDocument or loadDocuments read the row
 }
 
-// status is the status that clients see: a removal or a deactivation hides that of
+// status is the status that clients see: a removal or a deactivation hides the status of
 // the newest version.
 func (r *documentRow) status() knowledge.Status {
 	switch {

@@ -161,7 +161,7 @@ func readDocument(ctx context.Context, db querier, p knowledge.Principal, id str
 	return &row, nil
 }
 
-// UnsearchableDocuments returns those of ids in which a search of projects finds nothing:
+// UnsearchableDocuments returns the documents among ids in which a search of projects finds nothing:
 // none of their versions is published, they are inactive, or of another project. Empty projects
 // means all. The caller has checked that the principal reaches them.
 func (s *documentStore) UnsearchableDocuments(ctx context.Context, p knowledge.Principal, ids, projects []string) ([]knowledge.Document, error) {
@@ -181,7 +181,7 @@ func (s *documentStore) UnsearchableDocuments(ctx context.Context, p knowledge.P
 	return decodeRows(rows, (*documentRow).document)
 }
 
-// UnreachedDocuments returns those of ids that the principal's tokens do not reach,
+// UnreachedDocuments returns the documents among ids that the principal's tokens do not reach,
 // whatever its scopes, in the order of ids. Unpublished documents are reached by the user
 // or the conversation that they belong to and, as inactive ones, with the write scope.
 func (s *documentStore) UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error) {

@@ -135,7 +135,7 @@ const publishedPage = `SELECT d.id, d.published_version, (SELECT count(*) FROM c
 	FROM documents AS d WHERE d.workspace = ? AND d.project = ? AND NOT d.removed AND d.removing_upto = 0 AND d.published_version > 0 AND d.id > ?
 	ORDER BY d.id LIMIT ?`
 
-// PublishedVersions lists the published versions of a project by document, those of the
+// PublishedVersions lists the published versions of a project by document, the versions of the
 // documents that follow after.
 func (s *generationStore) PublishedVersions(ctx context.Context, workspace, project, after string, limit int) ([]PublishedVersion, error) {
 	rows, err := s.reader.query(ctx, publishedPage, workspace, project, after, limit)

@@ -33,8 +33,8 @@ type ImportRequest struct {
 	Parser         knowledge.Parser  `json:"parser,omitempty"` // of the objects whose format has pages
 	RemoveVanished bool              `json:"remove_vanished,omitempty"`
 	DryRun         bool              `json:"dry_run,omitempty"`
-	// Limits and Enrichment are those of the project when the import started, and
-	// ParserEnrichment that of an object to which Parser applies.
+	// Limits and Enrichment are the project's when the import started, and
+	// ParserEnrichment is for an object to which Parser applies.
 	Limits           knowledge.LimitsConfig      `json:"limits,omitzero"`
 	Enrichment       knowledge.VersionEnrichment `json:"enrichment,omitzero"`
 	ParserEnrichment knowledge.VersionEnrichment `json:"parser_enrichment,omitzero"`
@@ -150,7 +150,7 @@ func (s *importStore) Import(ctx context.Context, p knowledge.Principal, id stri
 	return i, nil
 }
 
-// Imports lists imports, newest first. project "" asks for those of all projects.
+// Imports lists imports, newest first. project "" asks for the imports of all projects.
 func (s *importStore) Imports(ctx context.Context, p knowledge.Principal, project string, page Page) ([]Import, string, error) {
 	if err := requireWrite(p); err != nil {
 		return nil, "", err

@@ -77,7 +77,7 @@ func roomFor(ctx context.Context, tx transaction, nv NewVersion, limits knowledg
 	return r, nil
 }
 
-// take takes the room of a version, which replaces the one of the document if there is
+// take takes the room of a version, which replaces the document's version if there is
 // one. It returns why there is none.
 func (r *room) take(a *addition) *knowledge.Error {
 	added, bytes := 1, a.Bytes

@@ -134,7 +134,7 @@ func (l *listing) objects(ctx context.Context, tx transaction, list []ListedObje
 	return l.count(ctx, tx)
 }
 
-// count adds the counts to those of the import.
+// count adds the counts to the counts of the import.
 func (l *listing) count(ctx context.Context, tx transaction) error {
 	counts := l.counts
 	l.counts = knowledge.ImportCounts{}
@@ -253,7 +253,7 @@ func (l *listing) again(ctx context.Context, tx transaction, o ListedObject) err
 // in microseconds. In a longer one the process did not run.
 const maxGap = 60e6
 
-// addCounts adds counts to those of an import, and the time since its last change
+// addCounts adds counts to the counts of an import, and the time since its last change
 // to the time that it has worked.
 func addCounts(ctx context.Context, tx transaction, number int64, c knowledge.ImportCounts, now int64) error {
 	_, err := tx.exec(ctx, `UPDATE imports SET discovered = discovered + ?1, published = published + ?2, skipped = skipped + ?3, failed = failed + ?4,

@@ -14,7 +14,7 @@ type ImportRecord struct {
 	Published []ImportedVersion
 	Failed    []FailedObject
 	Skipped   []string           // keys of objects that turned out to be unchanged when they were opened
-	Usage     knowledge.RunUsage // for these objects; is added to that of the run
+	Usage     knowledge.RunUsage // for these objects; is added to the run's usage
 }
 
 // ImportedVersion is a claimed version that is to be published.
@@ -46,7 +46,7 @@ type FailedObject struct {
 // RecordImported publishes versions, stores failures, and counts both, in one
 // transaction. An object that has an outcome already, or that belongs to another
 // page by now, is left as it is: so a repetition changes nothing. It returns the
-// versions that readers see because of it, and those of them that replace another. It
+// versions that readers see because of it, and which of them replace another. It
 // returns ErrGenerationsMoved, and stores nothing, if the project's generations have
 // changed since one of the versions was written.
 func (s *importStore) RecordImported(ctx context.Context, i Import, r ImportRecord) (replaced []knowledge.VersionRef, err error) {

@@ -146,7 +146,7 @@ func (s *keyStore) KeyByHash(ctx context.Context, hash string) (Key, error) {
 }
 
 // Keys lists the keys of the workspace, newest first; a principal that is held
-// to a project sees those of that project. The instance's own key is shown to
+// to a project sees the keys of that project. The instance's own key is shown to
 // the instance's administrator only.
 func (s *keyStore) Keys(ctx context.Context, p knowledge.Principal, page Page) ([]Key, string, error) {
 	if err := requireWorkspace(p); err != nil {

@@ -39,7 +39,7 @@ const (
 	poolParameter = "pool_max_conns"
 )
 
-// isPostgres reports whether a URL is that of a PostgreSQL database.
+// isPostgres reports whether a URL names a PostgreSQL database.
 func isPostgres(databaseURL string) bool {
 	return strings.HasPrefix(databaseURL, "postgres://") || strings.HasPrefix(databaseURL, "postgresql://")
 }
@@ -113,7 +113,7 @@ func (postgresEngine) erase(context.Context) error { return nil }
 
 func (postgresEngine) close() {}
 
-// checkPostgresVersion refuses tables that are not those of this program.
+// checkPostgresVersion refuses tables that are not of this program's version.
 func (s *database) checkPostgresVersion(ctx context.Context) error {
 	needed, err := postgresVersion()
 	if err != nil {
@@ -202,7 +202,7 @@ const (
 )
 
 // transact runs work in a serializable transaction: PostgreSQL commits it only if the
-// result is that of one transaction after another, as with the one writer of SQLite.
+// result is the same as of one transaction after another, as with the one writer of SQLite.
 // Otherwise it fails, and is tried again. First tries run side by side; a repeated one
 // runs alone, so that nothing can fail it again. So does one that waited for a lock
 // longer than lock_timeout: the transactions before it are waiting for their turns too.
@@ -227,7 +227,7 @@ func (postgresEngine) transact(ctx context.Context, writer *pool, work func(ctx 
 }
 
 // aloneInTurn waits up to turnTime until no other transaction of the store runs. The later
-// statements of the transaction wait as long as those of any other.
+// statements of the transaction wait as long as the statements of any other.
 var aloneInTurn = fmt.Sprintf("SET LOCAL lock_timeout = %d; LOCK TABLE write_turns IN EXCLUSIVE MODE; SET LOCAL lock_timeout TO DEFAULT", turnTime)
 
 // repeatable reports whether a failed transaction is to be tried again. One that found

@@ -68,7 +68,7 @@ func postgresFailure(err error) error {
 	return err
 }
 
-// connectionLost reports whether an error is that of a connection.
+// connectionLost reports whether an error comes from a connection.
 func connectionLost(err error) bool {
 	var connect *pgconn.ConnectError
 	var network net.Error

@@ -47,7 +47,7 @@ type Run struct {
 }
 
 // EventsFrom is where readers look for the run's events in the workflow's log. Of
-// a run that ended before its turn came these are those of its end alone.
+// a run that ended before its turn came these are the events of its end alone.
 func (r Run) EventsFrom() int64 { return max(r.FirstOffset, 0) }
 
 // LogWorkflowID returns the id of the workflow that holds the run's log.

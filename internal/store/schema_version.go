@@ -11,7 +11,7 @@ import (
 // to this version.
 const firstVersion = 43
 
-// sameVersion returns an error if the tables are not those of this program. Older ones can
+// sameVersion returns an error if the tables are not of this program's version. Older ones can
 // be migrated while a process waits for it.
 func sameVersion(current, needed int64) error {
 	if err := migratable(current, needed); err != nil {
@@ -31,7 +31,7 @@ func migratable(current, needed int64) error {
 	case current > needed:
 		return knowledge.Errorf(knowledge.CodeConflict, "its tables have version %d, and this program knows version %d: use the version of cairn that migrated them", current, needed)
 	case current > 0 && current < firstVersion:
-		return knowledge.Errorf(knowledge.CodeConflict, "its tables have version %d, and this program migrates those of version %d and later: run cairn migrate of commit da499b6 first", current, firstVersion)
+		return knowledge.Errorf(knowledge.CodeConflict, "its tables have version %d, and this program migrates tables of version %d and later: run cairn migrate of commit da499b6 first", current, firstVersion)
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func (s *secretStore) Secrets(ctx context.Context, p knowledge.Principal) ([]kno
 	})
 }
 
-// RemoveSecret deletes the stored secret of a name and a project, "" = that of the
+// RemoveSecret deletes the stored secret of a name and a project, "" = of the
 // workspace. One that there is not, or that the principal does not cover, is not found.
 func (s *secretStore) RemoveSecret(ctx context.Context, p knowledge.Principal, project, name string) error {
 	if err := requireWorkspace(p); err != nil {
@@ -164,7 +164,7 @@ func (s *secretStore) RemoveSecret(ctx context.Context, p knowledge.Principal, p
 	})
 }
 
-// SecretOf returns the stored secret that a project means by a name: its own, else that of
+// SecretOf returns the stored secret that a project means by a name: its own, else the secret of
 // its workspace. there is false if neither has one.
 func (s *secretStore) SecretOf(ctx context.Context, workspace, project, name string) (secret Secret, there bool, err error) {
 	var row secretRow

@@ -17,7 +17,7 @@ type Config struct {
 	// Joined opens a SQLite database that a server on this machine has open. Open
 	// then creates and migrates nothing: it refuses a database of another version.
 	Joined bool
-	// Generation is that of the vectors of projects that name no model. Defaults to "".
+	// Generation is the generation of the vectors of projects that name no model. Defaults to "".
 	Generation string
 	// Logger receives the migrations that run. Defaults to none.
 	Logger *slog.Logger
@@ -97,7 +97,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Migrate creates the tables of a database, or changes those of an older version of
+// Migrate creates the tables of a database, or changes the tables of an older version of
 // the program to the present ones. Of several calls at once, one works and the others
 // wait for it.
 func Migrate(ctx context.Context, databaseURL string) error {

@@ -22,7 +22,7 @@ type attributes struct {
 	Found          string `bun:"found"` // which metadata and tags no upload and no patch set
 }
 
-// defaultAttributes are those of a new document whose upload sets none.
+// defaultAttributes are the attributes of a new document whose upload sets none.
 var defaultAttributes = attributes{Tags: "[]", Metadata: "{}", Access: `{"workspace":true}`}
 
 // acl returns the access tokens.
@@ -75,7 +75,7 @@ func (a *attributes) merge(nv *NewVersion) error {
 	return nil
 }
 
-// mergedMetadata returns the metadata of a version: that of the upload, added to the
+// mergedMetadata returns the metadata of a version: the upload's metadata, added to the
 // metadata of the version before unless the upload replaces it.
 func (a *attributes) mergedMetadata(nv *NewVersion) (map[string]any, error) {
 	metadata := map[string]any{}

@@ -121,7 +121,7 @@ func (s *versionStore) publish(ctx context.Context, tx transaction, ref knowledg
 }
 
 // updateWords rewrites the tags and the tokens of a document if publishing a version
-// has changed its attributes from those of the row before. The first version of a
+// has changed its attributes from the attributes of the row before. The first version of a
 // document never changes them: they are the document's since the upload.
 func updateWords(ctx context.Context, tx transaction, before *documentRow) error {
 	if before.Version == 1 {

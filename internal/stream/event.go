@@ -30,7 +30,7 @@ const (
 	// TopicWebhookCall is also the name of its event, and so is TopicModelFailed.
 	TopicWebhookCall = "webhookCall"
 	TopicModelFailed = "modelFailed"
-	// TopicAttachment is that of a document that is attached to a question.
+	// TopicAttachment is the topic of a document that is attached to a question.
 	TopicAttachment = "attachmentUpdate"
 )
 

@@ -21,7 +21,7 @@ type Source interface {
 	// Stored returns the whole log of a run that has ended. ok is false while the
 	// run has not ended.
 	Stored(ctx context.Context, run RunRef) (items []Item, ok bool, err error)
-	// Query returns the items of a running run from an offset on, those of stored
+	// Query returns the items of a running run from an offset on, the items of stored
 	// segments included. Each call takes a turn of the workflow's worker.
 	Query(ctx context.Context, run RunRef, from int64) (EventsPage, error)
 	// Settle repairs a run that has not ended in SQL although Query failed or the

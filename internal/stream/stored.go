@@ -118,7 +118,7 @@ func itemsOf(lines string) ([]Item, error) {
 // {"encoding": "json/plain"}, as 24 bytes in base64. Its JSON follows.
 const plainJSON = "ChYKCGVuY29kaW5nEgpqc29uL3BsYWlu"
 
-// dataOf returns the data of an entry that holds the JSON of an event. It is that of
+// dataOf returns the data of an entry that holds the JSON of an event. It is the data of
 // NewEntry, at a tenth of the cost.
 func dataOf(event []byte) string {
 	raw := protowire.AppendTag(make([]byte, 0, len(event)+8), 2, protowire.BytesType)

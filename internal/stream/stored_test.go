@@ -48,7 +48,7 @@ func TestStoredLog(t *testing.T) {
 			if test.bytes > 0 && len(stored) > test.bytes {
 				t.Errorf("it takes %d bytes, want at most %d", len(stored), test.bytes)
 			}
-			for _, data := range [][]byte{stored, plain} { // plain is that of an older version
+			for _, data := range [][]byte{stored, plain} { // plain is the log as an older version wrote it
 				var read stream.StoredLog
 				if err := json.Unmarshal(data, &read); err != nil {
 					t.Fatal(err)

@@ -38,8 +38,8 @@ var (
 	long  = []float64{.005, .025, .1, .5, 1, 5, 10, 30, 60, 300, 900, 3600, 4 * 3600}
 )
 
-// NewMetrics returns metrics with a registry of their own, which also has those
-// of the Go runtime and the process. version is that of the program.
+// NewMetrics returns metrics with a registry of their own, which also has the metrics
+// of the Go runtime and the process. version is the program's.
 func NewMetrics(version string) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -22,7 +22,7 @@ const referenceHead = `# Metrics
 <!-- Made from internal/telemetry by: go test ./internal/telemetry -run Reference -update -->
 
 ` + "`GET /metrics`" + ` of the API, and of a worker at its ` + "`--health-listen`" + `, serves these in the
-Prometheus text format, beside those of the Go runtime (` + "`go_…`" + `) and the process
+Prometheus text format, beside the metrics of the Go runtime (` + "`go_…`" + `) and the process
 (` + "`process_…`" + `). Labels never hold text of clients, documents or providers. The gauges of
 documents and queues are read at a scrape, at most every 10 s, and count over all
 workspaces and processes: take them from one process. All others count what their process

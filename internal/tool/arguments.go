@@ -120,7 +120,7 @@ func mistake(e *jsonschema.ValidationError) string {
 	case *kind.Type:
 		return fmt.Sprintf("%s must be of type %s", place, strings.Join(k.Want, " or "))
 	case *kind.AdditionalProperties:
-		return fmt.Sprintf("%s must have no other properties than those of the schema", place)
+		return fmt.Sprintf("%s must have no other properties than the schema's", place)
 	default:
 		return fmt.Sprintf("%s does not meet %s", place, strings.Join(e.ErrorKind.KeywordPath(), "/"))
 	}

@@ -32,7 +32,7 @@ type Asked struct {
 
 // Ask asks a webhook about a question. An answer of the type text/event-stream, or of
 // another text type, is passed to text as it comes, and is the Answer of the result too.
-// The error is that of text, or the cause of ctx; all other failures are in the result.
+// The error is the error of text, or the cause of ctx; all other failures are in the result.
 func (s *Sender) Ask(ctx context.Context, m Message, text func(string) error) (Asked, error) {
 	request, err := newRequest(ctx, m, time.Now())
 	if err != nil {

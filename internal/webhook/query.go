@@ -63,7 +63,7 @@ type QueryAnswer struct {
 	Filters       *knowledge.Filter   `json:"filters,omitempty"`
 }
 
-// GivenChunk is a passage that a webhook gives in place of those of a search.
+// GivenChunk is a passage that a webhook gives in place of the passages of a search.
 type GivenChunk struct {
 	Value struct {
 		Content     string `json:"content"`
@@ -73,7 +73,7 @@ type GivenChunk struct {
 	} `json:"value"`
 }
 
-// SearchResult is a source that a webhook shows in place of those of the answer.
+// SearchResult is a source that a webhook shows in place of the sources of the answer.
 type SearchResult struct {
 	Title   string `json:"title"`
 	URL     string `json:"url"`

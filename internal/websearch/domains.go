@@ -18,7 +18,7 @@ type Domains []string
 const maxDomains = 100
 
 // ParseDomains reads a list of domains, such as example.com, which stands for its
-// sub-domains too. An address stands for its host. location is that of the list in a
+// sub-domains too. An address stands for its host. location is the location of the list in a
 // request.
 func ParseDomains(location string, given []string) (Domains, error) {
 	if len(given) > maxDomains {

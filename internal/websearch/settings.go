@@ -18,7 +18,7 @@ func SourceFields(location string, before, changed bool, provider knowledge.WebP
 
 // SettingFields returns what is wrong with changed settings of a project, as found at
 // location: what a search would refuse, or not do. provider is the instance's, "" = none.
-// Settings that are those of before are not checked again.
+// Settings that did not change are not checked again.
 func SettingFields(location string, before, changed *knowledge.WebSearchConfig, provider knowledge.WebProvider) []knowledge.Field {
 	if changed == nil || reflect.DeepEqual(before, changed) {
 		return nil

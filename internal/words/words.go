@@ -17,7 +17,7 @@ const (
 	maxQuestionWords = 64   // distinct words of a question that are used
 )
 
-// Stems are the stems of words that were looked up, that of a compound with its head behind a
+// Stems are the stems of words that were looked up, the stem of a compound with its head behind a
 // space. Texts repeat most of their words, and finding a stem takes as long as the rest of
 // indexing a word.
 type Stems map[string]string
@@ -34,7 +34,7 @@ func (s Stems) of(word string) string {
 	return found
 }
 
-// Document returns the words of text that are indexed, joined by spaces: those of the
+// Document returns the words of text that are indexed, joined by spaces: the words of the
 // text in its order, each compound with its head, and then the parts of its identifiers. It adds the stems that it
 // finds to known.
 func Document(text string, known Stems) string {

@@ -43,7 +43,7 @@ func TestPDF(t *testing.T) {
 		}
 		entries := regexp.MustCompile(`(\d{10}) 00000 n \n`).FindAllSubmatch(file[at:], -1)
 		if len(entries) < 10 {
-			t.Fatalf("%d objects, want those of several pages", len(entries))
+			t.Fatalf("%d objects, want the objects of several pages", len(entries))
 		}
 		for i, entry := range entries {
 			offset, err := strconv.Atoi(string(entry[1]))

@@ -68,7 +68,7 @@ func leastWidth(widths []int) int {
 }
 
 // shortenIDs cuts the ids in a column to the shortest beginnings that differ. Ids that are
-// words, such as those of projects, are short and stay.
+// words, such as the ids of projects, are short and stay.
 func shortenIDs(rows [][]string, column int) {
 	var ids []string
 	for _, row := range rows[1:] {

@@ -27,11 +27,11 @@ func failure(ctx context.Context, err error) error {
 	case "ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken":
 		return blob.Refused(ctx, err)
 	case "AuthorizationHeaderMalformed", "IllegalLocationConstraintException":
-		return blob.Gone(ctx, fmt.Errorf("the bucket may be in another region than that of blob.url: %w", err))
+		return blob.Gone(ctx, fmt.Errorf("the bucket may be in another region than blob.url names: %w", err))
 	}
 	switch status := statusOf(err); {
 	case status == http.StatusMovedPermanently:
-		return blob.Gone(ctx, fmt.Errorf("the bucket is in another region than that of blob.url: %w", err))
+		return blob.Gone(ctx, fmt.Errorf("the bucket is in another region than blob.url names: %w", err))
 	case status >= http.StatusMultipleChoices:
 		return blob.FromStatus(ctx, status, err)
 	}

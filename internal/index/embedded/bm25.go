@@ -18,7 +18,7 @@ const (
 	leastIDF   = 1e-6 // of a word in more than half of the passages
 )
 
-// BM25 returns the entries that share words with text. The scores equal the ones of
+// BM25 returns the entries that share words with text. The scores equal the scores of
 // FTS5's bm25 function, which takes 1 µs for each occurrence of each word; a
 // list in memory takes a hundredth of that.
 func (x *Index) BM25(ctx context.Context, q index.Query, text string) ([]knowledge.Hit, error) {

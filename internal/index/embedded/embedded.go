@@ -135,7 +135,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 }
 
 // pageBytes is the size of a page in a new file. A vector of 512 dimensions takes 2 KB and
-// some bytes, so pages of 4 KB hold one, and those of 8 KB three.
+// some bytes, so pages of 4 KB hold one, and pages of 8 KB three.
 const pageBytes = 8192
 
 // create creates the file, readable by its owner only. A file that is there keeps the size of

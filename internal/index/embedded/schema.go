@@ -54,7 +54,7 @@ CREATE TABLE IF NOT EXISTS entries (
 	chunk_id TEXT NOT NULL,
 	ordinal INTEGER NOT NULL,
 	dimension INTEGER NOT NULL,  -- 0 = no vector of any generation
-	language TEXT NOT NULL DEFAULT '', -- '' = that of the version
+	language TEXT NOT NULL DEFAULT '', -- '' = the version's
 	UNIQUE (version_id, chunk_id)
 );
 CREATE TABLE IF NOT EXISTS generations (

@@ -134,7 +134,7 @@ func (c Config) searchParam(limit int) index.AnnParam {
 	}
 }
 
-// collection is the collection of a generation, or the one of entries without a vector.
+// collection is the collection of a generation, or of the entries without a vector.
 type collection struct {
 	name       string
 	generation string // generationID, "" = of entries without a vector

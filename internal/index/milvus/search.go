@@ -44,7 +44,7 @@ func (x *Index) Dense(ctx context.Context, q port.Query, vector []float32) ([]kn
 }
 
 // BM25 returns the entries that share words with text, from the collection of the
-// query's generation and the one of entries without a vector.
+// query's generation and the collection of entries without a vector.
 func (x *Index) BM25(ctx context.Context, q port.Query, text string) ([]knowledge.Hit, error) {
 	leave, filter, err := x.begin(q)
 	if err != nil {

@@ -23,7 +23,7 @@ func embedOrders(t *testing.T, c Clients) {
 	together := embed(t, c, texts...)
 	for i, text := range texts {
 		if alone := embed(t, c, text)[0]; cosine(alone, together[i]) < 0.999 {
-			t.Errorf("vector %d is not that of %q", i, text)
+			t.Errorf("vector %d is not the vector of %q", i, text)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (s *server) take(ctx context.Context) (string, error) {
 	return name, err
 }
 
-// empty deletes all rows but those of the migrations, in whatever order.
+// empty deletes all rows but the rows of the migrations, in whatever order.
 const empty = `SET session_replication_role = replica;
 DO $$ DECLARE name text; BEGIN
 	FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'goose_db_version' LOOP
@@ -135,7 +135,7 @@ END $$`
 
 // giveBack empties a database for the next test.
 func (s *server) giveBack(name string) (err error) {
-	ctx := context.Background() // that of the test has ended
+	ctx := context.Background() // the test's context has ended
 	conn, err := pgx.Connect(ctx, s.url(name))
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func (f *fixture) endImport(i store.Import) {
 	f.must(f.EndRun(f.ctx, i.Workspace, i.RunID, store.RunEnd{Kind: knowledge.KindImport, Status: knowledge.RunCompleted}))
 }
 
-// counts are those of an import as it is now.
+// counts returns the counts of an import as it is now.
 func (f *fixture) counts(i store.Import) knowledge.ImportCounts {
 	f.Helper()
 	now, err := f.ImportForSystem(f.ctx, i.ImportRef)

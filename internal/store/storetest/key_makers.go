@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// keyMakers looks at keys that keys have made, whose stored bounds are wider than those of
+// keyMakers looks at keys that keys have made, whose stored bounds are wider than the bounds of
 // their makers.
 func keyMakers(f *fixture) {
 	now := time.Now().UTC().Truncate(time.Microsecond)

@@ -96,7 +96,7 @@ func roomForUploads(f *fixture) {
 }
 
 // roomForVersions sets the pages of six versions at once in a project that has room for
-// those of three.
+// the pages of three.
 func roomForVersions(f *fixture) {
 	f.limit(knowledge.LimitsConfig{Pages: 35, Bytes: 1000})
 	errs := make(chan error, 6)

@@ -262,7 +262,7 @@ func stages(f *fixture) {
 		f.Errorf("warnings of a version that nobody sees: %+v", d.Warnings)
 	}
 	if d := f.document(v.Document); d.PageCount != 3 || d.Stage != knowledge.StageExtract {
-		f.Errorf("%d pages in stage %s: facts are those of what readers see", d.PageCount, d.Stage)
+		f.Errorf("%d pages in stage %s: facts are of the version that readers see", d.PageCount, d.Stage)
 	}
 	_, err = f.Publish(f.ctx, v2.VersionRef)
 	f.must(err)
