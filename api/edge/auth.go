@@ -19,23 +19,23 @@ const WorkspaceHeader = "Cairn-Workspace"
 // Principal returns the principal of a request: authenticated by its credentials,
 // in the workspace of its path ("" = the path has none), as it acts for the user
 // whom the request names.
-func (e *Edge) Principal(r *http.Request, workspace string, acting access.Acting) (knowledge.Principal, error) {
+func (e *Edge) Principal(r *http.Request, workspace string, as access.Acting) (knowledge.Principal, error) {
 	p, err := e.prove(r, workspace)
 	if err != nil {
 		return p, err
 	}
-	if acting == (access.Acting{}) {
+	if as == (access.Acting{}) {
 		return p, nil
 	}
-	return e.deps.Access.As(r.Context(), p, acting)
+	return e.deps.Access.As(r.Context(), p, as)
 }
 
 // AsReader returns the principal without what its key may manage, if the request
 // reads for a user: it sees what that user sees.
 func AsReader(r *http.Request, p knowledge.Principal) knowledge.Principal {
-	acting := ActingFromQuery(r)
+	as := ActingFromQuery(r)
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if reads && p.KeyID() != "" && (acting.User != "" || acting.ExternalUser != "") {
+	if reads && p.KeyID() != "" && (as.User != "" || as.ExternalUser != "") {
 		return p.Reader()
 	}
 	return p
@@ -45,21 +45,21 @@ func AsReader(r *http.Request, p knowledge.Principal) knowledge.Principal {
 // path. It asks the store once for a request.
 func (e *Edge) prove(r *http.Request, workspace string) (knowledge.Principal, error) {
 	c := callOf(r.Context())
-	if c.proved != nil && c.provedIn == workspace {
-		return *c.proved, nil
+	if c.sender != nil && c.senderWorkspace == workspace {
+		return *c.sender, nil
 	}
-	given := Credentials(r)
+	credentials := Credentials(r)
 	if workspace != "" {
-		given.Workspace = ""
+		credentials.Workspace = ""
 	}
-	p, err := e.deps.Access.Authenticate(r.Context(), given)
+	p, err := e.deps.Access.Authenticate(r.Context(), credentials)
 	if err == nil && workspace != "" {
 		p, err = e.deps.Access.In(r.Context(), p, workspace)
 	}
 	if err != nil {
 		return knowledge.Principal{}, err
 	}
-	c.proved, c.provedIn = &p, workspace
+	c.sender, c.senderWorkspace = &p, workspace
 	return p, nil
 }
 

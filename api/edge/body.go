@@ -15,11 +15,11 @@ import (
 
 // BodyError returns the error that a client sees when its body could not be read.
 func BodyError(err error) error {
-	var known *knowledge.Error
+	var codeError *knowledge.Error
 	var tooLarge *http.MaxBytesError
 	var timeout net.Error
 	switch {
-	case errors.As(err, &known):
+	case errors.As(err, &codeError):
 		return err
 	case errors.As(err, &tooLarge):
 		return knowledge.TooLarge("body", tooLarge.Limit).WithCause(err)
@@ -49,15 +49,15 @@ func (e *Edge) DecodeBody(r *http.Request, v any) error {
 func (e *Edge) DecodeJSON(body []byte, v any) error { return e.decode("application/json", body, v) }
 
 func (e *Edge) decode(contentType string, body []byte, v any) error {
-	var parsed any
-	err := e.api.Unmarshal(contentType, body, &parsed)
+	var value any
+	err := e.api.Unmarshal(contentType, body, &value)
 	switch {
 	case errors.Is(err, huma.ErrUnknownContentType):
 		return knowledge.Errorf(knowledge.CodeUnsupportedFormat, "the body must be application/json")
 	case err != nil:
 		return knowledge.Errorf(knowledge.CodeMalformed, "the body %v", err)
 	}
-	if err := knowledge.InvalidFields(e.schemas.check(reflect.TypeOf(v).Elem(), parsed, "body")); err != nil {
+	if err := knowledge.InvalidFields(e.schemas.check(reflect.TypeOf(v).Elem(), value, "body")); err != nil {
 		return err
 	}
 	if err := ParseJSON(body, v); err != nil {
@@ -80,11 +80,11 @@ func newBodySchemas() *bodySchemas {
 // DecodeField reads the JSON of one field of a form into v, as strictly as
 // DecodeBody reads a body.
 func (e *Edge) DecodeField(field string, data []byte, v any) error {
-	var parsed any
-	if err := ParseJSON(data, &parsed); err != nil {
+	var value any
+	if err := ParseJSON(data, &value); err != nil {
 		return knowledge.Invalid("body."+field, "%v", err)
 	}
-	if err := knowledge.InvalidFields(e.schemas.check(reflect.TypeOf(v).Elem(), parsed, "body", field)); err != nil {
+	if err := knowledge.InvalidFields(e.schemas.check(reflect.TypeOf(v).Elem(), value, "body", field)); err != nil {
 		return err
 	}
 	if err := ParseJSON(data, v); err != nil {
@@ -95,7 +95,7 @@ func (e *Edge) DecodeField(field string, data []byte, v any) error {
 
 // check returns what is wrong with a parsed value that stands at a path of the
 // request.
-func (b *bodySchemas) check(t reflect.Type, parsed any, at ...string) []knowledge.Field {
+func (b *bodySchemas) check(t reflect.Type, value any, at ...string) []knowledge.Field {
 	schema := b.schema(t)
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -104,12 +104,12 @@ func (b *bodySchemas) check(t reflect.Type, parsed any, at ...string) []knowledg
 		path.Push(part)
 	}
 	result := &huma.ValidateResult{}
-	huma.Validate(b.registry, schema, path, huma.ModeWriteToServer, parsed, result)
+	huma.Validate(b.registry, schema, path, huma.ModeWriteToServer, value, result)
 	var fields []knowledge.Field
 	for _, err := range result.Errors {
 		var detail *huma.ErrorDetail
 		if errors.As(err, &detail) {
-			fields = append(fields, knowledge.Field{Location: detail.Location, Message: knowledge.Cut(detail.Message, maxRepeated)})
+			fields = append(fields, knowledge.Field{Location: detail.Location, Message: knowledge.Cut(detail.Message, maxHumaMessage)})
 		}
 	}
 	return fields

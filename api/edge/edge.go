@@ -44,7 +44,7 @@ type Access interface {
 	In(ctx context.Context, p knowledge.Principal, workspace string) (knowledge.Principal, error)
 	// As returns the principal as it acts for a user, in a conversation. A
 	// conversation that is not that user's is CodeNotFound.
-	As(ctx context.Context, p knowledge.Principal, acting access.Acting) (knowledge.Principal, error)
+	As(ctx context.Context, p knowledge.Principal, as access.Acting) (knowledge.Principal, error)
 }
 
 // Keys claims the Idempotency-Keys of requests.

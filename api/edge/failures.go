@@ -20,11 +20,11 @@ const (
 // concurrent use. Its memory is bounded: above maxAddresses it forgets some address.
 type failures struct {
 	mu        sync.Mutex
-	addresses map[netip.Prefix]failed
+	addresses map[netip.Prefix]failureCount
 }
 
-// failed is how often credentials were wrong since a time.
-type failed struct {
+// failureCount is how often credentials were wrong since a time.
+type failureCount struct {
 	since time.Time
 	count int
 }
@@ -35,7 +35,7 @@ func (f *failures) add(address netip.Prefix, now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.addresses == nil {
-		f.addresses = map[netip.Prefix]failed{}
+		f.addresses = map[netip.Prefix]failureCount{}
 	}
 	entry, known := f.addresses[address]
 	if !known && len(f.addresses) >= maxAddresses {
@@ -45,7 +45,7 @@ func (f *failures) add(address netip.Prefix, now time.Time) time.Duration {
 		}
 	}
 	if now.Sub(entry.since) >= failuresWindow {
-		entry = failed{since: now}
+		entry = failureCount{since: now}
 	}
 	entry.count = min(entry.count+1, failuresPerMinute+1)
 	f.addresses[address] = entry
@@ -76,9 +76,9 @@ func clientOf(remoteAddress string) (netip.Prefix, bool) {
 // unauthorized, or rate_limited if its address sent too many of them. It counts a request
 // once. Valid credentials never come here, so that they pass from every address.
 func (e *Edge) refuse(r *http.Request) func(unauthorized *knowledge.Error) *knowledge.Error {
-	given := Credentials(r)
+	credentials := Credentials(r)
 	network, known := clientOf(r.RemoteAddr)
-	if !known || given.Key == "" && given.Bearer == "" && r.URL.Query().Get("token") == "" {
+	if !known || credentials.Key == "" && credentials.Bearer == "" && r.URL.Query().Get("token") == "" {
 		return nil
 	}
 	wait := sync.OnceValue(func() time.Duration { return e.failures.add(network, time.Now()) })
@@ -86,8 +86,8 @@ func (e *Edge) refuse(r *http.Request) func(unauthorized *knowledge.Error) *know
 		if wait() <= 0 {
 			return unauthorized
 		}
-		limited := knowledge.Errorf(knowledge.CodeRateLimited, "%d wrong keys, tokens or links came from this address within a minute; wait, and check the key", failuresPerMinute)
-		limited.RetryAfter = wait()
-		return limited
+		rateLimit := knowledge.Errorf(knowledge.CodeRateLimited, "%d wrong keys, tokens or links came from this address within a minute; wait, and check the key", failuresPerMinute)
+		rateLimit.RetryAfter = wait()
+		return rateLimit
 	}
 }

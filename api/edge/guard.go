@@ -16,19 +16,19 @@ import (
 
 // call is what observe and guard learned about a request.
 type call struct {
-	log       *slog.Logger // of the server; RequestLog adds what follows
-	id        string       // of the request
-	method    string
-	principal knowledge.Principal                                  // who may do what the route does
-	proved    *knowledge.Principal                                 // whose credentials these are
-	holder    *Holder                                              // of the link that opened it
-	provedIn  string                                               // the workspace of the path
-	body      []byte                                               // nil if the route streams
-	release   func()                                               // releases the memory of the body
-	claim     *idempotency.Claim                                   // nil without an Idempotency-Key
-	partly    bool                                                 // a part of the request was done, although the rest was refused
-	refuse    func(unauthorized *knowledge.Error) *knowledge.Error // counts wrong credentials; nil = the request has none
-	later     func()                                               // answers the request after its handler has returned; nil = the handler did
+	log             *slog.Logger // of the server; RequestLog adds what follows
+	id              string       // of the request
+	method          string
+	principal       knowledge.Principal                                  // who may do what the route does
+	sender          *knowledge.Principal                                 // whose credentials these are
+	holder          *Holder                                              // of the link that opened it
+	senderWorkspace string                                               // the workspace of the path
+	body            []byte                                               // nil if the route streams
+	release         func()                                               // releases the memory of the body
+	claim           *idempotency.Claim                                   // nil without an Idempotency-Key
+	partly          bool                                                 // a part of the request was done, although the rest was refused
+	refuse          func(unauthorized *knowledge.Error) *knowledge.Error // counts wrong credentials; nil = the request has none
+	later           func()                                               // answers the request after its handler has returned; nil = the handler did
 }
 
 type callKey struct{}

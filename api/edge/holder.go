@@ -21,8 +21,8 @@ func HolderOf(ctx context.Context) Holder {
 	switch {
 	case c.holder != nil:
 		return *c.holder
-	case c.proved != nil:
-		return Holder{c.proved.KeyID(), c.proved.ExpiresAt()}
+	case c.sender != nil:
+		return Holder{c.sender.KeyID(), c.sender.ExpiresAt()}
 	}
 	return Holder{}
 }

@@ -69,11 +69,11 @@ func keep(r *http.Request, rt *Route, c *call, out *heldBack) error {
 		body, kind = nil, ""
 	}
 	if rt.Secret {
-		sealed, err := seal(r, body)
+		box, err := seal(r, body)
 		if err != nil {
 			return fmt.Errorf("seal an answer: %w", err)
 		}
-		body, kind = sealed, sealedType+kind
+		body, kind = box, sealedType+kind
 	}
 	return c.claim.Answer(ctx, out.code(), kind, body)
 }
@@ -82,12 +82,12 @@ func keep(r *http.Request, rt *Route, c *call, out *heldBack) error {
 func replay(w http.ResponseWriter, r *http.Request, earlier *store.IdempotencyRecord) {
 	kind, body := earlier.ContentType, earlier.Response
 	if plain, ok := strings.CutPrefix(kind, sealedType); ok {
-		opened, err := unseal(r, body)
+		answer, err := unseal(r, body)
 		if err != nil {
 			WriteError(w, r, knowledge.Errorf(knowledge.CodeConflict, "the answer to this request contains a secret: repeat it with the same credentials").WithCause(err))
 			return
 		}
-		kind, body = plain, opened
+		kind, body = plain, answer
 	}
 	if kind != "" {
 		w.Header().Set("Content-Type", kind)
@@ -98,7 +98,7 @@ func replay(w http.ResponseWriter, r *http.Request, earlier *store.IdempotencyRe
 
 // RunID returns the id for the run that the request starts: the same one when
 // the request is repeated under its Idempotency-Key.
-func RunID(ctx context.Context) (id string, repeated bool) {
+func RunID(ctx context.Context) (id string, again bool) {
 	if c := callOf(ctx).claim; c != nil {
 		return c.Run, c.Repeated
 	}

@@ -40,7 +40,7 @@ func (w *response) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter. It returns os.ErrDeadlineExceeded for a
 // client that stopped reading. The server takes the deadline away after the answer.
-func (w *response) Write(p []byte) (written int, err error) {
+func (w *response) Write(p []byte) (total int, err error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
@@ -48,12 +48,12 @@ func (w *response) Write(p []byte) (written int, err error) {
 	for piece := range slices.Chunk(p, writePiece) {
 		_ = control.SetWriteDeadline(time.Now().Add(writePatience)) // not a connection, as in tests
 		n, err := w.ResponseWriter.Write(piece)
-		written, w.bytes = written+n, w.bytes+int64(n)
+		total, w.bytes = total+n, w.bytes+int64(n)
 		if err != nil {
-			return written, err
+			return total, err
 		}
 	}
-	return written, nil
+	return total, nil
 }
 
 // Unwrap lets http.ResponseController reach the connection.
@@ -145,30 +145,30 @@ func (e *Edge) done(r *http.Request, rec *response, took time.Duration) {
 func (e *Edge) routes() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler, pattern := e.mux.Handler(r)
-		escaped := r.URL.EscapedPath()
-		redirected := path.Clean(escaped) != escaped
-		if pattern != "" && !redirected {
+		address := r.URL.EscapedPath()
+		redirects := path.Clean(address) != address
+		if pattern != "" && !redirects {
 			e.mux.ServeHTTP(w, r)
 			return
 		}
-		none := &unrouted{header: http.Header{}}
-		if !redirected {
+		none := &muxAnswer{header: http.Header{}}
+		if !redirects {
 			handler.ServeHTTP(none, r)
 		}
 		if none.status != http.StatusMethodNotAllowed {
 			writeProblem(w, r, newProblem(knowledge.Errorf(knowledge.CodeNotFound, "there is no such route; see /docs")))
 			return
 		}
-		allow := e.allowed(r)
+		allow := e.allowedMethods(r)
 		p := newProblem(knowledge.Errorf(knowledge.CodeMethodNotAllowed, "this route does not have the method %s; it has %s", r.Method, allow))
 		p.headers.Set("Allow", allow)
 		writeProblem(w, r, p)
 	})
 }
 
-// allowed returns the methods of the route whose path fits a request best. ServeMux
+// allowedMethods returns the methods of the route whose path fits a request best. ServeMux
 // would also name the methods of routes with a wildcard in the place of a word.
-func (e *Edge) allowed(r *http.Request) string {
+func (e *Edge) allowedMethods(r *http.Request) string {
 	_, pattern := e.paths.Handler(r)
 	methods := slices.Clone(e.methods[pattern])
 	if slices.Contains(methods, http.MethodGet) {
@@ -178,17 +178,17 @@ func (e *Edge) allowed(r *http.Request) string {
 	return strings.Join(methods, ", ")
 }
 
-// unrouted records the answer of ServeMux to a request without a handler.
-type unrouted struct {
+// muxAnswer records the answer of ServeMux to a request without a handler.
+type muxAnswer struct {
 	header http.Header
 	status int
 }
 
 // Header implements http.ResponseWriter.
-func (u *unrouted) Header() http.Header { return u.header }
+func (u *muxAnswer) Header() http.Header { return u.header }
 
 // WriteHeader implements http.ResponseWriter.
-func (u *unrouted) WriteHeader(status int) { u.status = status }
+func (u *muxAnswer) WriteHeader(status int) { u.status = status }
 
 // Write implements http.ResponseWriter.
-func (u *unrouted) Write(p []byte) (int, error) { return len(p), nil }
+func (u *muxAnswer) Write(p []byte) (int, error) { return len(p), nil }

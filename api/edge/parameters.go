@@ -25,14 +25,14 @@ func checkQuery(op *huma.Operation, rt *Route, r *http.Request) error {
 	if err != nil {
 		return knowledge.Errorf(knowledge.CodeMalformed, "the query string of the URL cannot be parsed: %% needs two hexadecimal digits behind it, and & stands between parameters").WithCause(err)
 	}
-	known := queryParameters(op, rt)
+	types := queryParameters(op, rt)
 	var wrong []knowledge.Field
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		kind, ok := known[name]
+		kind, ok := types[name]
 		message := ""
 		switch _, notBoolean := strconv.ParseBool(query.Get(name)); {
 		case !ok:
-			message = unknownParameter(name, slices.Sorted(maps.Keys(known)))
+			message = unknownParameter(name, slices.Sorted(maps.Keys(types)))
 		case kind == huma.TypeBoolean && query.Get(name) != "" && notBoolean != nil:
 			message = "must be true or false"
 		default:
@@ -45,31 +45,31 @@ func checkQuery(op *huma.Operation, rt *Route, r *http.Request) error {
 
 // queryParameters returns the types of the query parameters that an operation has.
 func queryParameters(op *huma.Operation, rt *Route) map[string]string {
-	known := map[string]string{}
+	types := map[string]string{}
 	if !rt.Public { // guard reads for whom the request acts
 		for _, name := range []string{"userId", "external_user_id", "session_id"} {
-			known[name] = huma.TypeString
+			types[name] = huma.TypeString
 		}
 	}
 	for _, p := range op.Parameters {
 		if p.In == "query" {
-			known[p.Name] = p.Schema.Type
+			types[p.Name] = p.Schema.Type
 		}
 	}
-	return known
+	return types
 }
 
-func unknownParameter(name string, known []string) string {
+func unknownParameter(name string, names []string) string {
 	plain := strings.NewReplacer("_", "", "-", "")
-	for _, other := range known {
+	for _, other := range names {
 		if strings.EqualFold(plain.Replace(name), plain.Replace(other)) {
 			return fmt.Sprintf("is not a parameter of this route; it is written %s", other)
 		}
 	}
-	if len(known) == 0 {
+	if len(names) == 0 {
 		return "is not a parameter of this route, which has none"
 	}
-	return "is not a parameter of this route, which has " + strings.Join(known, ", ")
+	return "is not a parameter of this route, which has " + strings.Join(names, ", ")
 }
 
 // IsSet reports whether a boolean query parameter is true. guard has refused other

@@ -84,11 +84,11 @@ func (p *Problem) ContentType(string) string { return problemType }
 
 // The bounds of an error's body, whatever was sent.
 const (
-	maxLocation = 200 // code points; a location may be a path that the client made up
-	maxMessage  = 400 // code points, of which a message repeats at most 200 of a value (knowledge.Messagef)
-	maxRepeated = 200 // code points of a message that huma made
-	maxErrors   = 20
-	maxProblem  = 7900 // bytes of the whole body
+	maxLocation    = 200 // code points; a location may be a path that the client made up
+	maxMessage     = 400 // code points, of which a message repeats at most 200 of a value (knowledge.Messagef)
+	maxHumaMessage = 200 // code points of a message that huma made
+	maxErrors      = 20
+	maxProblem     = 7900 // bytes of the whole body
 )
 
 // addFields lists the wrong fields within these bounds. The detail counts the
@@ -100,8 +100,8 @@ func (p *Problem) addFields(fields []knowledge.Field) {
 	for len(p.Errors) > 1 && p.size() > maxProblem {
 		p.Errors = p.Errors[:len(p.Errors)-1]
 	}
-	if left := len(fields) - len(p.Errors); left > 0 {
-		p.Detail += fmt.Sprintf(" (%d more are not listed)", left)
+	if more := len(fields) - len(p.Errors); more > 0 {
+		p.Detail += fmt.Sprintf(" (%d more are not listed)", more)
 	}
 }
 
@@ -138,11 +138,11 @@ func newProblem(e *knowledge.Error) *Problem {
 // Classify returns the error with a code that err is or stands for.
 func Classify(err error) *knowledge.Error {
 	var tooLarge *http.MaxBytesError
-	known, ok := errors.AsType[*knowledge.Error](err)
+	codeError, ok := errors.AsType[*knowledge.Error](err)
 	provider, fromModel := errors.AsType[*model.Error](err)
 	switch {
 	case ok:
-		return known
+		return codeError
 	case fromModel:
 		return provider.Public()
 	case errors.As(err, &tooLarge):
@@ -238,7 +238,7 @@ func reshape(_ huma.Context, _ string, v any) (any, error) {
 	}
 	e := knowledge.Errorf(code, "%s", detail)
 	for _, d := range theirs.Errors {
-		e.Fields = append(e.Fields, knowledge.Field{Location: d.Location, Message: knowledge.Cut(d.Message, maxRepeated)})
+		e.Fields = append(e.Fields, knowledge.Field{Location: d.Location, Message: knowledge.Cut(d.Message, maxHumaMessage)})
 	}
 	p := newProblem(e)
 	p.Status = theirs.Status

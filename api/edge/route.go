@@ -35,7 +35,7 @@ const routeMetadata = "route"
 // gets the principal of the caller as it acts for the user whom the query
 // parameters name, in the workspace of the path; on a public route, none.
 func Handle[I, O any](e *Edge, rt Route, h func(context.Context, knowledge.Principal, *I) (*O, error)) {
-	op := rt.described()
+	op := rt.operation()
 	huma.Register(e.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := h(ctx, callOf(ctx).principal, in)
 		if err != nil {
@@ -49,7 +49,7 @@ func Handle[I, O any](e *Edge, rt Route, h func(context.Context, knowledge.Princ
 // large or not JSON. The handler reads its request and writes its response
 // itself; rt.Operation describes both. A hidden operation is not in openapi.json.
 func HandleRaw(e *Edge, rt Route, h func(w http.ResponseWriter, r *http.Request, p knowledge.Principal)) {
-	op := rt.described()
+	op := rt.operation()
 	if !op.Hidden {
 		e.api.OpenAPI().AddOperation(&op)
 	}
@@ -59,8 +59,8 @@ func HandleRaw(e *Edge, rt Route, h func(w http.ResponseWriter, r *http.Request,
 	})
 }
 
-// described returns the operation with its limits, its errors and its security.
-func (rt Route) described() huma.Operation {
+// operation returns the operation with its limits, its errors and its security.
+func (rt Route) operation() huma.Operation {
 	if rt.Limit == 0 {
 		rt.Limit = SmallBody
 	}
@@ -89,7 +89,7 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	// the request in the middle of a long answer. guard sets one and takes it
 	// away again.
 	op.BodyReadTimeout = -1
-	rt := op.Metadata[routeMetadata].(*Route) // every operation is made by route.described
+	rt := op.Metadata[routeMetadata].(*Route) // every operation is made by Route.operation
 	serve := func(w http.ResponseWriter, r *http.Request) { handler(humago.NewContext(op, r, w)) }
 	pattern := op.Path
 	if pattern == "/" {

@@ -29,15 +29,15 @@ func seal(r *http.Request, plain []byte) ([]byte, error) {
 }
 
 // unseal opens what seal made, given the same credentials.
-func unseal(r *http.Request, sealed []byte) ([]byte, error) {
+func unseal(r *http.Request, box []byte) ([]byte, error) {
 	aead, err := sealer(r)
 	if err != nil {
 		return nil, err
 	}
-	if len(sealed) < aead.NonceSize() {
+	if len(box) < aead.NonceSize() {
 		return nil, errors.New("a sealed answer is too short")
 	}
-	return aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], nil)
+	return aead.Open(nil, box[:aead.NonceSize()], box[aead.NonceSize():], nil)
 }
 
 func sealer(r *http.Request) (cipher.AEAD, error) {

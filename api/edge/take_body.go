@@ -20,7 +20,7 @@ const (
 	// memoryPatience is how long a large body waits for room.
 	memoryPatience = 20 * time.Second
 	// How much of a refused body is read, and for how long.
-	maxDrained   = 64 << 20
+	maxDrain     = 64 << 20
 	drainTimeout = 5 * time.Second
 )
 
@@ -31,8 +31,8 @@ func (e *Edge) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (bo
 	if r.ContentLength > limit {
 		return nil, nil, knowledge.TooLarge("body", limit)
 	}
-	var held int64
-	release = sync.OnceFunc(func() { e.memory.Release(held) })
+	var reserve int64
+	release = sync.OnceFunc(func() { e.memory.Release(reserve) })
 	source := NewSteady(w, r, limit)
 	defer source.End()
 	var buffer bytes.Buffer
@@ -45,9 +45,9 @@ func (e *Edge) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (bo
 			if size = min(2*size, limit+1); r.ContentLength > 0 {
 				size = r.ContentLength
 			}
-			room := min(size, e.cfg.BodyMemory) - held
+			room := min(size, e.cfg.BodyMemory) - reserve
 			if err = e.takeMemory(r.Context(), room); err == nil {
-				held += room
+				reserve += room
 				buffer.Grow(int(size) - buffer.Len())
 				continue
 			}
@@ -83,7 +83,7 @@ func (e *Edge) takeMemory(ctx context.Context, bytes int64) error {
 type Steady struct {
 	r       io.Reader
 	control *http.ResponseController
-	waited  time.Duration // for the client
+	wait    time.Duration // for the client
 	bytes   int64
 }
 
@@ -94,11 +94,11 @@ func NewSteady(w http.ResponseWriter, r *http.Request, limit int64) *Steady {
 
 // Read implements io.Reader.
 func (b *Steady) Read(p []byte) (int, error) {
-	began, earned := time.Now(), time.Duration(b.bytes/bodyRate)*time.Second
-	_ = b.control.SetReadDeadline(began.Add(bodyPatience + earned - b.waited)) // not a connection, as in tests
+	began, extra := time.Now(), time.Duration(b.bytes/bodyRate)*time.Second
+	_ = b.control.SetReadDeadline(began.Add(bodyPatience + extra - b.wait)) // not a connection, as in tests
 	n, err := b.r.Read(p)
 	b.bytes += int64(n)
-	b.waited += time.Since(began)
+	b.wait += time.Since(began)
 	return n, err
 }
 
@@ -113,5 +113,5 @@ func drain(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTimeout))
-	_, _ = io.CopyN(io.Discard, r.Body, maxDrained) // the answer goes out anyway
+	_, _ = io.CopyN(io.Discard, r.Body, maxDrain) // the answer goes out anyway
 }

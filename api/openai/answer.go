@@ -62,7 +62,7 @@ type Citation struct {
 func (o Outcome) finish() string { return cmp.Or(o.FinishReason, model.FinishStop) }
 
 // cited returns the passages that the answer cites.
-func (o Outcome) cited() []Citation {
+func (o Outcome) citations() []Citation {
 	list := []Citation{}
 	for _, c := range o.Sources {
 		if c.Used {

@@ -31,7 +31,7 @@ func (s *Server) createChatCompletion(w http.ResponseWriter, r *http.Request, _ 
 	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
 		return err
 	}
-	as := acting(b.ActingBody, edge.ActingFromQuery(r))
+	as := mergeActing(b.ActingBody, edge.ActingFromQuery(r))
 	p, err := s.deps.Edge.Principal(r, r.PathValue("workspaceId"), as)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *Server) createChatCompletion(w http.ResponseWriter, r *http.Request, _ 
 
 // forward sends the request to the endpoint of the instance's chat model and relays its
 // answer as it comes.
-func (s *Server) forward(w http.ResponseWriter, r *http.Request, p knowledge.Principal, body []byte, streamed bool) error {
+func (s *Server) forward(w http.ResponseWriter, r *http.Request, p knowledge.Principal, body []byte, stream bool) error {
 	project, err := s.deps.Questions.Project(r.Context(), p, "")
 	if err != nil {
 		return err
@@ -75,12 +75,12 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, p knowledge.Pri
 	if body, err = forwardedBody(body); err != nil {
 		return err
 	}
-	answer, err := s.deps.Models.Chat.ForwardChat(r.Context(), body, streamed)
+	answer, err := s.deps.Models.Chat.ForwardChat(r.Context(), body, stream)
 	if err != nil {
 		return refusedByModel(err)
 	}
 	defer answer.Close()
-	if !streamed {
+	if !stream {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(answer.Whole()) // an error here is the connection's
 		return nil

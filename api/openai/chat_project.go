@@ -22,7 +22,7 @@ const runHeader = "Cairn-Run-Id"
 
 // askProject answers with a project: the request is a question, which starts a run.
 func (s *Server) askProject(w http.ResponseWriter, r *http.Request, p knowledge.Principal, slug string, b ChatRequest) error {
-	asked, err := b.question(slug)
+	request, err := b.question(slug)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *Server) askProject(w http.ResponseWriter, r *http.Request, p knowledge.
 		}
 		defer release()
 	}
-	started, err := s.start(w, r, p, asked)
+	started, err := s.start(w, r, p, request)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return unknownModel(b.Model, err)
 	}
@@ -49,13 +49,13 @@ func (s *Server) askProject(w http.ResponseWriter, r *http.Request, p knowledge.
 }
 
 // start starts the run of a question, or finds the run of the same request.
-func (s *Server) start(w http.ResponseWriter, r *http.Request, p knowledge.Principal, asked question.Request) (question.Started, error) {
+func (s *Server) start(w http.ResponseWriter, r *http.Request, p knowledge.Principal, request question.Request) (question.Started, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return question.Started{}, edge.BodyError(err)
 	}
-	asked.Idempotency = idempotency.Request{Key: r.Header.Get(edge.IdempotencyHeader), Route: r.URL.Path, Hash: idempotency.Hash(bytes.TrimSpace(body))}
-	started, err := s.deps.Questions.Start(r.Context(), p, asked)
+	request.Idempotency = idempotency.Request{Key: r.Header.Get(edge.IdempotencyHeader), Route: r.URL.Path, Hash: idempotency.Hash(bytes.TrimSpace(body))}
+	started, err := s.deps.Questions.Start(r.Context(), p, request)
 	s.deps.WriteAllowance(w, started.Allowance)
 	if started.Repeated {
 		w.Header().Set(edge.ReplayedHeader, "true")
@@ -148,11 +148,11 @@ func override(model string, temperature *float64, maxTokens *int) json.RawMessag
 	if len(settings) == 0 {
 		return nil
 	}
-	encoded, err := json.Marshal(map[string]any{"ai": settings})
+	data, err := json.Marshal(map[string]any{"ai": settings})
 	if err != nil {
 		return nil // strings and finite numbers have JSON
 	}
-	return encoded
+	return data
 }
 
 // completion is a run as a chat completion.
@@ -173,7 +173,7 @@ func (c *completion) whole(w http.ResponseWriter, r *http.Request) error {
 		case stream.TopicCompleted:
 			out, err = c.server.outcome(r.Context(), c.principal, c.run, item)
 		case stream.TopicError:
-			err = ended(item)
+			err = runError(item)
 		}
 		return err
 	})
@@ -184,7 +184,7 @@ func (c *completion) whole(w http.ResponseWriter, r *http.Request) error {
 	edge.WriteJSON(w, http.StatusOK, ChatCompletion{
 		ID: c.id(), Object: "chat.completion", Created: c.run.CreatedAt.Unix(), Model: c.model,
 		Choices: []ChatChoice{{FinishReason: out.finish(), Message: ChatAnswer{
-			Role: "assistant", Content: &text, Annotations: out.annotations(marks, c.server.deps.Address(r)), Citations: out.cited(), Searches: out.Choices,
+			Role: "assistant", Content: &text, Annotations: out.annotations(marks, c.server.deps.Address(r)), Citations: out.citations(), Searches: out.Choices,
 		}}},
 		Usage: newUsage(out.Usage),
 	})
@@ -200,8 +200,8 @@ func (s *Server) outcome(ctx context.Context, p knowledge.Principal, run store.R
 	return s.deps.Runs.Outcome(ctx, p, run, event.Ref)
 }
 
-// ended returns the error with which a run ended.
-func ended(item stream.Item) error {
+// runError returns the error with which a run ended.
+func runError(item stream.Item) error {
 	var failure knowledge.Failure
 	event, err := stream.DecodeEvent(item.Data)
 	if err != nil || json.Unmarshal(event.Data, &failure) != nil || failure.Code == "" {

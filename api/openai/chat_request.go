@@ -101,9 +101,9 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// acting returns the user for whom the request acts, as its body and the query of its
+// mergeActing returns the user for whom the request acts, as its body and the query of its
 // address say.
-func acting(b edge.ActingBody, query access.Acting) access.Acting {
+func mergeActing(b edge.ActingBody, query access.Acting) access.Acting {
 	if b.UserID != "" {
 		query.User = b.UserID
 	}
@@ -123,12 +123,12 @@ func forwardedBody(body []byte) ([]byte, error) {
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return nil, fmt.Errorf("decode the request: %w", err)
 	}
-	for _, own := range []string{"userId", "external_user_id", "session_id"} {
-		delete(fields, own)
+	for _, name := range []string{"userId", "external_user_id", "session_id"} {
+		delete(fields, name)
 	}
-	forwarded, err := json.Marshal(fields)
+	rest, err := json.Marshal(fields)
 	if err != nil {
 		return nil, fmt.Errorf("encode the request: %w", err)
 	}
-	return forwarded, nil
+	return rest, nil
 }

@@ -63,7 +63,7 @@ func (c *completion) stream(w http.ResponseWriter, r *http.Request, usage bool) 
 		case stream.TopicCompleted:
 			return s.complete(r, item)
 		case stream.TopicError:
-			return ended(item)
+			return runError(item)
 		}
 		return nil
 	})
@@ -104,7 +104,7 @@ func (s *chunks) complete(r *http.Request, item stream.Item) error {
 		return err
 	}
 	reason := out.finish()
-	if err := s.chunk(ChunkDelta{Annotations: out.annotations(s.words.Cited, s.server.deps.Address(r)), Citations: out.cited(), Searches: out.Choices}, &reason); err != nil {
+	if err := s.chunk(ChunkDelta{Annotations: out.annotations(s.words.Cited, s.server.deps.Address(r)), Citations: out.citations(), Searches: out.Choices}, &reason); err != nil {
 		return err
 	}
 	if s.usage {

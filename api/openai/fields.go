@@ -35,18 +35,18 @@ func without(why string) func(json.RawMessage) string {
 // check refuses what the fields do not allow in a body that is a JSON object. null stands
 // for a field that is left out.
 func (f fields) check(r *http.Request) error {
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(edge.Body(r), &given); err != nil {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(edge.Body(r), &values); err != nil {
 		return knowledge.Invalid("body", "must be an object")
 	}
 	var wrong []knowledge.Field
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		rule, known := f[name]
 		message := "is not a field that this route knows: leave it out"
 		if known {
-			message = rule(given[name])
+			message = rule(values[name])
 		}
-		if message != "" && (!known || string(given[name]) != "null") {
+		if message != "" && (!known || string(values[name]) != "null") {
 			wrong = append(wrong, knowledge.Field{Location: "body." + name, Message: message})
 		}
 	}
@@ -76,7 +76,7 @@ var sharedFields = fields{
 }
 
 // chatFields are the fields of a chat completion by a project.
-var chatFields = joined(sharedFields, actingFields, fields{
+var chatFields = join(sharedFields, actingFields, fields{
 	"messages": read, "max_tokens": read, "max_completion_tokens": read, "n": read, "tools": read, "response_format": read,
 	"functions": without(ownTools), "function_call": only("must be left out: "+ownTools, `"none"`, `"auto"`),
 	"stop": without("a project does not stop at words"), "seed": only("must be left out: a project does not repeat an answer by a seed"),
@@ -87,7 +87,7 @@ var chatFields = joined(sharedFields, actingFields, fields{
 })
 
 // responseFields are the fields of a response.
-var responseFields = joined(sharedFields, actingFields, fields{
+var responseFields = join(sharedFields, actingFields, fields{
 	"input": read, "instructions": read, "tools": read, "background": read, "previous_response_id": read, "include": read, "max_output_tokens": read, "text": read,
 	"truncation":         only("must be auto: a conversation that is too long is shortened", `"auto"`),
 	"reasoning":          without(ownModel),
@@ -125,7 +125,7 @@ func onlyAuto(value json.RawMessage) string {
 	return `must be {"type": "auto"}: ai.textSplitter of the project splits its documents`
 }
 
-func joined(all ...fields) fields {
+func join(all ...fields) fields {
 	out := fields{}
 	for _, some := range all {
 		maps.Copy(out, some)

@@ -80,39 +80,39 @@ func (s *Server) createFileBatch(w http.ResponseWriter, r *http.Request, p knowl
 	if len(files) == 0 {
 		return knowledge.Invalid("body.file_ids", "must have at least one file")
 	}
-	made := batch{ID: "vsfb_" + knowledge.NewID(), Store: project.ID, Created: time.Now().UTC()}
+	record := batch{ID: "vsfb_" + knowledge.NewID(), Store: project.ID, Created: time.Now().UTC()}
 	for _, f := range files { // before anything is made
 		if _, err := s.waitingFile(r.Context(), p, f.ID); err != nil {
 			return err
 		}
-		made.Files = append(made.Files, f.ID)
+		record.Files = append(record.Files, f.ID)
 	}
 	for _, f := range files {
 		if err := s.attach(r.Context(), p, project, f); err != nil {
 			return err
 		}
 	}
-	if _, err := s.deps.Blobs.PutJSON(r.Context(), batchKey(p.Workspace(), made.ID), made); err != nil {
-		return fmt.Errorf("store batch %s: %w", made.ID, err)
+	if _, err := s.deps.Blobs.PutJSON(r.Context(), batchKey(p.Workspace(), record.ID), record); err != nil {
+		return fmt.Errorf("store batch %s: %w", record.ID, err)
 	}
-	return s.writeBatch(w, r, p, project, made)
+	return s.writeBatch(w, r, p, project, record)
 }
 
 func (s *Server) getFileBatch(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
-	project, found, err := s.storedBatch(r, p)
+	project, b, err := s.storedBatch(r, p)
 	if err != nil {
 		return err
 	}
-	return s.writeBatch(w, r, p, project, found)
+	return s.writeBatch(w, r, p, project, b)
 }
 
 func (s *Server) listFileBatchFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
-	project, found, err := s.storedBatch(r, p)
+	project, b, err := s.storedBatch(r, p)
 	if err != nil {
 		return err
 	}
 	filter, files := r.URL.Query().Get("filter"), []StoreFile{}
-	for _, id := range found.Files {
+	for _, id := range b.Files {
 		d, err := s.documentOf(r.Context(), p, project, id)
 		if knowledge.IsCode(err, knowledge.CodeNotFound) {
 			continue
@@ -135,15 +135,15 @@ func (s *Server) storedBatch(r *http.Request, p knowledge.Principal) (knowledge.
 		return project, batch{}, err
 	}
 	id := r.PathValue("batch")
-	var found batch
+	var b batch
 	err = knowledge.NotFound("file batch", id)
 	if isBatchID(id) {
-		err = s.deps.Blobs.GetJSON(r.Context(), batchKey(p.Workspace(), id), &found)
+		err = s.deps.Blobs.GetJSON(r.Context(), batchKey(p.Workspace(), id), &b)
 	}
-	if errors.Is(err, blob.ErrNotFound) || err == nil && found.Store != project.ID {
+	if errors.Is(err, blob.ErrNotFound) || err == nil && b.Store != project.ID {
 		err = knowledge.NotFound("file batch", id)
 	}
-	return project, found, err
+	return project, b, err
 }
 
 // isBatchID reports whether an id can name a batch, and so a part of a blob's key.

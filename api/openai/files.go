@@ -66,9 +66,9 @@ type Page[T any] struct {
 	HasMore bool    `json:"has_more"`
 }
 
-// waiting is an uploaded file as it is stored, as JSON beside its bytes. It stays until
+// upload is an uploaded file as it is stored, as JSON beside its bytes. It stays until
 // it is deleted; a document that is made of it has a copy of the bytes.
-type waiting struct {
+type upload struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`
 	Purpose string    `json:"purpose"`
@@ -81,7 +81,7 @@ func filesPrefix(workspace string) string   { return workspace + "/files/" }
 func recordKey(workspace, id string) string { return filesPrefix(workspace) + id + "/file.json" }
 func bytesKey(workspace, id string) string  { return filesPrefix(workspace) + id + "/bytes" }
 
-func (f waiting) view() File {
+func (f upload) view() File {
 	return File{ID: f.ID, Object: "file", Bytes: f.Bytes, CreatedAt: f.Created.Unix(), Filename: f.Name, Purpose: f.Purpose, Status: "uploaded"}
 }
 
@@ -122,7 +122,7 @@ func (s *Server) createFile(w http.ResponseWriter, r *http.Request, p knowledge.
 	}
 	body := edge.NewSteady(w, r, s.deps.FileBytes+edge.SmallBody)
 	defer body.End()
-	f := waiting{ID: filePrefix + knowledge.NewID(), Project: p.Project(), Created: time.Now().UTC()}
+	f := upload{ID: filePrefix + knowledge.NewID(), Project: p.Project(), Created: time.Now().UTC()}
 	if err := s.takeForm(r.Context(), p, &f, multipart.NewReader(body, parameters["boundary"])); err != nil {
 		_ = s.deps.Blobs.Delete(context.WithoutCancel(r.Context()), bytesKey(p.Workspace(), f.ID)) // nothing names it
 		return err
@@ -135,8 +135,8 @@ func (s *Server) createFile(w http.ResponseWriter, r *http.Request, p knowledge.
 }
 
 // takeForm reads the fields of a form, and stores its file.
-func (s *Server) takeForm(ctx context.Context, p knowledge.Principal, f *waiting, parts *multipart.Reader) error {
-	found := false
+func (s *Server) takeForm(ctx context.Context, p knowledge.Principal, f *upload, parts *multipart.Reader) error {
+	hasFile := false
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -146,29 +146,29 @@ func (s *Server) takeForm(ctx context.Context, p knowledge.Principal, f *waiting
 			return edge.BodyError(err)
 		}
 		switch {
-		case part.FormName() == "file" && !found:
-			found = true
+		case part.FormName() == "file" && !hasFile:
+			hasFile = true
 			if f.Name = path.Base(strings.ReplaceAll(part.FileName(), `\`, "/")); f.Name == "." || f.Name == "/" {
 				f.Name = "untitled"
 			}
-			stored, err := s.deps.Blobs.PutReader(ctx, bytesKey(p.Workspace(), f.ID), edge.BodyReader{Reader: io.LimitReader(part, s.deps.FileBytes+1)})
+			ref, err := s.deps.Blobs.PutReader(ctx, bytesKey(p.Workspace(), f.ID), edge.BodyReader{Reader: io.LimitReader(part, s.deps.FileBytes+1)})
 			if err != nil {
 				return err
 			}
-			f.Bytes = stored.Bytes
+			f.Bytes = ref.Bytes
 		case part.FormName() == "purpose":
-			given, err := io.ReadAll(io.LimitReader(part, 200))
+			purpose, err := io.ReadAll(io.LimitReader(part, 200))
 			if err != nil {
 				return edge.BodyError(err)
 			}
-			f.Purpose = string(given)
+			f.Purpose = string(purpose)
 		default:
 			return knowledge.Invalid("body."+part.FormName(), "is not a field of this form; it has file and purpose")
 		}
 	}
 	f.Purpose = cmp.Or(f.Purpose, "assistants")
 	switch {
-	case !found:
+	case !hasFile:
 		return knowledge.Invalid("body.file", "is required")
 	case f.Bytes == 0:
 		return knowledge.Errorf(knowledge.CodeEmpty, "the file is empty")
@@ -180,19 +180,19 @@ func (s *Server) takeForm(ctx context.Context, p knowledge.Principal, f *waiting
 
 // waitingFile returns an uploaded file, for principals that may add documents where it
 // may go.
-func (s *Server) waitingFile(ctx context.Context, p knowledge.Principal, id string) (f waiting, err error) {
-	missing := knowledge.NotFound("file", id)
+func (s *Server) waitingFile(ctx context.Context, p knowledge.Principal, id string) (f upload, err error) {
+	notFound := knowledge.NotFound("file", id)
 	if !strings.HasPrefix(id, filePrefix) || strings.ContainsAny(id, "/\\.") || len(id) > 100 {
-		return f, missing
+		return f, notFound
 	}
 	err = s.deps.Blobs.GetJSON(ctx, recordKey(p.Workspace(), id), &f)
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
-		return f, missing
+		return f, notFound
 	case err != nil:
 		return f, fmt.Errorf("read file %s: %w", id, err)
 	case !p.Can(knowledge.ScopeWrite) || p.Project() != "" && p.Project() != f.Project:
-		return f, missing
+		return f, notFound
 	}
 	return f, nil
 }

@@ -21,14 +21,14 @@ func (s *Server) checkAddresses(ctx context.Context, body []byte) error {
 	if err := json.Unmarshal(body, &request); err != nil {
 		return fmt.Errorf("decode the request: %w", err)
 	}
-	checked := map[string]bool{}
+	distinct := map[string]bool{}
 	for i, m := range request.Messages {
 		for _, address := range addresses(m.Content, "") {
-			if checked[address] {
+			if distinct[address] {
 				continue
 			}
-			checked[address] = true
-			if len(checked) > maxAddresses {
+			distinct[address] = true
+			if len(distinct) > maxAddresses {
 				return knowledge.Invalid("body.messages", "must have at most %d addresses", maxAddresses)
 			}
 			if err := s.deps.Addresses.CheckResolved(ctx, address); err != nil {

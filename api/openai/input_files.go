@@ -35,9 +35,9 @@ func (in input) takeFiles() []filePart {
 // attachments returns files as attachments of a question. release closes what they read,
 // also after an error.
 func (s *Server) attachments(ctx context.Context, p knowledge.Principal, files []filePart) (list []question.Attachment, release func(), err error) {
-	var opened []io.Closer
+	var contents []io.Closer
 	release = func() {
-		for _, c := range opened {
+		for _, c := range contents {
 			_ = c.Close() // it was only read
 		}
 	}
@@ -47,12 +47,12 @@ func (s *Server) attachments(ctx context.Context, p knowledge.Principal, files [
 			return nil, release, err
 		}
 		if f.FileID != "" {
-			content, err := s.attachUploaded(ctx, p, f.FileID, &a)
+			content, err := s.attachUpload(ctx, p, f.FileID, &a)
 			if err != nil {
 				return nil, release, err
 			}
 			if content != nil {
-				opened = append(opened, content)
+				contents = append(contents, content)
 			}
 		}
 		list = append(list, a)
@@ -62,16 +62,16 @@ func (s *Server) attachments(ctx context.Context, p knowledge.Principal, files [
 
 // attachment returns the part as an attachment, without the file of an id.
 func (f filePart) attachment() (a question.Attachment, err error) {
-	given, address, data := 0, f.FileURL, f.FileData
+	sources, address, data := 0, f.FileURL, f.FileData
 	if f.ImageURL != "" {
 		address, data = f.ImageURL, ""
 	}
 	for _, one := range []string{f.FileID, address, data} {
 		if one != "" {
-			given++
+			sources++
 		}
 	}
-	if given != 1 {
+	if sources != 1 {
 		return a, knowledge.Invalid("body.input", "has an %s without a file, or with several: it must have one of file_id, file_url, file_data and image_url", f.Type)
 	}
 	a.Name = f.Filename
@@ -83,11 +83,11 @@ func (f filePart) attachment() (a question.Attachment, err error) {
 		return a, nil
 	}
 	if rest, ok := strings.CutPrefix(data, "data:"); ok {
-		kind, encoded, found := strings.Cut(rest, ";base64,")
+		kind, base64, found := strings.Cut(rest, ";base64,")
 		if !found {
 			return a, knowledge.Invalid("body.input", "has a data: address that is not base64")
 		}
-		a.MediaType, data = kind, encoded
+		a.MediaType, data = kind, base64
 	}
 	if data != "" {
 		a.Base64 = &data
@@ -95,9 +95,9 @@ func (f filePart) attachment() (a question.Attachment, err error) {
 	return a, nil
 }
 
-// attachUploaded makes an attachment of an uploaded file, whose content the caller closes,
+// attachUpload makes an attachment of an uploaded file, whose content the caller closes,
 // or of a document.
-func (s *Server) attachUploaded(ctx context.Context, p knowledge.Principal, id string, a *question.Attachment) (io.Closer, error) {
+func (s *Server) attachUpload(ctx context.Context, p knowledge.Principal, id string, a *question.Attachment) (io.Closer, error) {
 	f, err := s.waitingFile(ctx, p, id)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) && strings.HasPrefix(id, filePrefix) {
 		a.ID = documentID(id)

@@ -30,11 +30,11 @@ func pageParams() []*huma.Param {
 
 // pageLimit returns the number of objects of a page.
 func pageLimit(r *http.Request) (int, error) {
-	given := r.URL.Query().Get("limit")
-	if given == "" {
+	text := r.URL.Query().Get("limit")
+	if text == "" {
 		return usualPage, nil
 	}
-	limit, err := strconv.Atoi(given)
+	limit, err := strconv.Atoi(text)
 	if err != nil || limit < 1 || limit > maxPage {
 		return 0, knowledge.Invalid("query.limit", "must be between 1 and %d", maxPage)
 	}

@@ -139,7 +139,7 @@ type responseDoor struct {
 func (b ResponseRequest) door() responseDoor {
 	return responseDoor{
 		Model: b.Model, Background: b.Background, Previous: b.PreviousResponseID, Instructions: b.Instructions, Metadata: b.Metadata, Tools: b.Tools,
-		Results: slices.Contains(b.Include, resultsIncluded), Temperature: b.Temperature, MaxTokens: b.MaxOutputTokens,
+		Results: slices.Contains(b.Include, includeResults), Temperature: b.Temperature, MaxTokens: b.MaxOutputTokens,
 	}
 }
 
@@ -200,23 +200,23 @@ func (s *Server) responseQuestion(b ResponseRequest, conversation string) (quest
 		messages = append([]ChatMessage{{Role: "system", Content: content{text: b.Instructions}}}, messages...)
 	}
 	limit := b.MaxOutputTokens
-	asked, err := ChatRequest{Messages: messages, Temperature: b.Temperature, MaxTokens: limit, ToolChoice: b.ToolChoice}.question(project)
+	request, err := ChatRequest{Messages: messages, Temperature: b.Temperature, MaxTokens: limit, ToolChoice: b.ToolChoice}.question(project)
 	if err != nil {
-		return asked, inInput(err)
+		return request, inInput(err)
 	}
-	asked.TextField, asked.Converse, asked.Conversation = "body.input", true, conversation
-	asked.Override = override(chat, b.Temperature, limit)
+	request.TextField, request.Converse, request.Conversation = "body.input", true, conversation
+	request.Override = override(chat, b.Temperature, limit)
 	if search, _ := b.fileSearch(); search != nil { // projectOf has refused a wrong one
-		if asked.Filter, err = search.Filters.conditions("body.tools[0].filters"); err != nil {
-			return asked, err
+		if request.Filter, err = search.Filters.conditions("body.tools[0].filters"); err != nil {
+			return request, err
 		}
 		if err := search.Ranking.check("body.tools[0].ranking_options"); err != nil {
-			return asked, err
+			return request, err
 		}
-		asked.Override = withSearch(asked.Override, *search)
+		request.Override = withSearch(request.Override, *search)
 	}
-	asked.Door, err = json.Marshal(b.door())
-	return asked, err
+	request.Door, err = json.Marshal(b.door())
+	return request, err
 }
 
 // inInput names the field of a response in an error about the messages of a chat.
@@ -231,8 +231,8 @@ func inInput(err error) error {
 // checkOutput refuses forms of a response that a project does not give.
 func (b ResponseRequest) checkOutput() error {
 	for i, one := range b.Include {
-		if one != resultsIncluded && one != "reasoning.encrypted_content" { // of which there is none to include
-			return knowledge.Invalid(fmt.Sprintf("body.include[%d]", i), "must be %s", resultsIncluded)
+		if one != includeResults && one != "reasoning.encrypted_content" { // of which there is none to include
+			return knowledge.Invalid(fmt.Sprintf("body.include[%d]", i), "must be %s", includeResults)
 		}
 	}
 	switch {
@@ -246,8 +246,8 @@ func (b ResponseRequest) checkOutput() error {
 	return nil
 }
 
-// resultsIncluded asks for the passages that were found.
-const resultsIncluded = "file_search_call.results"
+// includeResults asks for the passages that were found.
+const includeResults = "file_search_call.results"
 
 // withSearch adds what a file_search chooses of the retrieval to an override.
 func withSearch(settings json.RawMessage, search ResponseTool) json.RawMessage {
@@ -271,9 +271,9 @@ func withSearch(settings json.RawMessage, search ResponseTool) json.RawMessage {
 		all.AI = map[string]any{}
 	}
 	all.AI["retrieval"] = retrieval
-	encoded, err := json.Marshal(all)
+	data, err := json.Marshal(all)
 	if err != nil {
 		return settings
 	}
-	return encoded
+	return data
 }

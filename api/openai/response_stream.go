@@ -26,7 +26,7 @@ type responseStream struct {
 	number   int // of the next event
 	outputs  int // items so far
 	message  int // index of the open message, -1 = none
-	dropped  int // messages that the answer does not hold
+	drops    int // messages that the answer does not hold
 	words    citation.PlainText
 	text     string
 	searches map[string]search // by the id of the tool call
@@ -98,8 +98,8 @@ func (s *responseStream) item(ctx context.Context, item stream.Item) error {
 	case stream.TopicCompleted:
 		return s.complete(ctx, e)
 	case stream.TopicError:
-		failed := newResponse(s.run, s.door).fail(knowledge.AsError(ended(item)))
-		return s.sendAll(event{Type: "response.failed", Response: &failed})
+		response := newResponse(s.run, s.door).fail(knowledge.AsError(runError(item)))
+		return s.sendAll(event{Type: "response.failed", Response: &response})
 	}
 	return nil
 }
@@ -161,10 +161,10 @@ func newPart(text string) OutputText {
 // messageID returns the id of the open message, or of the next one. That of the answer is
 // messageID of the run, unless messages before it were dropped.
 func (s *responseStream) messageID() string {
-	if s.dropped == 0 {
+	if s.drops == 0 {
 		return messageID(s.run)
 	}
-	return messageID(s.run) + "_" + strconv.Itoa(s.dropped)
+	return messageID(s.run) + "_" + strconv.Itoa(s.drops)
 }
 
 // drop ends the open message, which the answer does not hold.
@@ -173,7 +173,7 @@ func (s *responseStream) drop() error {
 		return err
 	}
 	if s.message >= 0 {
-		defer func() { s.dropped++ }()
+		defer func() { s.drops++ }()
 	}
 	return s.closeMessage(OutputItem{Status: "incomplete"}, nil)
 }

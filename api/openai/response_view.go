@@ -167,7 +167,7 @@ func (r Response) complete(run store.Run, door responseDoor, out Outcome) Respon
 	}
 	text, marks := plain(out.Text)
 	r.Output = append(r.Output, messageItem(run, text, out, marks))
-	r.Citations, r.Searches = out.cited(), out.Choices
+	r.Citations, r.Searches = out.citations(), out.Choices
 	r.Usage = &ResponseUsage{InputTokens: out.Usage.PromptTokens, OutputTokens: out.Usage.CompletionTokens, TotalTokens: out.Usage.PromptTokens + out.Usage.CompletionTokens}
 	return r
 }

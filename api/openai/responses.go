@@ -59,7 +59,7 @@ func (s *Server) createResponse(w http.ResponseWriter, r *http.Request, _ knowle
 	if err := responseFields.check(r); err != nil {
 		return err
 	}
-	as := acting(b.ActingBody, edge.ActingFromQuery(r))
+	as := mergeActing(b.ActingBody, edge.ActingFromQuery(r))
 	p, err := s.deps.Edge.Principal(r, r.PathValue("workspaceId"), as)
 	if err != nil {
 		return err
@@ -74,16 +74,16 @@ func (s *Server) createResponse(w http.ResponseWriter, r *http.Request, _ knowle
 			return err
 		}
 	}
-	attached, release, err := s.attachments(r.Context(), p, b.Input.takeFiles())
+	attachments, release, err := s.attachments(r.Context(), p, b.Input.takeFiles())
 	defer release()
 	if err != nil {
 		return err
 	}
-	asked, err := s.responseQuestion(b, as.Session)
+	request, err := s.responseQuestion(b, as.Session)
 	if err != nil {
 		return err
 	}
-	asked.Attachments = attached
+	request.Attachments = attachments
 	if b.Stream {
 		release, err := s.deps.Runs.OpenStream()
 		if err != nil {
@@ -91,12 +91,12 @@ func (s *Server) createResponse(w http.ResponseWriter, r *http.Request, _ knowle
 		}
 		defer release()
 	}
-	started, err := s.start(w, r, p, asked)
+	started, err := s.start(w, r, p, request)
 	if err != nil {
 		return err
 	}
 	defer started.Release()
-	if len(attached) > 0 { // which only the conversation sees
+	if len(attachments) > 0 { // which only the conversation sees
 		if p, _, err = s.deps.Runs.Readable(r.Context(), p, started.Run.ID); err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (s *Server) awaitResponse(w http.ResponseWriter, r *http.Request, p knowled
 		case stream.TopicCompleted:
 			out, err = s.outcome(r.Context(), p, run, item)
 		case stream.TopicError:
-			err = ended(item)
+			err = runError(item)
 		}
 		return err
 	})
@@ -151,11 +151,11 @@ func (s *Server) readRun(ctx context.Context, p knowledge.Principal, id string) 
 	if !ok {
 		return p, store.Run{}, knowledge.NotFound("response", id)
 	}
-	p, found, err := s.deps.Runs.Readable(ctx, p, run)
-	if err == nil && found.Kind != knowledge.KindQuery || knowledge.IsCode(err, knowledge.CodeNotFound) {
-		return p, found, knowledge.NotFound("response", id)
+	p, row, err := s.deps.Runs.Readable(ctx, p, run)
+	if err == nil && row.Kind != knowledge.KindQuery || knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return p, row, knowledge.NotFound("response", id)
 	}
-	return p, found, err
+	return p, row, err
 }
 
 func (s *Server) getResponse(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
@@ -164,8 +164,8 @@ func (s *Server) getResponse(w http.ResponseWriter, r *http.Request, p knowledge
 		return err
 	}
 	after := -1
-	if given := r.URL.Query().Get("starting_after"); given != "" {
-		if after, err = strconv.Atoi(given); err != nil || after < -1 {
+	if text := r.URL.Query().Get("starting_after"); text != "" {
+		if after, err = strconv.Atoi(text); err != nil || after < -1 {
 			return knowledge.Invalid("query.starting_after", "must be the sequence_number of an event")
 		}
 	}
@@ -175,7 +175,7 @@ func (s *Server) getResponse(w http.ResponseWriter, r *http.Request, p knowledge
 	}
 	door := readDoor(request)
 	query := r.URL.Query()
-	door.Results = door.Results || slices.Contains(slices.Concat(query["include"], query["include[]"]), resultsIncluded)
+	door.Results = door.Results || slices.Contains(slices.Concat(query["include"], query["include[]"]), includeResults)
 	if edge.IsSet(r, "stream") {
 		release, err := s.deps.Runs.OpenStream()
 		if err != nil {

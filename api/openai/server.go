@@ -29,7 +29,7 @@ type Chat interface {
 	// Endpoint returns where the model is, and its name there.
 	Endpoint() model.Endpoint
 	// ForwardChat sends a request to the endpoint as it is.
-	ForwardChat(ctx context.Context, body []byte, streamed bool) (*model.Forwarded, error)
+	ForwardChat(ctx context.Context, body []byte, stream bool) (*model.Forwarded, error)
 }
 
 // Addresses knows which addresses that users give may be reached.
@@ -121,9 +121,9 @@ func Register(deps Deps) error {
 
 // describeNull describes that objects of an answer may be null, which huma has no tag for.
 func (s *Server) describeNull(name string, properties ...string) {
-	described := s.deps.Edge.OpenAPI().Components.Schemas.Map()[name].Properties
+	schemas := s.deps.Edge.OpenAPI().Components.Schemas.Map()[name].Properties
 	for _, property := range properties {
-		described[property] = &huma.Schema{OneOf: []*huma.Schema{{Ref: described[property].Ref}, {Type: "null"}}}
+		schemas[property] = &huma.Schema{OneOf: []*huma.Schema{{Ref: schemas[property].Ref}, {Type: "null"}}}
 	}
 }
 

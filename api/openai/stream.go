@@ -17,7 +17,7 @@ type eventStream struct {
 }
 
 // errLeft is the error of a client that no longer reads.
-var errLeft = errors.New("the client has left")
+var errClientGone = errors.New("the client has left")
 
 func newStream(w http.ResponseWriter) *eventStream { return &eventStream{w: w} }
 
@@ -50,7 +50,7 @@ func (s *eventStream) alive() error { return leftError(s.begin().Comment("still 
 // leftError returns the error of a write as errLeft.
 func leftError(err error) error {
 	if err != nil {
-		return fmt.Errorf("%w: %w", errLeft, err)
+		return fmt.Errorf("%w: %w", errClientGone, err)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (s *eventStream) done() { _ = s.event("", []byte("[DONE]")) }
 // fail ends the stream with an error. Before the first event the error is the answer, and
 // is returned for that.
 func (s *eventStream) fail(r *http.Request, err error) error {
-	if errors.Is(err, errLeft) || r.Context().Err() != nil {
+	if errors.Is(err, errClientGone) || r.Context().Err() != nil {
 		return nil
 	}
 	if s.writer == nil {

@@ -219,8 +219,8 @@ func (s *Server) removeStoreFile(w http.ResponseWriter, r *http.Request, p knowl
 	return nil
 }
 
-// maxListed bounds the documents of a project that a list reaches.
-const maxListed = 10_000
+// maxListFiles bounds the documents of a project that a list reaches.
+const maxListFiles = 10_000
 
 func (s *Server) listStoreFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
 	project, err := s.vectorStore(r, p)
@@ -242,7 +242,7 @@ func (s *Server) listStoreFiles(w http.ResponseWriter, r *http.Request, p knowle
 		return knowledge.Invalid("query.filter", "must be in_progress, completed, failed or cancelled")
 	}
 	var files []StoreFile
-	for len(files) < maxListed {
+	for len(files) < maxListFiles {
 		documents, next, err := s.deps.Store.Documents(r.Context(), p, query)
 		if err != nil {
 			return fmt.Errorf("list documents: %w", err)

@@ -102,12 +102,12 @@ func (s *Server) searchVectorStore(w http.ResponseWriter, r *http.Request, p kno
 	if b.Ranking != nil {
 		threshold = b.Ranking.Threshold
 	}
-	found, err := s.deps.Blobs.Search(r.Context(), p, project, Search{Text: text, Filter: filter, Most: most, Rewrite: b.Rewrite})
+	hits, err := s.deps.Blobs.Search(r.Context(), p, project, Search{Text: text, Filter: filter, Most: most, Rewrite: b.Rewrite})
 	if err != nil {
 		return err
 	}
 	page := SearchPage{Object: "vector_store.search_results.page", Query: b.Query, Data: []FoundHit{}}
-	for _, passage := range found {
+	for _, passage := range hits {
 		if passage.Score < threshold {
 			continue
 		}
