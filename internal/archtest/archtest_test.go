@@ -15,12 +15,12 @@ import (
 
 const module = "github.com/cairn-rag/cairn/"
 
-// own names, for each package, the packages of this repository that it may
+// mayImport names, for each package, the packages of this repository that it may
 // import: the vocabulary, then the capabilities, then the adapters and the
 // edges, then what wires them. No adapter stands in the row of another package,
 // and no test support in the row of one that is linked into the command. A
 // package without a row fails the test, so a new package is placed here.
-var own = map[string][]string{
+var mayImport = map[string][]string{
 	// The vocabulary, and what knows nothing of Cairn.
 	"internal/knowledge":      {},
 	"internal/config":         {"internal/knowledge"},
@@ -282,7 +282,7 @@ func TestImports(t *testing.T) {
 	}
 	for _, p := range packages {
 		name := strings.TrimPrefix(p.ImportPath, module)
-		allowed, ok := own[name]
+		allowed, ok := mayImport[name]
 		if !ok {
 			t.Errorf("%s has no row: say in the table where it belongs", name)
 			continue
@@ -299,7 +299,7 @@ func TestImports(t *testing.T) {
 			}
 		}
 	}
-	for name := range own {
+	for name := range mayImport {
 		if !slices.ContainsFunc(packages, func(p goPackage) bool { return p.ImportPath == module+name }) {
 			t.Errorf("%s has a row and is not there", name)
 		}
