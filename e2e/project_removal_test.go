@@ -60,7 +60,9 @@ func TestProjectRemoval(t *testing.T) {
 	if found, err := s.retrieve(t.Context(), "What is about "+gone+"?", gone); err != nil || len(found) != 0 {
 		t.Errorf("right after the removal was accepted readers see %v, %v", found, err)
 	}
-	time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond) // a random moment
+	moment := time.Duration(rand.IntN(100)) * time.Millisecond
+	t.Logf("killed %v after the removal was accepted", moment)
+	time.Sleep(moment)
 	s.kill()
 	s.restart()
 	if again, err := s.RemoveProject(t.Context(), project.ID); err == nil && again.RunID != removed.RunID {

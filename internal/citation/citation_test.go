@@ -139,7 +139,9 @@ func TestAnyCuts(t *testing.T) {
 		"<source_", "</source_", "source_", "<citation", "</citation>", " id=", "aaa", "zzz", "<cit", "ation", "</cit", "<sour", "ce_1>", "[9]", "[1]",
 		"<source_1>", "<source_9>", `<citation id="aaa">`, `<citation id="zzz">`, cite("2", "bbb"), strings.Repeat("y", 230), strings.Repeat(" ", 230), strings.Repeat("1,", 115),
 	}
-	random := rand.New(rand.NewPCG(1, 2))
+	const seed = 1
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 2))
 	for range 20_000 {
 		var text strings.Builder
 		for range random.IntN(12) {

@@ -25,13 +25,13 @@ func TestStoredLog(t *testing.T) {
 	}{
 		"of_an_ingest":              {items(t, 17, ingestEvents()...), 180},
 		"of_a_removal":              {items(t, 3, event{stream.TopicEnded, stream.Event{Data: json.RawMessage(`{"status":"completed"}`)}}), 30},
-		"of_an_answer":              {items(t, 0, answerEvents(1000)...), 20_000},
+		"of_an_answer":              {items(t, 0, answerEvents(t, 1000)...), 20_000},
 		"without_items":             {nil, 12},
 		"with_markup_and_lines":     {items(t, 0, event{stream.TopicDelta, stream.Event{Text: "<b>\n\u2028\"ä\x00 &amp;"}}), 0},
-		"with_a_gap":                {append(items(t, 0, answerEvents(2)...), items(t, 40, answerEvents(2)...)...), 0},
+		"with_a_gap":                {append(items(t, 0, answerEvents(t, 2)...), items(t, 40, answerEvents(t, 2)...)...), 0},
 		"of_another_client":         {[]stream.Item{{Topic: "delta", Data: base64.StdEncoding.EncodeToString([]byte("\x12\x09{ \n}"))}}, 0},
 		"with_data_that_is_no_JSON": {[]stream.Item{{Topic: "delta", Data: "!", Offset: 4}}, 0},
-		"with_a_topic_of_two_words": {[]stream.Item{{Topic: "two words", Data: items(t, 0, answerEvents(1)...)[0].Data}}, 0},
+		"with_a_topic_of_two_words": {[]stream.Item{{Topic: "two words", Data: items(t, 0, answerEvents(t, 1)...)[0].Data}}, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestStoredLogThatIsDamaged(t *testing.T) {
 // after it was stored.
 func TestStoredLogIsResumed(t *testing.T) {
 	t.Parallel()
-	log := items(t, 0, answerEvents(30)...)
+	log := items(t, 0, answerEvents(t, 30)...)
 	stored, err := json.Marshal(stream.StoredLog{Items: log})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func FuzzStoredLog(f *testing.F) {
 }
 
 func BenchmarkStoredLog(b *testing.B) {
-	for name, events := range map[string][]event{"ingest": ingestEvents(), "answer": answerEvents(1000)} {
+	for name, events := range map[string][]event{"ingest": ingestEvents(), "answer": answerEvents(b, 1000)} {
 		log := stream.StoredLog{Items: items(b, 0, events...)}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -186,8 +186,11 @@ func ingestEvents() []event {
 
 // answerEvents returns the events of an answer that came in a number of parts of a word
 // each.
-func answerEvents(parts int) []event {
-	random := rand.New(rand.NewPCG(1, 1))
+func answerEvents(t testing.TB, parts int) []event {
+	t.Helper()
+	const seed = 1
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1))
 	events := []event{{stream.TopicStarted, stream.Event{Data: json.RawMessage(`{"messageId":"bfd1a09b-250e-514b-be12-b8ef29e6f8c9","conversationId":"2abcd34d-bdbf-54d8-b1eb-c8e99264df3f"}`)}}}
 	for range parts {
 		word := fmt.Sprintf(" %s%d", strings.Repeat("w", 1+random.IntN(5)), random.IntN(3000))

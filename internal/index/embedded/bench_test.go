@@ -41,6 +41,13 @@ func filledWith(b *testing.B, entries int, text func(*rand.Rand, int) string) (*
 	return x, r
 }
 
+// seeded returns random numbers that a test can repeat, and logs their seed.
+func seeded(t testing.TB, seed uint64) *rand.Rand {
+	t.Helper()
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 2))
+}
+
 func randomPassage(r *rand.Rand, document, ordinal int) index.Entry {
 	return index.Entry{ChunkID: fmt.Sprintf("%d-%d", document, ordinal), Workspace: "acme", Project: "p", DocumentID: fmt.Sprint(document),
 		Version: 1, Ordinal: ordinal, Text: randomText(r, 120), Vector: randomVector(r, benchDimension), ACL: []string{"w:acme"},

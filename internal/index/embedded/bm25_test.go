@@ -3,7 +3,6 @@ package embedded_test
 import (
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ func TestBM25IsExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	r := rand.New(rand.NewPCG(7, 7))
+	r := seeded(t, 7)
 	write := func(x index.Index, from, n int) {
 		t.Helper()
 		var entries []index.Entry
@@ -124,8 +123,9 @@ func TestFrequentWords(t *testing.T) {
 	t.Parallel()
 	x := open(t, filepath.Join(t.TempDir(), "index.db"))
 	var entries []index.Entry
+	r := seeded(t, 1)
 	for i := range 300 {
-		e := randomPassage(rand.New(rand.NewPCG(1, uint64(i))), i, 0)
+		e := randomPassage(r, i, 0)
 		e.Text, e.ACL = "brick brick brick", []string{"u:other"}
 		if i%100 == 0 {
 			e.Text, e.ACL = "brick and mortar under a roof of slate and some more of it", []string{"w:acme"}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -18,7 +17,7 @@ func TestDenseRecall(t *testing.T) {
 	t.Parallel()
 	const dimension, limit, questions = 192, 10, 50
 	x := open(t, filepath.Join(t.TempDir(), "index.db"))
-	r := rand.New(rand.NewPCG(5, 6))
+	r := seeded(t, 5)
 	centres := make([][]float32, 10)
 	for i := range centres {
 		centres[i] = randomVector(r, dimension)

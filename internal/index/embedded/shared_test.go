@@ -2,7 +2,6 @@ package embedded_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -16,7 +15,7 @@ func TestSharedFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "index.db")
 	server, worker := open(t, path), open(t, path)
-	random := rand.New(rand.NewPCG(1, 2))
+	random := seeded(t, 1)
 	vector := randomVector(random, 16)
 	query := index.Query{Principal: member, Limit: 5}
 	found := func() (dense, words int) {

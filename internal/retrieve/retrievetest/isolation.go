@@ -36,6 +36,7 @@ type Store interface {
 // no longer visible must never be returned even then, and may only be missing
 // if the index does not know its newest access yet.
 func Isolation(t *testing.T, s Store, x index.Index, seed uint64, changes int) {
+	t.Logf("seed %d", seed)
 	w := newWorld(t, s, x, seed)
 	for range changes {
 		changed := w.change()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cairn-rag/cairn/internal/source/sourcetest"
@@ -13,6 +14,9 @@ import (
 // real page, and request little else.
 func TestEndlessSites(t *testing.T) {
 	t.Parallel()
+	seed, requests := rand.Uint64(), atomic.Uint64{}
+	t.Logf("seed %x", seed)
+	word := func() uint64 { return rand.NewPCG(seed, requests.Add(1)).Uint64() } // may be called by several requests at once
 	for name, c := range map[string]struct {
 		page func(r *http.Request) string
 		most int // pages
@@ -23,13 +27,13 @@ func TestEndlessSites(t *testing.T) {
 			return links(fmt.Sprintf("/calendar/%d/%d", year, month+1), fmt.Sprintf("/calendar/%d/1", year+1))
 		}, 110},
 		"a_path_that_grows":   {func(*http.Request) string { return links("sub/", "other/sub/") }, 20},
-		"filters":             {func(*http.Request) string { return links(fmt.Sprintf("?a=%x&b=%x", rand.Uint64(), rand.Uint64())) }, 105},
-		"sessions":            {func(*http.Request) string { return links(fmt.Sprintf("/page?sid=%x", rand.Uint64())) }, 5},
-		"sessions_in_paths":   {func(*http.Request) string { return links(fmt.Sprintf("/page;jsessionid=%x", rand.Uint64())) }, 5},
+		"filters":             {func(*http.Request) string { return links(fmt.Sprintf("?a=%x&b=%x", word(), word())) }, 105},
+		"sessions":            {func(*http.Request) string { return links(fmt.Sprintf("/page?sid=%x", word())) }, 5},
+		"sessions_in_paths":   {func(*http.Request) string { return links(fmt.Sprintf("/page;jsessionid=%x", word())) }, 5},
 		"the_same_everywhere": {func(*http.Request) string { return `<script>/* no canonical */</script><a href="x/"></a>` }, 3},
 		"long_addresses":      {func(r *http.Request) string { return links(r.URL.Path + "and-a-rather-long-name-of-a-folder") }, 60},
 		"random_names": {func(*http.Request) string {
-			return links(fmt.Sprintf("/%x", rand.Uint64()), fmt.Sprintf("/%x", rand.Uint64()))
+			return links(fmt.Sprintf("/%x", word()), fmt.Sprintf("/%x", word()))
 		}, 300},
 	} {
 		t.Run(name, func(t *testing.T) {
