@@ -65,6 +65,12 @@ func TestCranfield(t *testing.T) {
 
 func golden(t *testing.T, path, got string) {
 	t.Helper()
+	goldenShownAs(t, path, got, func(report string) string { return report })
+}
+
+// goldenShownAs shows a difference from the golden file in another form than the file has.
+func goldenShownAs(t *testing.T, path, got string, show func(report string) string) {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -75,8 +81,8 @@ func golden(t *testing.T, path, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the ranking changed (-golden +now); if it is meant to, run go test ./internal/retrieve -run %s -update\n%s", t.Name(), diff)
+	if string(want) != got {
+		t.Errorf("the ranking changed (-golden +now); if it is meant to, run go test ./internal/retrieve -run %s -update\n%s", t.Name(), cmp.Diff(show(string(want)), show(got)))
 	}
 }
 

@@ -60,7 +60,7 @@ func (c *collection) strategies() []strategy {
 // TestStrategies measures each strategy on the Cranfield collection, with the vectors of
 // the offline model and of MiniLM, in the embedded index and in Milvus's C++ core. The
 // results are in testdata/strategies, one file for each, with the first hits of some
-// questions. Their least values are in testdata/strategies/floors.txt, which -update does
+// questions, whose titles -v shows and a failure too. Their least values are in testdata/strategies/floors.txt, which -update does
 // not write.
 func TestStrategies(t *testing.T) {
 	t.Parallel()
@@ -84,7 +84,8 @@ func TestStrategies(t *testing.T) {
 				if place == "milvus" && !*update {
 					report = withinRounding(t, path, report)
 				}
-				golden(t, path, report)
+				t.Logf("\n%s", c.withTitles(report))
+				goldenShownAs(t, path, report, c.withTitles)
 			})
 		}
 	}
@@ -101,7 +102,6 @@ func (c *collection) measureAll(t *testing.T, r *retrieve.Retriever) (map[string
 		found[s.name] = q
 		fmt.Fprintf(&report, "%-22s %8.4f %10.4f\n", s.name, q.ndcg10, q.recall10)
 	}
-	t.Logf("\n%s", report.String())
 	fmt.Fprint(&report, "\nThe first documents of every eleventh question, by the default. A relevant one has a star.\n")
 	for i := 0; i < len(c.questions); i += 11 {
 		result, err := r.Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: c.questions[i]})
@@ -119,6 +119,25 @@ func (c *collection) measureAll(t *testing.T, r *retrieve.Retriever) (map[string
 		fmt.Fprintln(&report)
 	}
 	return found, report.String()
+}
+
+var firstHits = regexp.MustCompile(`(?m)^ *(\d+):((?: \d{4}\*?)+)$`)
+
+// withTitles returns a report in which a question stands beside its number, and below it
+// each document with its title, so that a person can read the ranking and what changed in
+// it. The golden files have the numbers alone: the texts of the collection are not ours.
+func (c *collection) withTitles(report string) string {
+	onOneLine := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	return firstHits.ReplaceAllStringFunc(report, func(row string) string {
+		parts := firstHits.FindStringSubmatch(row)
+		question, _ := strconv.Atoi(parts[1]) // as the expression has digits
+		lines := []string{fmt.Sprintf("%3d: %s", question, onOneLine(c.questions[question-1]))}
+		for id := range strings.FieldsSeq(parts[2]) {
+			document, _ := strconv.Atoi(strings.TrimSuffix(id, "*"))
+			lines = append(lines, fmt.Sprintf("     %-5s %s", id, onOneLine(c.titles[document-1])))
+		}
+		return strings.Join(lines, "\n")
+	})
 }
 
 var measures = regexp.MustCompile(`\b0\.\d{4}\b`)
