@@ -163,6 +163,21 @@ func of(s *ast.SelectorExpr, pkg string) bool {
 // eachFile parses every Go file but tests.
 func eachFile(t *testing.T, visit func(path string, file *ast.File, lines *token.FileSet)) {
 	t.Helper()
+	walk(t, func(path string) bool { return !strings.HasSuffix(path, "_test.go") }, visit)
+}
+
+// eachTestFile parses every file of tests, and of the packages that help tests or hold
+// contract suites: their names end with test.
+func eachTestFile(t *testing.T, visit func(path string, file *ast.File, lines *token.FileSet)) {
+	t.Helper()
+	walk(t, func(path string) bool {
+		return strings.HasSuffix(path, "_test.go") || strings.HasSuffix(filepath.Dir(path), "test")
+	}, visit)
+}
+
+// walk parses the Go files of the repository whose path is wanted.
+func walk(t *testing.T, wanted func(path string) bool, visit func(path string, file *ast.File, lines *token.FileSet)) {
+	t.Helper()
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -171,15 +186,12 @@ func eachFile(t *testing.T, visit func(path string, file *ast.File, lines *token
 		if d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "bin") {
 			return filepath.SkipDir
 		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
+		relative, err := filepath.Rel(root, path)
+		if err != nil || !strings.HasSuffix(path, ".go") || !wanted(relative) {
+			return err
 		}
 		lines := token.NewFileSet()
 		file, err := parser.ParseFile(lines, path, nil, parser.SkipObjectResolution|parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(root, path)
 		if err != nil {
 			return err
 		}
