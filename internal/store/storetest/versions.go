@@ -273,7 +273,7 @@ func stages(f *fixture) {
 	_, err = f.Publish(f.ctx, v3.VersionRef)
 	f.must(err)
 	if d := f.document(v.Document); d.Warnings != nil {
-		f.Errorf("a version without warnings shows those of the version before it: %+v", d.Warnings)
+		f.Errorf("a version without warnings shows the warnings of the version before it: %+v", d.Warnings)
 	}
 }
 
