@@ -68,8 +68,8 @@ func (d database) write(statement string, values ...any) {
 
 // fill inserts secret and other rows of many lengths in random order, so that full
 // pages are divided.
-// seeded returns random numbers that a test can repeat, and logs their seed.
-func seeded(t testing.TB, seed uint64) *rand.Rand {
+// randomNumbers returns numbers that a test can repeat, and logs their seed.
+func randomNumbers(t testing.TB, seed uint64) *rand.Rand {
 	t.Helper()
 	t.Logf("seed %d", seed)
 	return rand.New(rand.NewPCG(seed, 1))
@@ -130,7 +130,7 @@ func TestErase(t *testing.T) {
 	t.Parallel()
 	leftWithout := 0
 	for seed := range uint64(6) {
-		random := seeded(t, seed)
+		random := randomNumbers(t, seed)
 		d := create(t, filepath.Join(t.TempDir(), "a.db"))
 		d.erase() // from now on only pages that were written are looked at
 		d.fill(random)
@@ -158,7 +158,7 @@ func TestEraseAfterARestart(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.db")
 	d := create(t, path)
-	d.fill(seeded(t, 3))
+	d.fill(randomNumbers(t, 3))
 	d.removeSecrets()
 	restarted := create(t, path)
 	restarted.erase()
@@ -174,7 +174,7 @@ func TestEraseBesideAnotherProcess(t *testing.T) {
 	d := create(t, path)
 	d.erase()
 	other := create(t, path)
-	other.fill(seeded(t, 4))
+	other.fill(randomNumbers(t, 4))
 	d.removeSecrets()
 	d.erase()
 	if left := d.leftIn(); len(left) > 0 {
@@ -186,7 +186,7 @@ func TestEraseBesideAnotherProcess(t *testing.T) {
 func TestEraseWhileSomebodyReads(t *testing.T) {
 	t.Parallel()
 	d := create(t, filepath.Join(t.TempDir(), "a.db"))
-	d.fill(seeded(t, 5))
+	d.fill(randomNumbers(t, 5))
 	reader, err := sql.Open("sqlite", "file:"+d.path)
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func TestAFileShrinksAtRest(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a b.db")
 	d := create(t, path)
-	random := seeded(t, 1)
+	random := randomNumbers(t, 1)
 	for range 3 {
 		d.fill(random)
 		if file, log := d.bytesOf(); file+log < 2<<20 {
@@ -68,7 +68,7 @@ func TestErasePointerMaps(t *testing.T) {
 	if _, err := d.Exec("PRAGMA wal_autocheckpoint = 0"); err != nil {
 		t.Fatal(err)
 	}
-	random := seeded(t, 2)
+	random := randomNumbers(t, 2)
 	d.fill(random)
 	d.write("CREATE TABLE more AS WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT i, randomblob(3000) AS bytes FROM n")
 	for range 3 {

@@ -41,8 +41,8 @@ func filledWith(b *testing.B, entries int, text func(*rand.Rand, int) string) (*
 	return x, r
 }
 
-// seeded returns random numbers that a test can repeat, and logs their seed.
-func seeded(t testing.TB, seed uint64) *rand.Rand {
+// randomNumbers returns numbers that a test can repeat, and logs their seed.
+func randomNumbers(t testing.TB, seed uint64) *rand.Rand {
 	t.Helper()
 	t.Logf("seed %d", seed)
 	return rand.New(rand.NewPCG(seed, 2))

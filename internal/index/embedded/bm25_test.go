@@ -26,7 +26,7 @@ func TestBM25IsExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	r := seeded(t, 7)
+	r := randomNumbers(t, 7)
 	write := func(x index.Index, from, n int) {
 		t.Helper()
 		var entries []index.Entry
@@ -123,7 +123,7 @@ func TestFrequentWords(t *testing.T) {
 	t.Parallel()
 	x := open(t, filepath.Join(t.TempDir(), "index.db"))
 	var entries []index.Entry
-	r := seeded(t, 1)
+	r := randomNumbers(t, 1)
 	for i := range 300 {
 		e := randomPassage(r, i, 0)
 		e.Text, e.ACL = "brick brick brick", []string{"u:other"}

@@ -17,7 +17,7 @@ func TestDenseRecall(t *testing.T) {
 	t.Parallel()
 	const dimension, limit, questions = 192, 10, 50
 	x := open(t, filepath.Join(t.TempDir(), "index.db"))
-	r := seeded(t, 5)
+	r := randomNumbers(t, 5)
 	centres := make([][]float32, 10)
 	for i := range centres {
 		centres[i] = randomVector(r, dimension)

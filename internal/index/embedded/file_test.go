@@ -70,7 +70,7 @@ func TestRemoveDocument(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "index.db")
 		x := open(t, path)
-		r := seeded(t, 1)
+		r := randomNumbers(t, 1)
 		var vectors [][]float32
 		// Documents to keep are before, between and after the removed one.
 		for i := range 30 {
@@ -210,7 +210,7 @@ func TestOpen(t *testing.T) {
 func TestDenseIsExact(t *testing.T) {
 	t.Parallel()
 	x := open(t, filepath.Join(t.TempDir(), "index.db"))
-	r := seeded(t, 3)
+	r := randomNumbers(t, 3)
 	var entries []index.Entry
 	for i := range 1600 {
 		d := i / 2

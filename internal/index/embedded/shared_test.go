@@ -15,7 +15,7 @@ func TestSharedFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "index.db")
 	server, worker := open(t, path), open(t, path)
-	random := seeded(t, 1)
+	random := randomNumbers(t, 1)
 	vector := randomVector(random, 16)
 	query := index.Query{Principal: member, Limit: 5}
 	found := func() (dense, words int) {
