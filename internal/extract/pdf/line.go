@@ -15,25 +15,25 @@ import (
 // they belong to different lines: columns, or cells of a table.
 const maxGap = 1.5
 
-// lines returns the lines of the page in the order in which they are drawn.
-func (t textPage) lines(page int) ([]layout.Line, error) {
-	glyphs, err := t.glyphs()
+// lines returns the lines of the page in the order in which they are drawn, and how many
+// of its characters are left out because they have no meaning.
+func (t textPage) lines(page int) (lines []layout.Line, unknown int, err error) {
+	glyphs, unknown, err := t.glyphs()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var lines []layout.Line
 	for _, run := range runs(glyphs) {
 		turned, err := t.direction(firstVisible(run).index)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		for _, part := range split(run, turned) {
 			if lines, err = t.appendParts(lines, part, turned, page); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 		}
 	}
-	return lines, nil
+	return lines, unknown, nil
 }
 
 // appendParts appends the line of glyphs that stand side by side, or one line for
