@@ -78,10 +78,10 @@ func follows(last, next Line) bool {
 	case last.Role.Paragraph != 0 && last.Role.Paragraph == next.Role.Paragraph:
 		return true
 	case next.Page != last.Page:
-		return alike(last, next) && !IsItem(next.Text) && next.Page == last.Page+1 && continues(last, next)
+		return alike(last, next) && !beginsItem(last, next) && next.Page == last.Page+1 && continues(last, next)
 	case Beside(last, next):
 		return true
-	case !alike(last, next) || IsItem(next.Text):
+	case !alike(last, next) || beginsItem(last, next):
 		return false
 	case continuesInColumn(last.upbox, next.upbox):
 		return continues(last, next)
@@ -109,6 +109,12 @@ func continues(last, next Line) bool {
 // IsItem reports whether a text begins with the mark of a list's item.
 func IsItem(text string) bool { return item.MatchString(text) }
 
+// beginsItem reports whether next begins an item of a list: not the number of a part
+// such as SK-9, of which last has the beginning.
+func beginsItem(last, next Line) bool {
+	return IsItem(next.Text) && !endsInHyphen(last.Text)
+}
+
 // block joins lines to one block.
 func block(lines []Line, look typography) knowledge.Block {
 	b := joined(lines)
@@ -135,42 +141,23 @@ func joined(lines []Line) knowledge.Block {
 	var text strings.Builder
 	at := 0 // offset in code points
 	for i, l := range lines {
-		s, broken := l.Text, i+1 < len(lines) && joins(l, lines[i+1])
-		if broken {
-			s = strings.TrimSuffix(s, "-")
+		s, seam := l.Text, touching
+		if i+1 < len(lines) {
+			seam = seamOf(l, lines[i+1])
 		}
-		if i > 0 && !joins(lines[i-1], l) && spaced(lines[i-1].Text, s) {
-			text.WriteByte(' ')
-			at++
+		if seam == broken {
+			s = trimHyphen(s)
 		}
 		text.WriteString(s)
 		n := utf8.RuneCountInString(s)
-		b.Lines = append(b.Lines, knowledge.Line{Start: at, End: at + n, Page: l.Page, Box: l.Box, Hyphen: broken})
-		at += n
+		b.Lines = append(b.Lines, knowledge.Line{Start: at, End: at + n, Page: l.Page, Box: l.Box, Hyphen: seam == broken})
+		if at += n; seam == spaced {
+			text.WriteByte(' ')
+			at++
+		}
 	}
 	b.Text = text.String()
 	return b
-}
-
-// joins reports whether a word is hyphenated across the end of l and the start
-// of next.
-func joins(l, next Line) bool {
-	before, broken := strings.CutSuffix(l.Text, "-")
-	if !broken || before == "" {
-		return false
-	}
-	end, _ := utf8.DecodeLastRuneInString(before)
-	begin, _ := utf8.DecodeRuneInString(next.Text)
-	return unicode.IsLetter(end) && unicode.IsLower(begin)
-}
-
-// spaced reports whether a space belongs between two lines. There is none in
-// scripts without spaces, and none after a hyphen that is kept.
-func spaced(before, after string) bool {
-	end, _ := utf8.DecodeLastRuneInString(before)
-	begin, _ := utf8.DecodeRuneInString(after)
-	joined := end == '-' && len(before) > 1 && unicode.IsLetter(begin) && !strings.HasSuffix(before, " -")
-	return !joined && (!knowledge.Unspaced(end) || !knowledge.Unspaced(begin))
 }
 
 // maxCaption bounds a caption in code points.

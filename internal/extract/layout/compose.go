@@ -36,6 +36,7 @@ func (d Document) Blocks() []knowledge.Block {
 		text, furniture = withoutRoles(furniture), nil
 	}
 	markOutline(text, d.Outline)
+	readLexicon(text)
 	return withFurniture(blocks(text), furniture)
 }
 

@@ -21,6 +21,7 @@ type Line struct {
 
 	upbox   knowledge.Box // Box turned upright
 	heading heading       // that a bookmark names
+	lexicon *lexicon      // words of the document, nil if no line ends in a hyphen
 }
 
 // Word is a word of a line: its code points, and its extent on the page.
