@@ -148,17 +148,26 @@ func (t textPage) appendWord(glyphs []glyph, chars []rune, index int) ([]glyph, 
 			return nil, err
 		}
 		if word := first.Union(end); sideBySide(first, end, len(chars)) && t.frame.holds(word) {
+			if apart, err := t.hidesScript(chars, index, first); err != nil || apart {
+				return t.appendEach(glyphs, chars, index, first)
+			}
 			return append(glyphs, glyph{char: chars[0], word: wordText(chars), index: index, box: word}), nil
 		}
 	}
+	return t.appendEach(glyphs, chars, index, first)
+}
+
+// appendEach appends a glyph for each character, of which the first has the given box.
+func (t textPage) appendEach(glyphs []glyph, chars []rune, index int, first knowledge.Box) ([]glyph, error) {
 	for i, char := range chars {
-		g := glyph{char: char, index: index + i, box: first}
+		box := first
 		if i > 0 {
-			if g.box, err = t.box(index + i); err != nil {
+			var err error
+			if box, err = t.box(index + i); err != nil {
 				return nil, err
 			}
 		}
-		if g.visible() {
+		if g := (glyph{char: char, index: index + i, box: box}); g.visible() {
 			glyphs = append(glyphs, g)
 		}
 	}

@@ -60,6 +60,9 @@ func write(text string, forms map[rune]rune, kept, mark string) string {
 
 // written returns a text in the given forms. ok is false if a character has none.
 func written(text string, forms map[rune]rune, kept string) (s string, ok bool) {
+	if kept != "" && text == "TM" {
+		return "™", true
+	}
 	var b strings.Builder
 	for _, char := range text {
 		form, known := forms[char]
