@@ -24,7 +24,7 @@ func TestSub(t *testing.T) {
 	t.Parallel()
 	for plain, want := range map[string]string{
 		"2": "₂", "10": "₁₀", "-1": "₋₁", "i": "ᵢ", "max": "ₘₐₓ", "n+1": "ₙ₊₁",
-		"W": "_W", "in,out": "_(in,out)", "*": "_*", "₂": "₂", "": "", "2 ": "₂ ",
+		"W": "_W", "in,out": "_(in,out)", "*": "_*", "₂": "₂", "": "",
 	} {
 		if got := script.Sub(plain); got != want {
 			t.Errorf("Sub(%q) = %q, want %q", plain, got, want)
