@@ -79,11 +79,14 @@ var own = map[string][]string{
 		"internal/extract/charset", "internal/extract/format", "internal/extract/layout", "internal/extract/ocr",
 		"internal/extract/picture", "internal/knowledge",
 	},
-	"internal/extract/layout": {"internal/extract/table", "internal/knowledge"},
-	"internal/extract/ocr":    {"internal/extract/charset", "internal/extract/format", "internal/extract/layout", "internal/knowledge"},
+	"internal/extract/layout":  {"internal/extract/table", "internal/knowledge"},
+	"internal/extract/legible": {},
+	"internal/extract/ocr": {
+		"internal/extract/charset", "internal/extract/format", "internal/extract/layout", "internal/extract/legible", "internal/knowledge",
+	},
 	"internal/extract/pdf": {
 		"internal/extract/charset", "internal/extract/format", "internal/extract/layout", "internal/extract/ocr",
-		"internal/extract/picture", "internal/extract/script", "internal/knowledge",
+		"internal/extract/legible", "internal/extract/picture", "internal/extract/script", "internal/knowledge",
 	},
 	"internal/extract/picture":  {"internal/extract/format", "internal/knowledge"},
 	"internal/extract/script":   {},
