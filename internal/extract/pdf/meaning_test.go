@@ -31,7 +31,13 @@ func byCode(table string, code func(uint16) uint16, lines ...string) []byte {
 		}
 		content.WriteString("> Tj ET\n")
 	}
-	objects := onePage("", "", content.String())
+	return withTable(table, content.String())
+}
+
+// withTable returns a PDF with a page whose only font, F, has two bytes for each
+// character, and the given table of characters, if any.
+func withTable(table, content string) []byte {
+	objects := onePage("", "", content)
 	more := ""
 	if table != "" {
 		more = "/ToUnicode 8 0 R"
