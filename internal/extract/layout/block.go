@@ -19,6 +19,11 @@ func blocks(lines []Line) []knowledge.Block {
 	tables := tables{lines: lines}
 	var out []knowledge.Block
 	for start := 0; start < len(lines); {
+		if n := groupAt(lines[start:]); n > 0 {
+			out = append(out, groupBlock(lines[start:start+n]))
+			start += n
+			continue
+		}
 		if rows, n := tables.at(start); n > 0 {
 			out = append(out, tableBlocks(rows)...)
 			start += n
@@ -48,6 +53,23 @@ func blocks(lines []Line) []knowledge.Block {
 	return out
 }
 
+// groupAt returns the number of lines of the group that begins with a line, 0 if none does.
+func groupAt(lines []Line) int {
+	n := 0
+	for n < len(lines) && lines[n].group != (group{}) && lines[n].group == lines[0].group {
+		n++
+	}
+	return n
+}
+
+// groupBlock returns the block of a group.
+func groupBlock(lines []Line) knowledge.Block {
+	if lines[0].Role.Kind == knowledge.BlockCode {
+		return codeBlock(lines)
+	}
+	return contentsBlock(lines)
+}
+
 // appendBlock adds a block. Consecutive list blocks become one list.
 func appendBlock(out []knowledge.Block, b knowledge.Block) []knowledge.Block {
 	if len(out) == 0 || b.Kind != knowledge.BlockList || out[len(out)-1].Kind != knowledge.BlockList {
@@ -67,6 +89,8 @@ func appendBlock(out []knowledge.Block, b knowledge.Block) []knowledge.Block {
 // follows reports whether next continues the block that last is in.
 func follows(last, next Line) bool {
 	switch {
+	case last.group != next.group:
+		return false
 	case last.heading.mark > 0 || next.heading.mark > 0:
 		return last.heading == next.heading
 	case last.Role.Kind != next.Role.Kind || last.Role.Table != next.Role.Table:

@@ -53,10 +53,7 @@ func (t textPage) appendParts(list *lineList, glyphs []glyph, turned, page int) 
 			continue
 		}
 		l.Page, l.Role = page, part.role
-		if l.Size, l.Bold, err = t.font(l.base.index); err == nil && l.Bold {
-			_, l.Bold, err = t.font(lastVisible(part.glyphs).index) // a bold word may begin a line that is not
-		}
-		if err != nil {
+		if err := t.setFont(&l.Line, l.base, lastVisible(part.glyphs)); err != nil {
 			return err
 		}
 		if err := t.appendLine(list, l); err != nil {
@@ -64,6 +61,35 @@ func (t textPage) appendParts(list *lineList, glyphs []glyph, turned, page int) 
 		}
 	}
 	return nil
+}
+
+// setFont sets the size and the weight of a line. A word in bold or in letters of one
+// width may begin a line that is not, so the last character counts too.
+func (t textPage) setFont(l *layout.Line, base, last glyph) error {
+	f, err := t.font(base.index)
+	if err != nil {
+		return err
+	}
+	l.Size = f.size
+	if f.bold || f.mono {
+		end, err := t.font(last.index)
+		if err != nil {
+			return err
+		}
+		l.Bold, l.Mono = f.bold && end.bold, f.mono && end.mono && isASCII(l.Text)
+	}
+	return nil
+}
+
+// isASCII reports whether most of a text is of ASCII.
+func isASCII(text string) bool {
+	others := 0
+	for _, r := range text {
+		if r > unicode.MaxASCII {
+			others++
+		}
+	}
+	return 5*others <= len(text)
 }
 
 // runs splits the characters where pdfium ends a line.
