@@ -124,7 +124,7 @@ func eachRun(text string, yield func(run string, pairs bool)) {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, " ")
 	}
-	text = strings.ToLower(norm.NFKC.String(text))
+	text = strings.ToLower(norm.NFKC.String(marksApart(text)))
 	start, pairs := -1, false
 	end := func(at int) {
 		if start >= 0 {
@@ -167,14 +167,15 @@ func letterFollows(text string) bool {
 	return unicode.IsLetter(r)
 }
 
-// plain removes the accents of Latin letters, replaces curly apostrophes and
-// cuts long words.
+// plain removes the accents of Latin letters and the vowel signs of Arabic and Hebrew,
+// writes Persian letters as the Arabic ones that look alike, replaces curly apostrophes
+// and cuts long words.
 func plain(run string, pairs bool) string {
 	if pairs || isASCII(run) {
 		return cut(run, pairs)
 	}
 	var b strings.Builder
-	latin := false
+	accents := false // may follow
 	for _, r := range norm.NFD.String(run) {
 		switch {
 		case r == '’':
@@ -183,14 +184,20 @@ func plain(run string, pairs bool) string {
 			b.WriteString("ss")
 		case r == 'ı': // a capital I is lowered to i in every language
 			b.WriteByte('i')
-		case unicode.Is(unicode.Mn, r) && latin:
+		case unicode.Is(unicode.Mn, r) && accents, r == 'ـ': // it lengthens a word
 		default:
-			latin = unicode.Is(unicode.Latin, r)
+			accents = unicode.In(r, unicode.Latin, unicode.Arabic, unicode.Hebrew)
+			if alike, ok := arabicLike[r]; ok {
+				r = alike
+			}
 			b.WriteRune(r)
 		}
 	}
 	return cut(norm.NFC.String(b.String()), pairs)
 }
+
+// arabicLike has letters that keyboards and files exchange for others.
+var arabicLike = map[rune]rune{'ی': 'ي', 'ى': 'ي', 'ک': 'ك'}
 
 func cut(run string, pairs bool) string {
 	if pairs || len(run) <= maxWordBytes {

@@ -17,7 +17,11 @@ func TestDocument(t *testing.T) {
 		"知识图谱":                                           "知识 识图 图谱 谱",
 		"getUserById, HTTPServer2Go":                     "getuserbyid httpserver2go get user by id http server2 go",
 		"PDFs of IDs, iPhone, GetÉtat":                   "pdfs of id iphon getetat phone",
-		"":                                               "",
+		"المُشْكِلات، ﺍﻟﻤﺸﻜﻼﺕ المشــكلات":    "المشكلات المشكلات المشكلات",
+		"پژوهشی پژوهشي کتاب كتاب، أحمد احمد": "پژوهشي پژوهشي كتاب كتاب احمد احمد",
+		"10⁶ 10^6 10⁻⁶ note¹ 12 m² H₂O 273³": "10 6 10 6 10 6 note 1 12 m2 h2o 273 3",
+		"שָׁלוֹם": "שלום",
+		"":        "",
 	} {
 		if got := words.Document(text, words.Stems{}); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)

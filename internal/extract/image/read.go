@@ -175,6 +175,7 @@ func (r *reader) finish(f *file) (format.Result, error) {
 	if r.read > 0 {
 		l.Metadata["ocr_pages"], l.Metadata["ocr_languages"] = strconv.Itoa(r.read), r.tesseract.Languages()
 	}
+	r.tesseract.Warn(l)
 	if r.unread > 0 {
 		l.Metadata["pages_not_read"] = strconv.Itoa(r.unread)
 	}

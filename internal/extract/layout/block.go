@@ -19,6 +19,11 @@ func blocks(lines []Line) []knowledge.Block {
 	tables := tables{lines: lines}
 	var out []knowledge.Block
 	for start := 0; start < len(lines); {
+		if n := groupAt(lines[start:]); n > 0 {
+			out = append(out, groupBlock(lines[start:start+n]))
+			start += n
+			continue
+		}
 		if rows, n := tables.at(start); n > 0 {
 			out = append(out, tableBlocks(rows)...)
 			start += n
@@ -48,6 +53,23 @@ func blocks(lines []Line) []knowledge.Block {
 	return out
 }
 
+// groupAt returns the number of lines of the group that begins with a line, 0 if none does.
+func groupAt(lines []Line) int {
+	n := 0
+	for n < len(lines) && lines[n].group != (group{}) && lines[n].group == lines[0].group {
+		n++
+	}
+	return n
+}
+
+// groupBlock returns the block of a group.
+func groupBlock(lines []Line) knowledge.Block {
+	if lines[0].Role.Kind == knowledge.BlockCode {
+		return codeBlock(lines)
+	}
+	return contentsBlock(lines)
+}
+
 // appendBlock adds a block. Consecutive list blocks become one list.
 func appendBlock(out []knowledge.Block, b knowledge.Block) []knowledge.Block {
 	if len(out) == 0 || b.Kind != knowledge.BlockList || out[len(out)-1].Kind != knowledge.BlockList {
@@ -67,6 +89,8 @@ func appendBlock(out []knowledge.Block, b knowledge.Block) []knowledge.Block {
 // follows reports whether next continues the block that last is in.
 func follows(last, next Line) bool {
 	switch {
+	case last.group != next.group:
+		return false
 	case last.heading.mark > 0 || next.heading.mark > 0:
 		return last.heading == next.heading
 	case last.Role.Kind != next.Role.Kind || last.Role.Table != next.Role.Table:
@@ -78,10 +102,10 @@ func follows(last, next Line) bool {
 	case last.Role.Paragraph != 0 && last.Role.Paragraph == next.Role.Paragraph:
 		return true
 	case next.Page != last.Page:
-		return alike(last, next) && !IsItem(next.Text) && next.Page == last.Page+1 && continues(last, next)
+		return alike(last, next) && !beginsItem(last, next) && next.Page == last.Page+1 && continues(last, next)
 	case Beside(last, next):
 		return true
-	case !alike(last, next) || IsItem(next.Text):
+	case !alike(last, next) || beginsItem(last, next):
 		return false
 	case continuesInColumn(last.upbox, next.upbox):
 		return continues(last, next)
@@ -109,6 +133,12 @@ func continues(last, next Line) bool {
 // IsItem reports whether a text begins with the mark of a list's item.
 func IsItem(text string) bool { return item.MatchString(text) }
 
+// beginsItem reports whether next begins an item of a list: not the number of a part
+// such as SK-9, of which last has the beginning.
+func beginsItem(last, next Line) bool {
+	return IsItem(next.Text) && !endsInHyphen(last.Text)
+}
+
 // block joins lines to one block.
 func block(lines []Line, look typography) knowledge.Block {
 	b := joined(lines)
@@ -135,42 +165,23 @@ func joined(lines []Line) knowledge.Block {
 	var text strings.Builder
 	at := 0 // offset in code points
 	for i, l := range lines {
-		s, broken := l.Text, i+1 < len(lines) && joins(l, lines[i+1])
-		if broken {
-			s = strings.TrimSuffix(s, "-")
+		s, seam := l.Text, touching
+		if i+1 < len(lines) {
+			seam = seamOf(l, lines[i+1])
 		}
-		if i > 0 && !joins(lines[i-1], l) && spaced(lines[i-1].Text, s) {
-			text.WriteByte(' ')
-			at++
+		if seam == broken {
+			s = trimHyphen(s)
 		}
 		text.WriteString(s)
 		n := utf8.RuneCountInString(s)
-		b.Lines = append(b.Lines, knowledge.Line{Start: at, End: at + n, Page: l.Page, Box: l.Box, Hyphen: broken})
-		at += n
+		b.Lines = append(b.Lines, knowledge.Line{Start: at, End: at + n, Page: l.Page, Box: l.Box, Hyphen: seam == broken})
+		if at += n; seam == spaced {
+			text.WriteByte(' ')
+			at++
+		}
 	}
 	b.Text = text.String()
 	return b
-}
-
-// joins reports whether a word is hyphenated across the end of l and the start
-// of next.
-func joins(l, next Line) bool {
-	before, broken := strings.CutSuffix(l.Text, "-")
-	if !broken || before == "" {
-		return false
-	}
-	end, _ := utf8.DecodeLastRuneInString(before)
-	begin, _ := utf8.DecodeRuneInString(next.Text)
-	return unicode.IsLetter(end) && unicode.IsLower(begin)
-}
-
-// spaced reports whether a space belongs between two lines. There is none in
-// scripts without spaces, and none after a hyphen that is kept.
-func spaced(before, after string) bool {
-	end, _ := utf8.DecodeLastRuneInString(before)
-	begin, _ := utf8.DecodeRuneInString(after)
-	joined := end == '-' && len(before) > 1 && unicode.IsLetter(begin) && !strings.HasSuffix(before, " -")
-	return !joined && (!knowledge.Unspaced(end) || !knowledge.Unspaced(begin))
 }
 
 // maxCaption bounds a caption in code points.

@@ -23,6 +23,7 @@ func (d Document) Blocks() []knowledge.Block {
 	for _, page := range pagesOf(lines) {
 		sortColumns(page)
 	}
+	markCode(lines)
 	furnish(lines, d.Pages)
 	var text, furniture []Line
 	for _, l := range lines {
@@ -35,7 +36,9 @@ func (d Document) Blocks() []knowledge.Block {
 	if len(text) == 0 {
 		text, furniture = withoutRoles(furniture), nil
 	}
+	markContents(text)
 	markOutline(text, d.Outline)
+	readLexicon(text)
 	return withFurniture(blocks(text), furniture)
 }
 

@@ -64,7 +64,7 @@ func furnish(lines []Line, sizes []knowledge.PageSize) {
 		return
 	}
 	for _, i := range found {
-		lines[i].Role = Role{Kind: knowledge.BlockHeader}
+		lines[i].Role, lines[i].group = Role{Kind: knowledge.BlockHeader}, group{}
 		if lines[i].Box.Y1 > heights[lines[i].Page]/2 {
 			lines[i].Role.Kind = knowledge.BlockFooter
 		}
@@ -80,7 +80,7 @@ func repeatedLines(lines []Line, heights map[int]float64) map[int]bool {
 	for i, l := range lines {
 		found[i] = l.Role.Kind.IsFurniture()
 		at, ok := spotOf(l, heights[l.Page])
-		if !ok || l.Size > largest || l.Role.Kind != "" {
+		if !ok || l.Size > largest || l.Role.Kind != "" && l.group == (group{}) {
 			continue
 		}
 		var own *chain

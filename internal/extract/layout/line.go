@@ -14,6 +14,7 @@ type Line struct {
 	Turned int           // direction, in quarter turns clockwise
 	Size   float64       // font size as displayed, 0 = not known
 	Bold   bool
+	Mono   bool // its letters have one width
 	Role   Role
 	// Words are the words of the text if they stand on the page from left to right.
 	// They are needed only to find the columns of a table.
@@ -21,6 +22,8 @@ type Line struct {
 
 	upbox   knowledge.Box // Box turned upright
 	heading heading       // that a bookmark names
+	group   group         // of lines of code or of entries that are one block
+	lexicon *lexicon      // words of the document, nil if no line ends in a hyphen
 }
 
 // Word is a word of a line: its code points, and its extent on the page.

@@ -62,8 +62,8 @@ func (p *spelled) spell() {
 	}
 	for _, l := range p.lines {
 		first := essence(l.Text)
-		if !strings.ContainsFunc(first, unicode.IsLetter) {
-			first = "" // the number of a heading
+		if l.group != (group{}) || !strings.ContainsFunc(first, unicode.IsLetter) {
+			first = "" // the number of a heading, or an entry of the contents
 		}
 		p.first, p.next = append(p.first, first), append(p.next, letters(strings.ToLower(l.Text)))
 	}

@@ -23,9 +23,10 @@ const defaultLanguage = "eng"
 
 // Tesseract recognises the text in the pictures of one file.
 type Tesseract struct {
-	source    format.Source
-	languages string // as tesseract takes them, "eng+deu"
-	elements  int    // paragraphs so far
+	source     format.Source
+	languages  string // as tesseract takes them, "eng+deu"
+	elements   int    // paragraphs so far
+	unreadable []int  // pages with text that was not recognised
 }
 
 // New returns the Tesseract of a file, for the languages of its options that are
@@ -56,20 +57,47 @@ func New(ctx context.Context, s format.Source, subject string) (*Tesseract, erro
 func (t *Tesseract) Languages() string { return t.languages }
 
 // Read returns the lines of a picture that shows a page, in reading order. perPoint
-// is the pixels of a point, and size the size of the page.
+// is the pixels of a point, and size the size of the page. A page that lies on its side
+// or its head is turned first; its lines stand where they are on the page as it is.
 func (t *Tesseract) Read(ctx context.Context, picture *image.Gray, perPoint float64, size knowledge.PageSize) ([]layout.Line, error) {
+	found, err := t.recognise(ctx, picture, perPoint)
+	if err != nil {
+		return nil, fmt.Errorf("recognise the text of page %d: %w", size.Page, err)
+	}
+	best := t.turned(ctx, reading{words: found}, picture, perPoint)
+	words, readable := credible(best.words)
+	if !readable {
+		t.unreadable = append(t.unreadable, size.Page)
+	}
+	return best.onPage(t.lines(words, perPoint, best.size(size)), size), nil
+}
+
+// Warn warns in a layout of the pages whose text was not recognised.
+func (t *Tesseract) Warn(l *knowledge.Layout) {
+	if t != nil && len(t.unreadable) > 0 {
+		l.Warn(knowledge.WarnUnreadablePage, t.unreadable,
+			"no words were recognised in the picture of a page that seems to show text, so text may be missing; "+
+				"send a clearer scan, or name its languages with override.ocrLanguages (now %s)", t.languages)
+	}
+}
+
+// recognise returns the words that tesseract finds in a picture.
+func (t *Tesseract) recognise(ctx context.Context, picture *image.Gray, perPoint float64) ([]word, error) {
+	table, err := t.run(ctx, picture, perPoint, "--psm", "3", "-l", t.languages, "tsv")
+	return parse(table), err
+}
+
+// run runs tesseract on a picture and returns what it prints.
+func (t *Tesseract) run(ctx context.Context, picture *image.Gray, perPoint float64, arguments ...string) (string, error) {
 	const name = "recognise.pgm"
 	path := filepath.Join(t.source.Folder, name)
 	defer func() { _ = os.Remove(path) }() // the caller removes the folder too
 	if err := writePGM(path, picture); err != nil {
-		return nil, fmt.Errorf("write the picture of a page: %w", err)
+		return "", fmt.Errorf("write the picture: %w", err)
 	}
-	table, err := t.source.Run(ctx, t.source.Tools.Tesseract, name, "stdout",
-		"--psm", "3", "--dpi", strconv.Itoa(max(70, int(perPoint*72))), "-l", t.languages, "tsv")
-	if err != nil {
-		return nil, fmt.Errorf("recognise the text of page %d: %w", size.Page, err)
-	}
-	return t.lines(parse(string(table)), perPoint, size), nil
+	arguments = append([]string{name, "stdout", "--dpi", strconv.Itoa(max(70, int(perPoint*72)))}, arguments...)
+	out, err := t.source.Run(ctx, t.source.Tools.Tesseract, arguments...)
+	return string(out), err
 }
 
 // writePGM writes a picture in the simplest format that tesseract reads.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/extract/charset"
 	"github.com/cairn-rag/cairn/internal/extract/layout"
+	"github.com/cairn-rag/cairn/internal/extract/legible"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -18,6 +19,10 @@ const (
 	// sureOfWord count.
 	sureOfPage = 60
 	sureOfWord = 75
+	// sureOfText is the confidence above which the words of a page are of a language.
+	sureOfText = 80
+	// fewLetters is how many letters tesseract finds in a picture that shows no text.
+	fewLetters = 30
 	// largeText is how much higher than the others of its page the lines of a heading
 	// are.
 	largeText = 1.5
@@ -31,8 +36,7 @@ type word struct {
 	sure                     float64 // confidence, 0..100
 }
 
-// parse reads the words from tesseract's table. It leaves out words without a letter
-// or digit in lines of nothing else, which are drawings.
+// parse reads the words from tesseract's table.
 func parse(table string) []word {
 	const columns, wordLevel = 12, "5"
 	var words []word
@@ -55,30 +59,80 @@ func parse(table string) []word {
 			left: numbers[5], top: numbers[6], right: numbers[5] + numbers[7], bottom: numbers[6] + numbers[8],
 		})
 	}
-	return credible(words)
+	return words
 }
 
-// credible leaves out words that are probably none.
-func credible(words []word) []word {
-	sum, weight := 0.0, 0.0
-	for _, w := range words {
-		n := float64(letters(w.text))
-		sum, weight = sum+n*w.sure, weight+n
-	}
-	sure := weight > 0 && sum/weight >= sureOfPage
-	var kept []word
+// credible leaves out words that are probably none: on a page that tesseract is not sure
+// of those that it is not sure of, and words without a letter or digit in lines of nothing
+// else, which are drawings. readable is false if the page seems to show text and no words of
+// a language are among it.
+func credible(words []word) (kept []word, readable bool) {
+	sure := sureness(words)
 	for start := 0; start < len(words); {
 		end := start
 		for end < len(words) && words[end].line == words[start].line {
 			end++
 		}
-		line := slices.DeleteFunc(slices.Clone(words[start:end]), func(w word) bool { return !sure && (w.sure < sureOfWord || letters(w.text) < 2) })
+		line := slices.DeleteFunc(slices.Clone(words[start:end]), func(w word) bool {
+			return sure < sureOfPage && (w.sure < sureOfWord || !wordLike(w.text))
+		})
 		if slices.ContainsFunc(line, func(w word) bool { return letters(w.text) > 0 }) {
 			kept = append(kept, line...)
 		}
 		start = end
 	}
-	return kept
+	switch all := count(words); {
+	case all < fewLetters || sure >= sureOfText:
+		return kept, true
+	case sure < sureOfPage && 5*count(kept) < all, sure >= sureOfPage && !isText(kept):
+		return nil, false
+	case sure < sureOfPage:
+		return kept, false
+	default:
+		return kept, true
+	}
+}
+
+// sureness returns the mean confidence of the letters of words.
+func sureness(words []word) float64 {
+	sum, weight := 0.0, 0.0
+	for _, w := range words {
+		n := float64(letters(w.text))
+		sum, weight = sum+n*w.sure, weight+n
+	}
+	return sum / max(weight, 1)
+}
+
+// count returns the number of letters and digits in words.
+func count(words []word) int {
+	n := 0
+	for _, w := range words {
+		n += letters(w.text)
+	}
+	return n
+}
+
+func isText(words []word) bool {
+	var texts []string
+	for _, w := range words {
+		texts = append(texts, w.text)
+	}
+	return legible.Words(texts)
+}
+
+// wordLike reports whether a text can be a word or a number that tells something: not the
+// two letters that it finds in any drawing.
+func wordLike(text string) bool {
+	n := 0
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic), unicode.IsDigit(r):
+			return letters(text) > 1
+		case unicode.IsLetter(r):
+			n++
+		}
+	}
+	return n > 2
 }
 
 func letters(s string) int {

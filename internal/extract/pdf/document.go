@@ -65,6 +65,7 @@ func (d *document) read() (format.Result, error) {
 		return format.Result{}, err
 	}
 	d.scans.describe(d.layout.Metadata)
+	d.scans.tesseract.Warn(&d.layout)
 	d.layout.Reader = readerPDFium
 	d.layout.Title, err = d.title()
 	return format.Result{Layout: d.layout, Assets: d.assets}, err

@@ -21,40 +21,62 @@ func (t textPage) direction(index int) (int, error) {
 	return ((int(turns)+t.frame.quarters)%4 + 4) % 4, nil
 }
 
-// font returns the size in which a character is displayed, in points, and
-// whether its font is bold.
-func (t textPage) font(index int) (size float64, bold bool, err error) {
+// typeface is how a character is displayed.
+type typeface struct {
+	size       float64 // points
+	bold, mono bool    // mono: the letters of the font have one width
+}
+
+// font returns the typeface of a character.
+func (t textPage) font(index int) (f typeface, err error) {
 	raw, err := t.lib.call("FPDFText_GetFontSize", t.handle, uint64(index))
 	if err != nil {
-		return 0, false, err
+		return f, err
 	}
-	size = api.DecodeF64(raw)
+	f.size = api.DecodeF64(raw)
 	ok, err := t.lib.call("FPDFText_GetMatrix", t.handle, uint64(index), t.lib.scratch)
 	if err != nil {
-		return 0, false, err
+		return f, err
 	}
 	if ok != 0 {
 		m := t.lib.floats(6)
-		size *= math.Hypot(m[2], m[3])
+		f.size *= math.Hypot(m[2], m[3])
 	}
 	const nameBytes = 256
 	flags := t.lib.scratch + nameBytes
 	n, err := t.lib.number("FPDFText_GetFontInfo", t.handle, uint64(index), t.lib.scratch, nameBytes, flags)
 	if err != nil {
-		return 0, false, err
+		return f, err
 	}
 	info := t.lib.bytes(nameBytes + 4)
-	return size, n > 0 && boldFont(string(info[:min(n, nameBytes)]), info[nameBytes:]), nil
+	if n > 0 {
+		name := strings.ToLower(string(info[:min(n, nameBytes)]))
+		f.bold, f.mono = boldFont(name, info[nameBytes:]), monoFont(name, info[nameBytes:])
+	}
+	return f, nil
 }
 
-// boldFont reports whether a font is bold, by its name or by its ForceBold flag
-// (bit 19 of flags, little endian).
+// boldFont reports whether a font is bold, by its name in small letters or by its
+// ForceBold flag (bit 19 of flags, little endian).
 func boldFont(name string, flags []byte) bool {
-	name = strings.ToLower(name)
-	for _, word := range []string{"bold", "black", "heavy", "demi"} {
+	for _, word := range []string{"bold", "black", "heavy", "demi", "cmbx", "cmssbx", "sfbx", "ecbx"} {
 		if strings.Contains(name, word) {
 			return true
 		}
 	}
 	return flags[2]&4 != 0
+}
+
+// monoFont reports whether the letters of a font have one width, by its name in small
+// letters or by its FixedPitch flag (bit 1). The flag alone says little: fonts of Chinese
+// and Japanese have it, whose Latin letters may have several.
+func monoFont(name string, flags []byte) bool {
+	for _, word := range []string{
+		"courier", "mono", "consol", "menlo", "monaco", "cmtt", "sftt", "ectt", "typewriter", "lettergothic", "lucidacons", "andale", "code", "fixed", "nimbusmon",
+	} {
+		if strings.Contains(name, word) {
+			return !strings.Contains(name, "monotype") || flags[0]&1 != 0
+		}
+	}
+	return flags[0]&1 != 0
 }

@@ -17,10 +17,12 @@ const softHyphen = 0xad
 // glyph is one character of a page, or a word whose characters stand side by
 // side. Spaces, line ends and joiners have no box.
 type glyph struct {
-	char  rune          // the first character
-	word  string        // the text of a word, "" for one character
-	index int           // of the first character on pdfium's page
-	box   knowledge.Box // on the displayed page
+	char  rune   // the first character
+	word  string // the text of a word, "" for one character
+	index int    // of the first character on pdfium's page
+	// unknown is true if the file does not say which characters these are.
+	unknown bool
+	box     knowledge.Box // on the displayed page
 }
 
 func (g glyph) visible() bool { return g.box != knowledge.Box{} }
@@ -33,38 +35,51 @@ func (g glyph) text() string {
 	return letters(g.char)
 }
 
-// glyphs returns the characters of the page in pdfium's order. Calling pdfium for
-// every character would take a third of the time of a page, so most words become
-// one glyph.
-func (t textPage) glyphs() ([]glyph, error) {
+// glyphs returns the characters of the page in pdfium's order, and how many it left out
+// because they have no meaning. Calling pdfium for every character would take a third of
+// the time of a page, so most words become one glyph.
+func (t textPage) glyphs() (glyphs []glyph, unknown int, err error) {
 	chars, err := t.characters()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	glyphs := make([]glyph, 0, len(chars)/3)
-	for start := 0; start < len(chars) && err == nil; {
+	r := glyphReader{textPage: t, glyphs: make([]glyph, 0, len(chars)/3)}
+	for start := 0; start < len(chars); {
 		end := start + 1
 		for end < len(chars) && !endsLine(chars[end-1]) {
 			end++
 		}
-		glyphs, err = t.appendLine(glyphs, chars[start:end], start)
+		if err := r.readLine(chars[start:end], start); err != nil {
+			return nil, 0, err
+		}
 		start = end
 	}
-	return glyphs, err
+	if !r.doubt {
+		return r.glyphs, 0, nil
+	}
+	return t.meaningful(r.glyphs)
+}
+
+// glyphReader collects the glyphs of a page.
+type glyphReader struct {
+	textPage
+	glyphs []glyph
+	doubt  bool // a character may have no meaning, so all words are asked about
 }
 
 // endsLine reports whether pdfium ends a line after a character.
 func endsLine(char rune) bool { return char == '\r' || char == '\n' || char == lineHyphen }
 
-// appendLine appends the glyphs of one line, whose first character has the given
-// index. A line with letters that are written from right to left has no words: its
-// characters may be stored in either order.
-func (t textPage) appendLine(glyphs []glyph, chars []rune, index int) ([]glyph, error) {
+// readLine reads the glyphs of one line, whose first character has the given index. A
+// line with letters that are written from right to left has no words: its characters may
+// be stored in either order.
+func (r *glyphReader) readLine(chars []rune, index int) error {
 	words := !slices.ContainsFunc(chars, rightToLeft)
+	first := true
 	for i := 0; i < len(chars); {
 		if !drawn(chars[i]) {
 			if chars[i] != 0 && !knowledge.Invisible(chars[i]) {
-				glyphs = append(glyphs, glyph{char: chars[i], index: index + i})
+				r.glyphs = append(r.glyphs, glyph{char: chars[i], index: index + i})
 			}
 			i++
 			continue
@@ -73,30 +88,40 @@ func (t textPage) appendLine(glyphs []glyph, chars []rune, index int) ([]glyph, 
 		for words && end < len(chars) && inWord(chars[i]) && inWord(chars[end]) {
 			end++
 		}
-		known, err := t.isKnown(chars[i], index+i, i == 0)
-		if err == nil && known {
-			glyphs, err = t.appendWord(glyphs, chars[i:end], index+i)
-		}
+		known, err := r.isKnown(chars[i], index+i, first)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		i = end
+		before := len(r.glyphs)
+		if r.glyphs, err = r.appendWord(r.glyphs, chars[i:end], index+i); err != nil {
+			return err
+		}
+		if !known {
+			r.doubt = true
+			for j := before; j < len(r.glyphs); j++ {
+				r.glyphs[j].unknown = true
+			}
+		}
+		i, first = end, false
 	}
-	return glyphs, nil
+	return nil
 }
 
 // lastLatin is the last character of the Latin blocks that most texts use.
 const lastLatin = 0x24f
 
-// isKnown reports whether the file says which character the drawing of a word's
-// first character stands for. If it does not, pdfium returns the number of the
-// drawing in its font. Only the first word of a line and words in other scripts are
-// worth the call.
-func (t textPage) isKnown(char rune, index int, first bool) (bool, error) {
-	if !first && char <= lastLatin {
+// isKnown reports whether the file says which character the drawing of a word's first
+// character stands for. If it does not, pdfium returns the code of the character in its
+// font. On a page without doubt only the first word of a line and words in other scripts
+// are worth the call.
+func (r *glyphReader) isKnown(char rune, index int, first bool) (bool, error) {
+	switch {
+	case char == unicode.ReplacementChar:
+		return false, nil
+	case !first && !r.doubt && char <= lastLatin:
 		return true, nil
 	}
-	unknown, err := t.lib.call("FPDFText_HasUnicodeMapError", t.handle, uint64(index))
+	unknown, err := r.lib.call("FPDFText_HasUnicodeMapError", r.handle, uint64(index))
 	return unknown == 0, err
 }
 
@@ -123,17 +148,26 @@ func (t textPage) appendWord(glyphs []glyph, chars []rune, index int) ([]glyph, 
 			return nil, err
 		}
 		if word := first.Union(end); sideBySide(first, end, len(chars)) && t.frame.holds(word) {
+			if apart, err := t.hidesScript(chars, index, first); err != nil || apart {
+				return t.appendEach(glyphs, chars, index, first)
+			}
 			return append(glyphs, glyph{char: chars[0], word: wordText(chars), index: index, box: word}), nil
 		}
 	}
+	return t.appendEach(glyphs, chars, index, first)
+}
+
+// appendEach appends a glyph for each character, of which the first has the given box.
+func (t textPage) appendEach(glyphs []glyph, chars []rune, index int, first knowledge.Box) ([]glyph, error) {
 	for i, char := range chars {
-		g := glyph{char: char, index: index + i, box: first}
+		box := first
 		if i > 0 {
-			if g.box, err = t.box(index + i); err != nil {
+			var err error
+			if box, err = t.box(index + i); err != nil {
 				return nil, err
 			}
 		}
-		if g.visible() {
+		if g := (glyph{char: char, index: index + i, box: box}); g.visible() {
 			glyphs = append(glyphs, g)
 		}
 	}

@@ -112,6 +112,13 @@ func (l *library) floats(n int) [6]float64 {
 	return out
 }
 
+// doubles reads two numbers of 64 bits from the scratch space.
+func (l *library) doubles() (a, b float64) {
+	a, _ = l.module.Memory().ReadFloat64Le(uint32(l.scratch)) // within the allocated scratch space
+	b, _ = l.module.Memory().ReadFloat64Le(uint32(l.scratch) + 8)
+	return a, b
+}
+
 // bytes returns a copy of the first n bytes of the scratch space.
 func (l *library) bytes(n int) []byte {
 	view, _ := l.module.Memory().Read(uint32(l.scratch), uint32(max(0, min(n, scratchBytes))))

@@ -15,75 +15,81 @@ import (
 // they belong to different lines: columns, or cells of a table.
 const maxGap = 1.5
 
-// lines returns the lines of the page in the order in which they are drawn.
-func (t textPage) lines(page int) ([]layout.Line, error) {
-	glyphs, err := t.glyphs()
+// lines returns the lines of the page in the order in which they are drawn, and how many
+// of its characters are left out because they have no meaning.
+func (t textPage) lines(page int) (lines []layout.Line, unknown int, err error) {
+	glyphs, unknown, err := t.glyphs()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var lines []layout.Line
+	list := lineList{}
 	for _, run := range runs(glyphs) {
 		turned, err := t.direction(firstVisible(run).index)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		for _, part := range split(run, turned) {
-			if lines, err = t.appendParts(lines, part, turned, page); err != nil {
-				return nil, err
+			if err := t.appendParts(&list, part, turned, page); err != nil {
+				return nil, 0, err
 			}
 		}
 	}
-	return lines, nil
+	return list.lines, unknown, nil
 }
 
 // appendParts appends the line of glyphs that stand side by side, or one line for
 // each cell if they are in several cells of a table.
-func (t textPage) appendParts(lines []layout.Line, glyphs []glyph, turned, page int) ([]layout.Line, error) {
+func (t textPage) appendParts(list *lineList, glyphs []glyph, turned, page int) error {
 	parts, err := t.byRole(glyphs)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, part := range parts {
-		l, ok := makeLine(part.glyphs, t.frame, turned)
+		l, ok, err := t.makeLine(part.glyphs, turned)
+		if err != nil {
+			return err
+		}
 		if !ok {
 			continue
 		}
 		l.Page, l.Role = page, part.role
-		if l.Size, l.Bold, err = t.font(firstVisible(part.glyphs).index); err == nil && l.Bold {
-			_, l.Bold, err = t.font(lastVisible(part.glyphs).index) // a bold word may begin a line that is not
+		if err := t.setFont(&l.Line, l.base, lastVisible(part.glyphs)); err != nil {
+			return err
 		}
+		if err := t.appendLine(list, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setFont sets the size and the weight of a line. A word in bold or in letters of one
+// width may begin a line that is not, so the last character counts too.
+func (t textPage) setFont(l *layout.Line, base, last glyph) error {
+	f, err := t.font(base.index)
+	if err != nil {
+		return err
+	}
+	l.Size = f.size
+	if f.bold || f.mono {
+		end, err := t.font(last.index)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if n := len(lines); n > 0 && touches(lines[n-1], l) {
-			lines[n-1] = glue(lines[n-1], l)
-			continue
-		}
-		lines = append(lines, l)
+		l.Bold, l.Mono = f.bold && end.bold, f.mono && end.mono && isASCII(l.Text)
 	}
-	return lines, nil
+	return nil
 }
 
-// touches reports whether l continues right where before ends, as after an
-// exponent, where pdfium ends a line.
-func touches(before, l layout.Line) bool {
-	a, b := layout.Upright(before.Box, before.Turned), layout.Upright(l.Box, l.Turned)
-	return before.Role == l.Role && layout.Beside(before, l) && b.X1-a.X2 < height(a)/2
-}
-
-func glue(a, b layout.Line) layout.Line {
-	shift := utf8.RuneCountInString(a.Text) + 1
-	if a.Words != nil && b.Words != nil {
-		for _, w := range b.Words {
-			w.Start, w.End = w.Start+shift, w.End+shift
-			a.Words = append(a.Words, w)
+// isASCII reports whether most of a text is of ASCII.
+func isASCII(text string) bool {
+	others := 0
+	for _, r := range text {
+		if r > unicode.MaxASCII {
+			others++
 		}
-	} else {
-		a.Words = nil
 	}
-	a.Text += " " + b.Text // a note's number must not become part of another number
-	a.Box = a.Box.Union(b.Box)
-	return a
+	return 5*others <= len(text)
 }
 
 // runs splits the characters where pdfium ends a line.
@@ -153,28 +159,34 @@ func apart(part, next knowledge.Box) bool {
 	return gap > maxGap*tall || layout.Overlap(part.Y1, part.Y2, next.Y1, next.Y2) < .3
 }
 
-// makeLine builds a line from glyphs. ok is false if no part of it is on the
-// page.
-func makeLine(glyphs []glyph, f frame, turned int) (l layout.Line, ok bool) {
-	made := lineMaker{}
+// makeLine builds a line from glyphs. ok is false if no part of it is on the page.
+func (t textPage) makeLine(glyphs []glyph, turned int) (l pageLine, ok bool, err error) {
+	l.base = baseOf(glyphs, turned)
 	ordered := logical(glyphs, turned)
-	for _, g := range ordered {
+	positions, err := t.positions(ordered, l.base, turned)
+	if err != nil {
+		return l, false, err
+	}
+	made := scriptMaker{}
+	for i, g := range ordered {
 		switch {
 		case g.visible():
-			if clipped, on := f.clip(g.box); on {
-				made.add(g.text(), clipped)
+			if clipped, on := t.frame.clip(g.box); on {
+				made.addAt(g.text(), clipped, positions.at(i))
 			}
 		case unicode.Is(unicode.Cf, g.char):
-			made.add(string(g.char), made.box) // it changes no box
+			made.addAt(string(g.char), made.box, made.position) // it changes no box
 		default:
-			made.space = true
+			made.addSpace()
 		}
 	}
-	l = layout.Line{Text: made.text.String(), Box: made.box, Turned: turned}
+	made.flush()
+	l.begins, l.ends = made.begins, made.position
+	l.Line = layout.Line{Text: made.text.String(), Box: made.box, Turned: turned}
 	if turned == 0 && inOrder(made.words) {
 		l.Words = made.words
 	}
-	return l, l.Text != "" && made.box != knowledge.Box{}
+	return l, l.Text != "" && made.box != knowledge.Box{}, nil
 }
 
 // lineMaker collects the text, the box and the words of a line.

@@ -13,6 +13,7 @@ type page struct {
 	annotations annotations
 	tags        *tags // nil if the file states no structure
 	lines       []layout.Line
+	unknown     int // characters without a meaning, which are left out
 }
 
 // readPage reads the page with the given index, 0 = first, into the document. It
@@ -49,8 +50,11 @@ func (d *document) readText(p *page) error {
 		}
 	}
 	text := textPage{lib: d.lib, handle: handle, frame: p.frame, tags: p.tags}
-	if p.lines, err = text.lines(p.number); err != nil {
+	if p.lines, p.unknown, err = text.lines(p.number); err != nil {
 		return err
+	}
+	if p.unknown > 0 {
+		warnUnknown(&d.layout, p.number)
 	}
 	_, err = d.lib.call("FPDFText_ClosePage", handle)
 	return err
@@ -58,7 +62,7 @@ func (d *document) readText(p *page) error {
 
 // readPictures recognises the text of a page that is a scan, and writes its figures.
 func (d *document) readPictures(p *page) error {
-	if !d.images && len(p.lines) >= fewLetters { // each has a letter or more
+	if !d.images && len(p.lines) >= fewLetters && p.unknown < fewLetters { // each has a letter or more
 		return nil
 	}
 	found, err := d.readObjects(*p)

@@ -46,7 +46,8 @@ type scans struct {
 	took      time.Duration
 }
 
-// isScan reports whether a page shows text as a picture.
+// isScan reports whether a page shows text as a picture, or with characters that have no
+// meaning.
 func isScan(p page, found objects) bool {
 	letters := 0
 	for _, l := range p.lines {
@@ -58,6 +59,8 @@ func isScan(p page, found objects) bool {
 	}
 	covered := coverage(p, found)
 	switch {
+	case p.unknown >= fewLetters && 4*p.unknown > letters:
+		return true
 	case letters < fewLetters:
 		return covered >= smallestPicture || found.paths >= drawnText
 	case letters < someLetters:

@@ -1,0 +1,234 @@
+package pdf
+
+import (
+	"math"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cairn-rag/cairn/internal/extract/layout"
+	"github.com/cairn-rag/cairn/internal/extract/script"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+const (
+	// smallScript is how high a raised or lowered character is at most, in heights of its
+	// line.
+	smallScript = .87
+	// leastRaised and leastLowered are how far its base line is from that of the line.
+	leastRaised  = .14
+	leastLowered = .04
+	// longestScript is how many characters are raised or lowered together. A longer text
+	// is one of another size beside the line.
+	longestScript = 12
+)
+
+// position is where a character stands beside its line: 1 = raised, -1 = lowered.
+type position int
+
+const (
+	level   position = 0
+	raised  position = 1
+	lowered position = -1
+)
+
+// positions is the position of each glyph of a line, nil if all are level.
+type positions []position
+
+func (p positions) at(i int) position {
+	if p == nil {
+		return level
+	}
+	return p[i]
+}
+
+// positions returns the positions of the glyphs of a line with a base.
+func (t textPage) positions(glyphs []glyph, base glyph, turned int) (positions, error) {
+	var found positions
+	for i, g := range glyphs {
+		if !g.visible() || !isSmall(g, base, turned) {
+			continue
+		}
+		at, err := t.positionOf(g, base, turned)
+		if err != nil {
+			return nil, err
+		}
+		if at != level && found == nil {
+			found = make(positions, len(glyphs))
+		}
+		if found != nil {
+			found[i] = at
+		}
+	}
+	levelLong(glyphs, found)
+	return found, nil
+}
+
+// baseOf returns the first glyph of the height that most characters of a line have, the
+// higher one of two.
+func baseOf(glyphs []glyph, turned int) glyph {
+	base := firstVisible(glyphs)
+	low, high := math.Inf(1), 0.0
+	for _, g := range glyphs {
+		if g.visible() {
+			tall := uprightHeight(g, turned)
+			low, high = min(low, tall), max(high, tall)
+		}
+	}
+	if low >= smallScript*high {
+		return base
+	}
+	most := 0
+	counts := map[int]int{} // by height in fifths of a point
+	for _, g := range glyphs {
+		if !g.visible() {
+			continue
+		}
+		key := int(math.Round(5 * uprightHeight(g, turned)))
+		counts[key] += max(1, utf8.RuneCountInString(g.word))
+		if n := counts[key]; n > most || n == most && uprightHeight(g, turned) > uprightHeight(base, turned) {
+			base, most = g, n
+		}
+	}
+	return base
+}
+
+func uprightHeight(g glyph, turned int) float64 {
+	return height(layout.Upright(g.box, turned))
+}
+
+func isSmall(g, base glyph, turned int) bool {
+	return uprightHeight(g, turned) < smallScript*uprightHeight(base, turned)
+}
+
+// positionOf compares the base lines of two glyphs, of which the first is the smaller.
+func (t textPage) positionOf(g, base glyph, turned int) (position, error) {
+	own, err := t.baseline(g, turned)
+	if err != nil {
+		return level, err
+	}
+	line, err := t.baseline(base, turned)
+	if err != nil {
+		return level, err
+	}
+	switch rise := (line - own) / uprightHeight(base, turned); {
+	case math.IsNaN(rise), rise > 1, rise < -1:
+		return level, nil
+	case rise >= leastRaised:
+		return raised, nil
+	case rise <= -leastLowered:
+		return lowered, nil
+	}
+	return level, nil
+}
+
+// baseline returns the distance of a glyph's base line from the top of the page, when
+// the page is turned so that the text is upright.
+func (t textPage) baseline(g glyph, turned int) (float64, error) {
+	x, y := t.lib.scratch, t.lib.scratch+8
+	ok, err := t.lib.call("FPDFText_GetCharOrigin", t.handle, uint64(g.index), x, y)
+	if err != nil || ok == 0 {
+		return math.NaN(), err
+	}
+	left, top := t.frame.point(t.lib.doubles())
+	return layout.Upright(knowledge.Box{X1: left, Y1: top, X2: left, Y2: top}, turned).Y1, nil
+}
+
+// levelLong makes raised and lowered texts level that are too long.
+func levelLong(glyphs []glyph, found []position) {
+	for start := 0; start < len(found); {
+		end, count := start, 0
+		for end < len(found) && (found[end] == found[start] || !glyphs[end].visible()) {
+			if glyphs[end].visible() {
+				count += max(1, utf8.RuneCountInString(glyphs[end].word))
+			}
+			end++
+		}
+		if count > longestScript {
+			for i := start; i < end; i++ {
+				found[i] = level
+			}
+		}
+		start = max(end, start+1)
+	}
+}
+
+// in returns a text as it is written in a position.
+func (p position) in(text string) string {
+	switch {
+	case text == "" || p == level:
+		return text
+	case p == raised:
+		return script.Super(text)
+	default:
+		return script.Sub(text)
+	}
+}
+
+// hidesScript reports whether a word that begins at an index may have a small character
+// within, although its first and last have the same height: a digit beside letters, or
+// before the punctuation at its end, that is not as high.
+func (t textPage) hidesScript(chars []rune, index int, first knowledge.Box) (bool, error) {
+	last := len(chars) - 1
+	letters := false
+	for _, r := range chars {
+		letters = letters || unicode.IsLetter(r)
+	}
+	for i := 1; i < last; i++ {
+		if !unicode.IsDigit(chars[i]) || !letters && (i < last-1 || !unicode.IsPunct(chars[last])) {
+			continue
+		}
+		box, err := t.box(index + i)
+		if err != nil {
+			return false, err
+		}
+		if height(box) < smallScript*height(first) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// scriptMaker makes a line whose glyphs may be raised or lowered.
+type scriptMaker struct {
+	lineMaker
+	begins   position // of the first text
+	position position // of the last one
+	pending  string   // raised or lowered text that is not in the line yet
+	extent   knowledge.Box
+}
+
+// addAt adds the text of a glyph at a position.
+func (m *scriptMaker) addAt(text string, box knowledge.Box, p position) {
+	if p != m.position {
+		m.flush()
+		m.position = p
+	}
+	switch {
+	case p == level:
+		m.add(text, box)
+	case m.pending == "":
+		m.pending, m.extent = text, box
+	default:
+		m.pending, m.extent = m.pending+text, m.extent.Union(box)
+	}
+}
+
+// addSpace adds a space before the next glyph.
+func (m *scriptMaker) addSpace() {
+	m.flush()
+	m.space = true
+}
+
+// flush adds the raised or lowered text so far. The mark of a note at the beginning of a
+// line does not join the first word of the note.
+func (m *scriptMaker) flush() {
+	if m.pending == "" {
+		return
+	}
+	begins := m.count == 0
+	m.add(m.position.in(m.pending), m.extent)
+	m.pending, m.space = "", begins && m.position == raised
+	if begins {
+		m.begins = m.position
+	}
+}
