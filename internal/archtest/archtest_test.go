@@ -83,9 +83,10 @@ var mayImport = map[string][]string{
 	"internal/extract/ocr":    {"internal/extract/charset", "internal/extract/format", "internal/extract/layout", "internal/knowledge"},
 	"internal/extract/pdf": {
 		"internal/extract/charset", "internal/extract/format", "internal/extract/layout", "internal/extract/ocr",
-		"internal/extract/picture", "internal/knowledge",
+		"internal/extract/picture", "internal/extract/script", "internal/knowledge",
 	},
 	"internal/extract/picture":  {"internal/extract/format", "internal/knowledge"},
+	"internal/extract/script":   {},
 	"internal/extract/subtitle": {"internal/knowledge", "internal/transcript"},
 	"internal/extract/table":    {"internal/knowledge"},
 	"internal/extract/text":     {"internal/knowledge", "internal/extract/charset"},
