@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cairn-rag/cairn/internal/extract/htmltable"
 	"github.com/cairn-rag/cairn/internal/extract/markdown"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"golang.org/x/net/html"
@@ -86,32 +87,20 @@ func reduceNesting(n *html.Node, depth int) {
 // markdown.MinCells.
 const maxFill = 8
 
-// reduceTables keeps tables from growing far beyond their source: spans are
-// dropped if they cover too many cells, and a table with one row far wider than
-// the others becomes text.
-func reduceTables(root *html.Node) {
-	if root.DataAtom == atom.Table {
-		reduceTable(root)
-	}
-	for n := root.FirstChild; n != nil; n = n.NextSibling {
-		reduceTables(n)
-	}
-}
-
+// reduceTable keeps a table from growing far beyond its source: spans are dropped if
+// they cover too many cells, and a table with one row far wider than the others
+// becomes text.
 func reduceTable(n *html.Node) {
-	var s size
+	s := size{left: len(htmltable.Rows(n))}
 	s.measure(n, true)
 	if s.area > maxFill*s.cells+markdown.MinCells {
-		s = size{}
+		s = size{left: s.left}
 		s.measure(n, false)
 		dropSpans(n)
 	}
 	if s.width*len(s.rows) > maxFill*s.cells+markdown.MinCells {
-		// The converter treats such a table as layout.
 		n.Attr = append(n.Attr, html.Attribute{Key: "role", Val: "presentation"})
-		return
 	}
-	fillSpans(n)
 }
 
 // size measures a table without the tables inside it.
@@ -119,6 +108,7 @@ type size struct {
 	cells, area, width int
 	rows               []int // cells of each row, including those that span into it from above
 	row                int   // index of the next row
+	left               int   // rows of the table
 }
 
 func (s *size) measure(parent *html.Node, spans bool) {
@@ -142,7 +132,7 @@ func (s *size) measure(parent *html.Node, spans bool) {
 func (s *size) cell(n *html.Node, spans bool) {
 	columns, rows := 1, 1
 	if spans {
-		columns, rows = span(n, "colspan"), span(n, "rowspan")
+		columns, rows = span(n, "colspan"), min(span(n, "rowspan"), max(s.left-s.row+1, 1))
 	}
 	s.cells++
 	s.area += columns * rows
@@ -159,7 +149,7 @@ func (s *size) add(row, columns int) {
 	s.width = max(s.width, s.rows[row])
 }
 
-// span reads a span attribute. removeHidden has left at most two digits in it.
+// span reads a span attribute. removeHidden has left at most three digits in it.
 func span(n *html.Node, key string) int {
 	value, err := strconv.Atoi(attr(n, key))
 	if err != nil {

@@ -169,13 +169,23 @@ func tooManyRows() error {
 	return knowledge.Errorf(knowledge.CodeParseLimit, "a sheet has more than %d rows; split it", excelize.TotalRows)
 }
 
+// maxCovered is the number of columns up to which a row is filled up with cells that
+// others cover.
+const maxCovered = 256
+
 // cells returns the cells of a row with the ranges that are merged.
 func (r *rest) cells(number int, texts []string) []table.Cell {
 	cells := make([]table.Cell, len(texts))
 	for i, text := range texts {
 		cells[i].Text = withDigits(text)
 	}
-	for _, m := range r.mergedAt(number) {
+	merges := r.mergedAt(number)
+	for _, m := range merges { // a cell that is covered from above may be the last one
+		for m.top < number && m.top < m.bottom && m.first >= len(cells) && len(cells) < maxCovered {
+			cells = append(cells, table.Cell{})
+		}
+	}
+	for _, m := range merges {
 		for column := m.first; column <= m.last && column < len(cells); column++ {
 			cells[column].Covered = true
 		}
