@@ -50,10 +50,10 @@ var mayImport = map[string][]string{
 	"internal/extract/audio":     {"internal/knowledge", "internal/extract/format"},
 	"internal/extract/charset":   {"internal/knowledge"},
 	"internal/extract/format":    {"internal/knowledge", "internal/extract/charset"},
-	"internal/extract/html":      {"internal/knowledge", "internal/extract/charset", "internal/extract/htmltable", "internal/extract/markdown", "internal/extract/script"},
-	"internal/extract/htmltable": {"internal/knowledge", "internal/extract/script", "internal/extract/table"},
+	"internal/extract/html":      {"internal/knowledge", "internal/extract/charset", "internal/extract/hypertext", "internal/extract/markdown", "internal/extract/script"},
+	"internal/extract/hypertext": {"internal/knowledge", "internal/extract/script", "internal/extract/table"},
 	"internal/extract/mail":      {"internal/knowledge", "internal/extract/charset", "internal/extract/format", "internal/extract/html", "internal/extract/text"},
-	"internal/extract/markdown":  {"internal/knowledge", "internal/extract/htmltable", "internal/extract/script", "internal/extract/table"},
+	"internal/extract/markdown":  {"internal/knowledge", "internal/extract/hypertext", "internal/extract/script", "internal/extract/table"},
 	"internal/extract/container": {"internal/knowledge"},
 	"internal/extract/epub": {
 		"internal/extract/container", "internal/extract/format", "internal/extract/html", "internal/extract/markup",

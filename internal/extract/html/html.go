@@ -12,6 +12,7 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
 	"github.com/cairn-rag/cairn/internal/extract/charset"
+	"github.com/cairn-rag/cairn/internal/extract/hypertext"
 	"github.com/cairn-rag/cairn/internal/extract/markdown"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"golang.org/x/net/html"
@@ -38,6 +39,7 @@ func ReadPage(data []byte, declared string) (Page, error) {
 	}
 	page := Page{Title: pageTitle(root), Metadata: charset.Note(pageMetadata(root), charset.Assumed(data, declared))}
 	removeHidden(root)
+	hypertext.WriteScripts(root)
 	units := unitsOf(root)
 	furniture := cutFurniture(root, units, mainText(root, units))
 	heading, blocks, err := convert(root)
@@ -56,6 +58,7 @@ func Read(data []byte, declared string) (title string, blocks []knowledge.Block,
 	}
 	title = pageTitle(root)
 	removeHidden(root)
+	hypertext.WriteScripts(root)
 	heading, blocks, err := convert(root)
 	return cmp.Or(title, heading), blocks, err
 }

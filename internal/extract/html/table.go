@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/extract/charset"
-	"github.com/cairn-rag/cairn/internal/extract/htmltable"
+	"github.com/cairn-rag/cairn/internal/extract/hypertext"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -23,8 +23,7 @@ func takeTables(root *html.Node) ([][]knowledge.Block, error) {
 		if n.Parent == nil {
 			continue
 		}
-		reduceTable(n)
-		blocks, ok := htmltable.Blocks(n)
+		blocks, ok := hypertext.Blocks(n)
 		if !ok {
 			n.Attr = append(n.Attr, html.Attribute{Key: "role", Val: "presentation"})
 			continue

@@ -1,4 +1,4 @@
-package htmltable
+package hypertext
 
 import (
 	"slices"
@@ -16,7 +16,8 @@ import (
 // only arranges text: it says so, holds another table, or a cell of it holds as much
 // text as a section.
 func Blocks(n *html.Node) (blocks []knowledge.Block, ok bool) {
-	rows := Rows(n)
+	reduce(n)
+	rows := rowsOf(n)
 	if role := attribute(n, "role"); role == "presentation" || role == "none" || !holdsData(n, rows) {
 		return nil, false
 	}
@@ -39,15 +40,15 @@ func Blocks(n *html.Node) (blocks []knowledge.Block, ok bool) {
 	return append(blocks, t.Blocks()...), true
 }
 
-// Rows returns the rows of a table, without the rows of tables in it.
-func Rows(parent *html.Node) []*html.Node {
+// rowsOf returns the rows of a table, without the rows of tables in it.
+func rowsOf(parent *html.Node) []*html.Node {
 	var rows []*html.Node
 	for n := parent.FirstChild; n != nil; n = n.NextSibling {
 		switch n.DataAtom {
 		case atom.Tr:
 			rows = append(rows, n)
 		case atom.Thead, atom.Tbody, atom.Tfoot:
-			rows = append(rows, Rows(n)...)
+			rows = append(rows, rowsOf(n)...)
 		}
 	}
 	return rows

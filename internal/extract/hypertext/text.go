@@ -1,4 +1,4 @@
-package htmltable
+package hypertext
 
 import (
 	"strings"
@@ -11,21 +11,24 @@ import (
 // line, and a semicolon stands between the items of a list.
 func Text(n *html.Node) string {
 	var b strings.Builder
-	write(&b, n)
+	WriteText(&b, n)
 	return strings.TrimSpace(b.String())
 }
 
-func write(b *strings.Builder, n *html.Node) {
+// WriteText writes the text of a node as Text returns it, with the white space around it.
+func WriteText(b *strings.Builder, n *html.Node) {
 	switch {
 	case n.Type == html.TextNode:
 		b.WriteString(n.Data)
 		return
-	case n.Type != html.ElementNode:
+	case n.Type == html.CommentNode || n.Type == html.DoctypeNode:
 		return
 	}
 	switch n.DataAtom {
 	case atom.Br:
 		b.WriteByte('\n')
+	case atom.Td, atom.Th:
+		b.WriteByte(' ')
 	case atom.Img:
 		b.WriteString(alternative(n))
 	case atom.Script, atom.Style, atom.Template, atom.Svg, atom.Noscript:
@@ -36,7 +39,7 @@ func write(b *strings.Builder, n *html.Node) {
 		b.WriteByte('\n')
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		write(b, c)
+		WriteText(b, c)
 	}
 	if n.DataAtom == atom.Li && hasText(n) && hasItemBehind(n) {
 		b.WriteByte(';')
@@ -60,7 +63,7 @@ func endsLine(name atom.Atom) bool {
 	switch name {
 	case atom.P, atom.Div, atom.Li, atom.Ul, atom.Ol, atom.Dl, atom.Dt, atom.Dd, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
 		atom.Pre, atom.Blockquote, atom.Summary, atom.Details, atom.Legend, atom.Center, atom.Figcaption, atom.Figure, atom.Hr,
-		atom.Section, atom.Article, atom.Address, atom.Table, atom.Tr, atom.Td, atom.Th:
+		atom.Section, atom.Article, atom.Address, atom.Table, atom.Tr:
 		return true
 	}
 	return false
