@@ -2,16 +2,11 @@ package hypertext
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/extract/script"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
-
-// maxScript is the length in code points of raised or lowered text. A longer one is
-// small text.
-const maxScript = 40
 
 // WriteScripts makes plain text of the raised and lowered text and of the formulas in
 // an element: 10⁶, H₂O, (a+b)/c.
@@ -37,18 +32,12 @@ func WriteScripts(root *html.Node) {
 	}
 }
 
-// Script returns a text that an element sup or sub raises or lowers. Long text, and a
-// number in square brackets, which is the mark of a note, stay as they are.
+// Script returns a text that an element sup or sub raises or lowers.
 func Script(element, text string) string {
-	trimmed := strings.TrimSpace(text)
-	isMark := strings.HasPrefix(trimmed, "[") && strings.HasSuffix(trimmed, "]")
-	switch {
-	case isMark || strings.HasPrefix(trimmed, "^") || utf8.RuneCountInString(trimmed) > maxScript:
-		return text
-	case element == "sub":
-		return script.Sub(text)
+	if element == "sub" {
+		return script.Write(script.Lowered, text)
 	}
-	return script.Super(text)
+	return script.Write(script.Raised, text)
 }
 
 func flat(n *html.Node) string {

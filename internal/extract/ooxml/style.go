@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/extract/markup"
+	"github.com/cairn-rag/cairn/internal/extract/script"
 )
 
 // style is a style of a Word document.
@@ -16,6 +17,7 @@ type style struct {
 	hidden  bool
 	bold    bool
 	size    int // of the font in half points, 0 = not set
+	script  script.Position
 }
 
 // styles are the styles of a document by id.
@@ -41,6 +43,7 @@ func (p *pack) styles(document string) (styles, error) {
 			name: strings.ToLower(value(n.Child("name"))), base: value(n.Child("basedOn")),
 			outline: number(properties.Child("outlineLvl"), -1), numID: value(properties.Child("numPr", "numId")),
 			hidden: isOn(look.Child("vanish")), bold: isOn(look.Child("b")), size: number(look.Child("sz"), 0),
+			script: positionOf(value(look.Child("vertAlign"))),
 		}
 		if n.Attr("type") == "paragraph" && n.Attr("default") == "1" {
 			s.standard = id
@@ -85,6 +88,34 @@ func (s styles) list(id string) (numID, owner string) {
 		return numID == ""
 	})
 	return numID, owner
+}
+
+// position returns where the text of a run stands on its line.
+func (s styles) position(properties *markup.Node) script.Position {
+	if properties == nil {
+		return script.OnLine
+	}
+	if direct := properties.Child("vertAlign"); direct != nil {
+		return positionOf(value(direct))
+	}
+	at := script.OnLine
+	if id := value(properties.Child("rStyle")); id != "" {
+		s.chain(id, func(st style) bool {
+			at = st.script
+			return at == script.OnLine
+		})
+	}
+	return at
+}
+
+func positionOf(align string) script.Position {
+	switch align {
+	case "superscript":
+		return script.Raised
+	case "subscript":
+		return script.Lowered
+	}
+	return script.OnLine
 }
 
 // isHidden reports whether a style hides its text.

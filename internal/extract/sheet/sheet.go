@@ -55,6 +55,7 @@ func Read(s format.Source) (format.Result, error) {
 	if err := r.loadTexts(); err != nil {
 		return format.Result{}, err
 	}
+	r.writeScripts()
 	for _, sheet := range book.Sheets {
 		if err := r.sheet(sheet); err != nil {
 			return format.Result{}, err
