@@ -40,6 +40,7 @@ func ReadPage(data []byte, declared string) (Page, error) {
 	page := Page{Title: pageTitle(root), Metadata: charset.Note(pageMetadata(root), charset.Assumed(data, declared))}
 	removeHidden(root)
 	hypertext.WriteScripts(root)
+	unwrapCells(root)
 	units := unitsOf(root)
 	furniture := cutFurniture(root, units, mainText(root, units))
 	heading, blocks, err := convert(root)
@@ -59,6 +60,7 @@ func Read(data []byte, declared string) (title string, blocks []knowledge.Block,
 	title = pageTitle(root)
 	removeHidden(root)
 	hypertext.WriteScripts(root)
+	unwrapCells(root)
 	heading, blocks, err := convert(root)
 	return cmp.Or(title, heading), blocks, err
 }
