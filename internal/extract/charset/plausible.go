@@ -18,7 +18,7 @@ const (
 	shortText = 200
 	// leastPlausible is the share of the characters beyond ASCII of a text that are
 	// where they are expected.
-	leastPlausible = 0.6
+	leastPlausible = 0.65
 	// decisive is the difference from which one set is more plausible than another.
 	decisive = 0.02
 )
@@ -122,7 +122,7 @@ func latinPlausibility(text, letters string) float64 {
 			}
 		case strings.ContainsRune(signs, r) && !unicode.IsLetter(r):
 			weight = 0.9
-			if unicode.IsLetter(before) && unicode.IsLetter(behind) && r != '’' && r != '·' && r != '\u00a0' && r != '–' && r != '—' {
+			if unicode.IsLetter(behind) && strings.ContainsRune("©®±²³»™½¼¾÷", r) || unicode.IsLetter(before) && unicode.IsLetter(behind) && r != '’' && r != '·' && r != '\u00a0' && r != '–' && r != '—' {
 				weight = 0.2
 			}
 		}
@@ -161,12 +161,15 @@ func cyrillicWeight(before, r, behind rune) float64 {
 	case !unicode.IsLetter(before) && !unicode.IsLetter(behind) && !strings.ContainsRune("виксоуая", lower):
 		return 0.3
 	}
-	weight := 0.75 - 0.3*float64(at)/float64(len(cyrillic))
+	weight := 0.55 - 0.3*float64(at)/float64(len(cyrillic))
 	if unicode.IsUpper(r) && unicode.IsUpper(before) {
 		weight -= 0.15
 	}
-	if pair := string([]rune{unicode.ToLower(before), lower}); !unicode.IsLetter(before) || strings.Contains(frequentPairs, pair) {
+	switch pair := string([]rune{unicode.ToLower(before), lower}); {
+	case !unicode.IsLetter(before):
 		weight += 0.25
+	case strings.Contains(frequentPairs, pair):
+		weight += 0.4
 	}
 	return weight
 }

@@ -131,8 +131,11 @@ func TestCharacterSets(t *testing.T) {
 			}
 		})
 	}
+	page, err := html.ReadPage([]byte("<script charset=utf-8 src=a.js></script><p>\x93\xfa\x96{</p>"), "")
+	if err != nil || page.Blocks[0].Text != "日本" || page.Metadata["assumed_charset"] != "shift_jis" {
+		t.Errorf("%+v, %v, want Shift JIS that no character set states", page, err)
+	}
 	for _, page := range []string{
-		"<script charset=utf-8 src=a.js></script><p>\x93\xfa\x96{</p>", // Shift_JIS
 		"<p>caf \xe9\xff\xfe</p>",
 	} {
 		if _, blocks, err := html.Read([]byte(page), ""); !knowledge.IsCode(err, knowledge.CodeMalformed) {
