@@ -14,6 +14,7 @@ type style struct {
 	base    string // id of the style that it extends
 	outline int    // outline level from 0 on, -1 = not set
 	numID   string // list
+	level   int    // of the list from 0 on, -1 = not set
 	hidden  bool
 	bold    bool
 	size    int // of the font in half points, 0 = not set
@@ -42,6 +43,7 @@ func (p *pack) styles(document string) (styles, error) {
 		s.byID[id] = style{
 			name: strings.ToLower(value(n.Child("name"))), base: value(n.Child("basedOn")),
 			outline: number(properties.Child("outlineLvl"), -1), numID: value(properties.Child("numPr", "numId")),
+			level:  number(properties.Child("numPr", "ilvl"), -1),
 			hidden: isOn(look.Child("vanish")), bold: isOn(look.Child("b")), size: number(look.Child("sz"), 0),
 			script: positionOf(value(look.Child("vertAlign"))),
 		}
@@ -80,14 +82,19 @@ func (s styles) headingLevel(id string) int {
 	return level
 }
 
-// list returns the list of a style, "" if it has none, and the style that states it.
-func (s styles) list(id string) (numID, owner string) {
+// list returns the list of a style, "" if it has none, the level that the style states,
+// -1 if it states none, and the styles from this one to the one that states the list.
+func (s styles) list(id string) (numID string, level int, ids []string) {
+	level = -1
 	s.chain(id, func(st style) bool {
-		numID, owner = st.numID, id
+		numID, ids = st.numID, append(ids, id)
+		if level < 0 {
+			level = st.level
+		}
 		id = st.base
 		return numID == ""
 	})
-	return numID, owner
+	return numID, level, ids
 }
 
 // position returns where the text of a run stands on its line.
