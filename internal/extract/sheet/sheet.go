@@ -41,17 +41,12 @@ func Read(s format.Source) (format.Result, error) {
 	if !ok {
 		return format.Result{}, ErrBinary
 	}
-	file, err := excelize.OpenFile(s.Path, excelize.Options{
-		UnzipSizeLimit: container.MaxUnpacked, UnzipXMLSizeLimit: maxInMemory, TmpDir: s.Folder,
-		// Dates in the form of the reader's country are written unambiguously.
-		ShortDatePattern: "yyyy-mm-dd", LongDatePattern: "yyyy-mm-dd", LongTimePattern: "hh:mm:ss",
-	})
+	file, err := open(s)
 	if err != nil {
 		return format.Result{}, container.Damaged(err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	showAllDigits(file)
-	r := reader{zip: zip, doc: doc, book: book, file: file}
+	r := reader{zip: zip, doc: doc, book: book, file: file, calculator: calculator{open: func() (*excelize.File, error) { return open(s) }}}
 	if err := r.loadTexts(); err != nil {
 		return format.Result{}, err
 	}
@@ -61,11 +56,24 @@ func Read(s format.Source) (format.Result, error) {
 			return format.Result{}, err
 		}
 	}
+	r.calculator.close(&doc.Result.Layout)
 	title, err := book.Properties()
 	if err != nil {
 		return format.Result{}, err
 	}
 	return doc.Finish(title)
+}
+
+func open(s format.Source) (*excelize.File, error) {
+	file, err := excelize.OpenFile(s.Path, excelize.Options{
+		UnzipSizeLimit: container.MaxUnpacked, UnzipXMLSizeLimit: maxInMemory, TmpDir: s.Folder,
+		// Dates in the form of the reader's country are written unambiguously.
+		ShortDatePattern: "yyyy-mm-dd", LongDatePattern: "yyyy-mm-dd", LongTimePattern: "hh:mm:ss",
+	})
+	if err == nil {
+		showAllDigits(file)
+	}
+	return file, err
 }
 
 type reader struct {
@@ -74,6 +82,7 @@ type reader struct {
 	book       *ooxml.Workbook
 	file       *excelize.File
 	lacksTexts bool // the workbook has no texts for cells that name one by its number
+	calculator calculator
 }
 
 // textsPart is where the library looks for the texts of cells, whatever the workbook says.
@@ -150,6 +159,9 @@ func (r *reader) rows(out *office.Sheet, name string, rest rest) error {
 		if err != nil {
 			return container.Damaged(fmt.Errorf("read row %d: %w", number, err))
 		}
+		if texts, err = r.computed(name, number, texts, rest.formulas.byRow[number]); err != nil {
+			return err
+		}
 		if len(texts) == 0 {
 			continue
 		}
@@ -164,6 +176,23 @@ func (r *reader) rows(out *office.Sheet, name string, rest rest) error {
 		return container.Damaged(fmt.Errorf("the sheet ends at row %d of %d", number, rest.lastRow))
 	}
 	return nil
+}
+
+// computed returns the texts of a row with the values of the formulas in some columns.
+func (r *reader) computed(sheet string, row int, texts []string, columns []int) ([]string, error) {
+	for _, column := range columns {
+		value, err := r.calculator.value(sheet, column, row)
+		if err != nil {
+			return nil, err
+		}
+		for value != "" && len(texts) <= column {
+			texts = append(texts, "")
+		}
+		if value != "" {
+			texts[column] = value
+		}
+	}
+	return texts, nil
 }
 
 func tooManyRows() error {
