@@ -50,9 +50,10 @@ var mayImport = map[string][]string{
 	"internal/extract/audio":     {"internal/knowledge", "internal/extract/format"},
 	"internal/extract/charset":   {"internal/knowledge"},
 	"internal/extract/format":    {"internal/knowledge", "internal/extract/charset"},
-	"internal/extract/html":      {"internal/knowledge", "internal/extract/charset", "internal/extract/markdown"},
+	"internal/extract/html":      {"internal/knowledge", "internal/extract/charset", "internal/extract/hypertext", "internal/extract/markdown"},
+	"internal/extract/hypertext": {"internal/knowledge", "internal/extract/script", "internal/extract/table"},
 	"internal/extract/mail":      {"internal/knowledge", "internal/extract/charset", "internal/extract/format", "internal/extract/html", "internal/extract/text"},
-	"internal/extract/markdown":  {"internal/knowledge", "internal/extract/table"},
+	"internal/extract/markdown":  {"internal/knowledge", "internal/extract/hypertext", "internal/extract/table"},
 	"internal/extract/container": {"internal/knowledge"},
 	"internal/extract/epub": {
 		"internal/extract/container", "internal/extract/format", "internal/extract/html", "internal/extract/markup",
@@ -61,17 +62,17 @@ var mayImport = map[string][]string{
 	"internal/extract/markup": {"internal/knowledge"},
 	"internal/extract/odf": {
 		"internal/extract/charset", "internal/extract/container", "internal/extract/format", "internal/extract/markup", "internal/extract/office",
-		"internal/extract/ole", "internal/extract/table", "internal/knowledge",
+		"internal/extract/ole", "internal/extract/script", "internal/extract/table", "internal/knowledge",
 	},
 	"internal/extract/office": {"internal/extract/charset", "internal/extract/format", "internal/extract/table", "internal/knowledge"},
 	"internal/extract/ole":    {"internal/knowledge"},
 	"internal/extract/ooxml": {
 		"internal/extract/container", "internal/extract/format", "internal/extract/html", "internal/extract/markup", "internal/extract/office",
-		"internal/extract/ole", "internal/extract/table", "internal/knowledge",
+		"internal/extract/ole", "internal/extract/script", "internal/extract/table", "internal/knowledge",
 	},
 	"internal/extract/sheet": {
 		"internal/extract/container", "internal/extract/format", "internal/extract/markup", "internal/extract/office",
-		"internal/extract/ooxml", "internal/extract/table", "internal/knowledge",
+		"internal/extract/ooxml", "internal/extract/script", "internal/extract/table", "internal/knowledge",
 	},
 	"internal/extract/align":       {"internal/knowledge"},
 	"internal/extract/libreoffice": {},

@@ -37,7 +37,7 @@ func (b *block) headerFor(c knowledge.Chunk) string {
 // joinCaptions joins each run of captions with the figure or table beside it, which is
 // the figure before it, else the figure or table behind it, else the table before it.
 // The caption and the header of a table together have at most so many code points.
-func (d *document) joinCaptions(most int) {
+func (d *document) joinCaptions(size int) {
 	for start := 0; start < len(d.blocks); start++ {
 		end := start
 		for end < len(d.blocks) && d.blocks[end].kind == knowledge.BlockCaption {
@@ -50,10 +50,10 @@ func (d *document) joinCaptions(most int) {
 		switch before, behind := d.kindAt(start-1), d.kindAt(end); {
 		case before == knowledge.BlockFigure, before == knowledge.BlockTable && behind != knowledge.BlockFigure && behind != knowledge.BlockTable:
 			d.join(start-1, end)
-			d.captionTable(start-1, -1, span, most)
+			d.captionTable(start-1, -1, span, size)
 		case behind == knowledge.BlockFigure, behind == knowledge.BlockTable:
 			d.join(start, end+1)
-			d.captionTable(end, 1, span, most)
+			d.captionTable(end, 1, span, size)
 		}
 		start = end
 	}
@@ -75,14 +75,14 @@ func (d *document) join(start, end int) {
 
 // captionTable adds a caption to the blocks of a table, of which the block i is the
 // first one or, with a step of -1, the last one.
-func (d *document) captionTable(i, step int, span knowledge.Span, most int) {
+func (d *document) captionTable(i, step int, span knowledge.Span, size int) {
 	if d.blocks[i].kind != knowledge.BlockTable {
 		return
 	}
 	header := d.blocks[i].header
 	text := strings.ReplaceAll(string(d.runes[span.Start:span.End]), knowledge.BlockSeparator, "\n")
-	c := &caption{span: span, text: d.limit.first(first(text, most/2), 2*headerShare)}
-	for room := most; ; room /= 2 {
+	c := &caption{span: span, text: d.limit.first(first(text, size/captionShare), 2*headerShare)}
+	for room := size; ; room /= 2 {
 		c.header = knowledge.HeaderWithin(header, room-len([]rune(c.text))-1)
 		if d.limit.holds(c.text+"\n"+c.header, headerShare) {
 			break

@@ -63,7 +63,7 @@ func check(t testing.TB, in chunk.Input, chunks []knowledge.Chunk) {
 func checkEmbedded(t testing.TB, in chunk.Input, i int, c knowledge.Chunk) {
 	t.Helper()
 	embedded := chunk.EmbeddingText(c)
-	if more := utf8.RuneCountInString(embedded) - utf8.RuneCountInString(c.Text); more > in.Splitter.WithDefaults().ChunkSize/2+400+4 {
+	if more := utf8.RuneCountInString(embedded) - utf8.RuneCountInString(c.Text); more > in.Splitter.WithDefaults().ChunkSize*5/4+400+4 {
 		t.Fatalf("chunk %d is embedded with %d characters more than its text", i, more)
 	}
 	if in.MaxTokens == 0 {

@@ -10,9 +10,13 @@ import (
 )
 
 const (
-	// contextShare is the divisor of ChunkSize for the length of a heading path
-	// and of a table header. Every chunk below them repeats them.
+	// contextShare is the divisor of ChunkSize for the length of a heading path. Every
+	// chunk below it repeats it.
 	contextShare = 4
+	// captionShare is the divisor of ChunkSize for the length of the caption of a
+	// table. The header of a table may be as long as a chunk, because cells without
+	// the name of their column mean nothing.
+	captionShare = 8
 	// maxName is the length in code points to which each chunk repeats a
 	// document's name, and its title.
 	maxName = 200
@@ -26,7 +30,7 @@ const (
 // EmbeddingText returns the text that is embedded and full-text indexed for a
 // chunk: what names the document, the heading path, the table header, the sentence
 // of a model that places it, and the chunk's text. The first three exceed the
-// chunk's text by at most half of ChunkSize and 400 code points.
+// chunk's text by at most one and a quarter of ChunkSize and 400 code points.
 func EmbeddingText(c knowledge.Chunk) string {
 	var b strings.Builder
 	for _, context := range contextsOf(c) {
@@ -69,7 +73,7 @@ func (n names) of(headings []string) string {
 // contexts bounds the heading paths and table headers of a document. Those of the
 // block before are kept, because most blocks have the same.
 type contexts struct {
-	most     int // code points of each
+	size     int // ChunkSize
 	limit    limit
 	headings headings
 	path     []string
@@ -77,12 +81,12 @@ type contexts struct {
 	bounded  string
 }
 
-func newContexts(most int, l limit) *contexts { return &contexts{most: most, limit: l} }
+func newContexts(size int, l limit) *contexts { return &contexts{size: size, limit: l} }
 
 // enter sets the path to the path of a heading.
 func (c *contexts) enter(b knowledge.Block) {
 	c.headings.enter(b)
-	for most := c.most; ; most /= 2 {
+	for most := c.size / contextShare; ; most /= 2 {
 		if c.path = c.headings.within(most); c.limit.holds(strings.Join(c.path, pathSeparator), pathShare) {
 			return
 		}
@@ -95,7 +99,7 @@ func (c *contexts) header(given string) string {
 		return c.bounded
 	}
 	c.given = given
-	for most := c.most; ; most /= 2 {
+	for most := c.size; ; most /= 2 {
 		if c.bounded = knowledge.HeaderWithin(given, most); c.limit.holds(c.bounded, headerShare) {
 			return c.bounded
 		}

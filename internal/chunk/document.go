@@ -70,7 +70,7 @@ func newDocument(in Input) *document {
 	for _, p := range layout.Pages {
 		d.pages[p.Page] = p
 	}
-	context := newContexts(in.Splitter.ChunkSize/contextShare, d.limit)
+	context := newContexts(in.Splitter.ChunkSize, d.limit)
 	var figures []string // of blocks without text: they belong to the caption behind them, else to the text before them
 	ends := 0
 	for _, b := range layout.Blocks {
@@ -89,7 +89,7 @@ func newDocument(in Input) *document {
 		figures = nil
 	}
 	d.show(figures)
-	d.joinCaptions(context.most)
+	d.joinCaptions(context.size)
 	return d
 }
 

@@ -18,7 +18,7 @@ const MinTokens = 128
 const (
 	nameShare   = 8
 	pathShare   = 8
-	headerShare = 8
+	headerShare = 4
 )
 
 // limit bounds the tokens of an embedding text; 0 is no bound.

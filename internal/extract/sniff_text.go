@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/mail"
 	"path"
 	"regexp"
 	"strings"
@@ -34,7 +35,7 @@ func markedTextType(name, expected, text string) string {
 	case strings.HasPrefix(body, "/* XPM */"):
 		return "image/x-xpixmap"
 	}
-	if kind := mailType(body); kind != "" {
+	if kind := mailType(name, body); kind != "" {
 		return kind
 	}
 	return xmlType(name, expected, body)
@@ -74,13 +75,14 @@ func isPage(body string) bool { return htmlStart.MatchString(body[:min(len(body)
 
 // mailType recognises a mail or a saved web page (MHT), and returns "" for
 // anything else. News articles and memos with From and To lack the headers that
-// only mail software writes: they are text.
-func mailType(body string) string {
+// only mail software writes, and a date in the form of mail: they are text.
+func mailType(name, body string) string {
 	if line, rest, ok := strings.Cut(body, "\n"); ok && strings.HasPrefix(line, "From ") {
 		body = rest // an mbox
 	}
 	headers := mailHeaders(body)
-	if len(headers) < 3 || headers["newsgroups"] != "" || headers["path"] != "" {
+	isNamed := strings.EqualFold(path.Ext(name), ".eml")
+	if len(headers) < 3 && !isNamed || headers["newsgroups"] != "" || headers["path"] != "" {
 		return ""
 	}
 	strong, usual := false, 0
@@ -93,6 +95,7 @@ func mailType(body string) string {
 			usual++
 		}
 	}
+	strong = strong || isNamed && usual > 1 || isDated(headers)
 	switch {
 	case !strong || usual == 0 && headers["x-notes-item"] == "":
 		return ""
@@ -103,6 +106,16 @@ func mailType(body string) string {
 	default:
 		return TypeMail
 	}
+}
+
+// isDated reports whether headers without any that only mail software writes are the
+// headers of a message: its sender has an address, and its date has the form of mail.
+func isDated(headers map[string]string) bool {
+	if !strings.Contains(headers["from"], "@") || headers["to"] == "" && headers["subject"] == "" {
+		return false
+	}
+	_, err := mail.ParseDate(strings.TrimSpace(headers["date"]))
+	return err == nil
 }
 
 // mailHeaders returns the header fields at the start of body by lower case name.

@@ -8,11 +8,17 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// name returns the document's name as readers are shown it: the one that was
-// given, else the first default that is a name.
+// name returns the document's name as readers are shown it: the one that was given,
+// which is a title and keeps its slashes, else the first default that is a name.
 func (d Document) name() (string, error) {
-	if d.Name != "" {
-		return CleanName(d.Name, "body.name")
+	if !utf8.ValidString(d.Name) {
+		return "", knowledge.Errorf(knowledge.CodeMalformed, "body.name is not UTF-8")
+	}
+	switch title := knowledge.CleanTitle(d.Name); {
+	case utf8.RuneCountInString(title) > knowledge.MaxName:
+		return "", knowledge.Invalid("body.name", "must have at most %d characters", knowledge.MaxName)
+	case title != "":
+		return title, nil
 	}
 	for _, candidate := range d.defaultNames() {
 		name := knowledge.CleanName(candidate)
@@ -38,7 +44,7 @@ func (d Document) defaultNames() []string {
 	return []string{path.Base(u.Path), d.ExternalID, u.Host}
 }
 
-// CleanName returns a document's name as it is shown: without the folders of a
+// CleanName returns the name of a file as it is shown: without the folders of a
 // path and without control characters, those that turn the direction of text
 // around included. location is where the name stands in the request.
 func CleanName(name, location string) (string, error) {

@@ -34,8 +34,19 @@ func TestNameIsOptional(t *testing.T) {
 			}
 		})
 	}
+	for given, want := range map[string]string{
+		"TCP/IP guide": "TCP/IP guide", "Effects of A and/or B/": "Effects of A and/or B/", `C:\x and /`: `C:\x and /`, " a\r\nb\u202e ": "ab",
+		"\u202e \t": "untitled", "..": "..", "/": "/",
+	} {
+		t.Run("a title keeps its slashes: "+want, func(t *testing.T) {
+			d, err := f.take(intake.Document{Name: given, Content: text("one")})
+			if err != nil || d.Name != want {
+				t.Errorf("%q, %v; want %q", d.Name, err, want)
+			}
+		})
+	}
 	t.Run("a name that is given is checked", func(t *testing.T) {
-		_, err := f.take(intake.Document{Name: "..", Content: text("one")})
+		_, err := f.take(intake.Document{Name: strings.Repeat("x", 513), Content: text("one")})
 		refused(t, err, knowledge.CodeInvalid, "body.name")
 	})
 }

@@ -33,17 +33,10 @@ func Unspaced(r rune) bool {
 // MaxName bounds the name of a document, in code points.
 const MaxName = 512
 
-// CleanName returns the name of a document as readers see it: without folders, control
-// characters, and those that turn the direction of text around. It returns "" if
-// nothing is left that could be a name.
+// CleanName returns the name of a file as readers see it: as CleanTitle returns it, and
+// without the folders before it. It returns "" if nothing is left that could be a name.
 func CleanName(name string) string {
-	name = strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || c == '\u2028' || c == '\u2029' {
-			return -1
-		}
-		return c
-	}, name)
-	name = strings.TrimRight(name, `/\ `)
+	name = strings.TrimRight(CleanTitle(name), `/\ `)
 	if cut := strings.LastIndexAny(name, `/\`); cut >= 0 {
 		name = name[cut+1:]
 	}
@@ -51,4 +44,15 @@ func CleanName(name string) string {
 		return ""
 	}
 	return name
+}
+
+// CleanTitle returns a title as readers see it: without control characters, those that
+// turn the direction of text around, and white space around it.
+func CleanTitle(title string) string {
+	return strings.TrimSpace(strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || c == '\u2028' || c == '\u2029' {
+			return -1
+		}
+		return c
+	}, title))
 }

@@ -81,7 +81,18 @@ func detect(data []byte) string {
 	if slices.ContainsFunc(guesses, func(g chardet.Result) bool { return g.Charset == "UTF-8" && g.Confidence >= sureOfUTF8 }) {
 		return ""
 	}
-	latin := inWords(sample, western)
+	beyond := 0
+	for _, b := range sample {
+		if b >= utf8.RuneSelf {
+			beyond++
+		}
+	}
+	if beyond < shortText {
+		if name, score := plausible(sample); score >= leastPlausible && fits(data, name) {
+			return name
+		}
+	}
+	latin := inWords(sample, western) && plausibility(western, decoded(sample, western)) >= leastPlausible
 	for _, guess := range guesses {
 		name := known(guess.Charset)
 		right := false
@@ -103,6 +114,14 @@ func detect(data []byte) string {
 		return western
 	}
 	return ""
+}
+
+func decoded(sample []byte, name string) string {
+	text, err := decodeWith(sample, encodingByName(name))
+	if err != nil {
+		return ""
+	}
+	return text
 }
 
 // inWords reports whether three quarters of the bytes of a Latin character set that are not

@@ -2,10 +2,8 @@ package html
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 
-	"github.com/cairn-rag/cairn/internal/extract/markdown"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -78,109 +76,5 @@ func reduceNesting(n *html.Node, depth int) {
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		reduceNesting(c, depth)
-	}
-}
-
-// maxFill is the largest ratio of the cells of a table after its rows are filled
-// up and its spans expanded to the cells that it has. Every table may have
-// markdown.MinCells.
-const maxFill = 8
-
-// reduceTables keeps tables from growing far beyond their source: spans are
-// dropped if they cover too many cells, and a table with one row far wider than
-// the others becomes text.
-func reduceTables(root *html.Node) {
-	if root.DataAtom == atom.Table {
-		reduceTable(root)
-	}
-	for n := root.FirstChild; n != nil; n = n.NextSibling {
-		reduceTables(n)
-	}
-}
-
-func reduceTable(n *html.Node) {
-	var s size
-	s.measure(n, true)
-	if s.area > maxFill*s.cells+markdown.MinCells {
-		s = size{}
-		s.measure(n, false)
-		dropSpans(n)
-	}
-	if s.width*len(s.rows) > maxFill*s.cells+markdown.MinCells {
-		// The converter treats such a table as layout.
-		n.Attr = append(n.Attr, html.Attribute{Key: "role", Val: "presentation"})
-		return
-	}
-	fillSpans(n)
-}
-
-// size measures a table without the tables inside it.
-type size struct {
-	cells, area, width int
-	rows               []int // cells of each row, including those that span into it from above
-	row                int   // index of the next row
-}
-
-func (s *size) measure(parent *html.Node, spans bool) {
-	for n := parent.FirstChild; n != nil; n = n.NextSibling {
-		switch n.DataAtom {
-		case atom.Table:
-		case atom.Td, atom.Th:
-			if s.row > 0 {
-				s.cell(n, spans)
-			}
-		case atom.Tr:
-			s.add(s.row, 0)
-			s.row++
-			s.measure(n, spans)
-		default:
-			s.measure(n, spans)
-		}
-	}
-}
-
-func (s *size) cell(n *html.Node, spans bool) {
-	columns, rows := 1, 1
-	if spans {
-		columns, rows = span(n, "colspan"), span(n, "rowspan")
-	}
-	s.cells++
-	s.area += columns * rows
-	for i := range rows {
-		s.add(s.row-1+i, columns)
-	}
-}
-
-func (s *size) add(row, columns int) {
-	for len(s.rows) <= row {
-		s.rows = append(s.rows, 0)
-	}
-	s.rows[row] += columns
-	s.width = max(s.width, s.rows[row])
-}
-
-// span reads a span attribute. removeHidden has left at most two digits in it.
-func span(n *html.Node, key string) int {
-	value, err := strconv.Atoi(attr(n, key))
-	if err != nil {
-		return 1
-	}
-	return max(value, 1)
-}
-
-func dropSpans(parent *html.Node) {
-	for n := parent.FirstChild; n != nil; n = n.NextSibling {
-		dropSpan(n)
-		if n.DataAtom != atom.Table {
-			dropSpans(n)
-		}
-	}
-}
-
-func dropSpan(n *html.Node) {
-	for i := range n.Attr {
-		if key := n.Attr[i].Key; key == "colspan" || key == "rowspan" {
-			n.Attr[i].Val = "1"
-		}
 	}
 }

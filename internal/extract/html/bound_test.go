@@ -122,7 +122,7 @@ func TestTablesKeepTheirCells(t *testing.T) {
 	_, blocks, err := html.Read([]byte(page), "")
 	want := []knowledge.Block{{
 		Kind: knowledge.BlockTable, Header: "| a\\|b | c\\ | d |\n| --- | --- | --- |",
-		Text: "| a\\|b | c\\ | d |\n| --- | --- | --- |\n| 1 \\| 2 |  | *3* |\n| x | y | z |\n|  | v | w |",
+		Text: "| a\\|b | c\\ | d |\n| --- | --- | --- |\n| 1 \\| 2 |  | *3* |\n| x | y | z |\n| x | v | w |",
 	}}
 	if diff := cmp.Diff(want, blocks, cmpopts.IgnoreFields(knowledge.Block{}, "Cells")); diff != "" || err != nil {
 		t.Error(diff, err)

@@ -110,7 +110,7 @@ const markStart, markEnd = "\ue0f0", "\ue0f1"
 
 var (
 	markIn       = regexp.MustCompile(markStart + `(\d+)` + markEnd)
-	withoutMarks = strings.NewReplacer(markStart, "", markEnd, "")
+	withoutMarks = strings.NewReplacer(markStart, "", tableStart, "", markEnd, "")
 )
 
 func markOf(i int) string { return fmt.Sprint(markStart, i, markEnd) }

@@ -12,6 +12,7 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
 	"github.com/cairn-rag/cairn/internal/extract/charset"
+	"github.com/cairn-rag/cairn/internal/extract/hypertext"
 	"github.com/cairn-rag/cairn/internal/extract/markdown"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"golang.org/x/net/html"
@@ -38,6 +39,8 @@ func ReadPage(data []byte, declared string) (Page, error) {
 	}
 	page := Page{Title: pageTitle(root), Metadata: charset.Note(pageMetadata(root), charset.Assumed(data, declared))}
 	removeHidden(root)
+	hypertext.WriteScripts(root)
+	unwrapCells(root)
 	units := unitsOf(root)
 	furniture := cutFurniture(root, units, mainText(root, units))
 	heading, blocks, err := convert(root)
@@ -56,6 +59,8 @@ func Read(data []byte, declared string) (title string, blocks []knowledge.Block,
 	}
 	title = pageTitle(root)
 	removeHidden(root)
+	hypertext.WriteScripts(root)
+	unwrapCells(root)
 	heading, blocks, err := convert(root)
 	return cmp.Or(title, heading), blocks, err
 }
@@ -141,17 +146,15 @@ func charsetOf(element html.Token) string {
 
 // convert returns the first heading of level 1 and the blocks of a page.
 func convert(root *html.Node) (string, []knowledge.Block, error) {
-	prepareTables(root)
-	reduceTables(root)
+	tables, err := takeTables(root)
+	if err != nil {
+		return "", nil, err
+	}
 	reduceNesting(root, 0)
 	c := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
 		base.NewBasePlugin(),
 		commonmark.NewCommonmarkPlugin(),
-		table.NewTablePlugin(
-			table.WithSkipEmptyRows(true),
-			table.WithNewlineBehavior(table.NewlineBehaviorPreserve),
-			table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal),
-		),
+		table.NewTablePlugin(), // it arranges tables that hold no data
 	))
 	for _, name := range []string{"summary", "legend", "center"} { // the converter treats them as inline elements
 		c.Register.TagType(name, converter.TagTypeBlock, converter.PriorityStandard)
@@ -167,6 +170,7 @@ func convert(root *html.Node) (string, []knowledge.Block, error) {
 		return "", nil, charset.TooLong()
 	}
 	heading, blocks := markdown.Read(string(md))
+	blocks = putTables(blocks, tables)
 	for i := range blocks {
 		blocks[i].Origin = knowledge.Origin{} // the lines of the converted text are not lines of the page
 	}
@@ -185,7 +189,7 @@ func row(ctx converter.Context, w converter.Writer, n *html.Node) converter.Rend
 		if len(text) == 0 {
 			continue
 		}
-		if bytes.ContainsRune(text, '\n') {
+		if bytes.ContainsRune(text, '\n') || bytes.Contains(text, []byte(tableStart)) {
 			separator = "\n\n"
 		}
 		cells = append(cells, text)

@@ -58,7 +58,7 @@ func TestWordsAreNotGlued(t *testing.T) {
 		{"centred text", "<center>Notice</center>Text", []string{"Notice", "Text"}},
 		{"terms", "<dl><dt>Tea<dd>hot</dd><dt>Ice</dt><dd>cold</dl>", []string{"Tea", "hot", "Ice", "cold"}},
 		{"terms in a cell", "<table><tr><th>A<th>B<tr><td><dl><dt>Tea<dd>hot</dl><td>x</table>", []string{"| A | B |\n| --- | --- |\n| Tea hot | x |"}},
-		{"cells beside a list", "<table><tr><th>A<th>B<tr><td>x<td><ul><li>y<li>z</ul></table>", []string{"A | B", "x", "- y\n- z"}},
+		{"cells beside a list", "<table><tr><th>A<th>B<tr><td>x<td><ul><li>y<li>z</ul></table>", []string{"| A | B |\n| --- | --- |\n| x | y; z |"}},
 		{"cells around a table", "<table><tr><th>A<th>B<tr><td>x<td><table><tr><td>1<td>2</table></table>", []string{"A | B", "x", "| 1 | 2 |"}},
 		{"cells of a page's layout", "<table role=presentation><tr><td>Menu<td><p>One</p><p>Two</p></table>", []string{"Menu", "One", "Two"}},
 	} {
@@ -131,8 +131,11 @@ func TestCharacterSets(t *testing.T) {
 			}
 		})
 	}
+	page, err := html.ReadPage([]byte("<script charset=utf-8 src=a.js></script><p>\x93\xfa\x96{</p>"), "")
+	if err != nil || page.Blocks[0].Text != "日本" || page.Metadata["assumed_charset"] != "shift_jis" {
+		t.Errorf("%+v, %v, want Shift JIS that no character set states", page, err)
+	}
 	for _, page := range []string{
-		"<script charset=utf-8 src=a.js></script><p>\x93\xfa\x96{</p>", // Shift_JIS
 		"<p>caf \xe9\xff\xfe</p>",
 	} {
 		if _, blocks, err := html.Read([]byte(page), ""); !knowledge.IsCode(err, knowledge.CodeMalformed) {
@@ -192,13 +195,33 @@ func TestTables(t *testing.T) {
 				"<tr><td>Net sales<td>$<td>1,927<td><td>$<td>2,175<tr><td>Net loss<td>$<td>(12)<td><td>$<td>(9)</table>",
 			[]string{
 				"13 Weeks Ended",
-				"|  | April 1, 2023 |  |  | April 2, 2022 |  |\n| --- | --- | --- | --- | --- | --- |\n| Net sales | $ | 1,927 |  | $ | 2,175 |\n| Net loss | $ | (12) |  | $ | (9) |",
+				"|  | April 1, 2023 | April 1, 2023 |  | April 2, 2022 | April 2, 2022 |\n| --- | --- | --- | --- | --- | --- |\n| Net sales | $ | 1,927 |  | $ | 2,175 |\n| Net loss | $ | (12) |  | $ | (9) |",
 			},
 		},
 		{
 			"a header of two rows that the page states",
 			"<table><thead><tr><th><th colspan=2>13 Weeks Ended<tr><th><th>April<th>May</thead><tr><td>Sales<td>12<td>11</table>",
 			[]string{"13 Weeks Ended", "|  | April | May |\n| --- | --- | --- |\n| Sales | 12 | 11 |"},
+		},
+		{
+			"a header cell over two columns names both, one over two rows is joined with nothing",
+			"<table><thead><tr><th rowspan=2>Plant<th colspan=2>2023<th colspan=2>2024<tr><th>Units<th>EUR<th>Units<th>EUR</thead><tr><td>Kiel<td>1<td>2<td>3<td>4</table>",
+			[]string{"| Plant | 2023 Units | 2023 EUR | 2024 Units | 2024 EUR |\n| --- | --- | --- | --- | --- |\n| Kiel | 1 | 2 | 3 | 4 |"},
+		},
+		{
+			"a label over several rows stands in each of them",
+			"<table><tr><th>Region<th>Quarter<th>EUR<tr><td rowspan=2>North<td>Q1<td>11<tr><td>Q2<td>12<tr><td rowspan=0>South<td>Q1<td>21<tr><td>Q2<td>22</table>",
+			[]string{"| Region | Quarter | EUR |\n| --- | --- | --- |\n| North | Q1 | 11 |\n| North | Q2 | 12 |\n| South | Q1 | 21 |\n| South | Q2 | 22 |"},
+		},
+		{
+			"a title in a header cell over all columns is no name of one",
+			"<table><tr><th colspan=3>Prices<tr><th>Item<th>EUR<th>USD<tr><td>Tea<td>2<td>3</table>",
+			[]string{"Prices", "| Item | EUR | USD |\n| --- | --- | --- |\n| Tea | 2 | 3 |"},
+		},
+		{
+			"a table in a list stands where the list has it",
+			"<ul><li>one<li>two<table><tr><td>a<td>b<tr><td>c<td>d</table><li>three</ul>",
+			[]string{"- one\n- two", "| a | b |\n| --- | --- |\n| c | d |", "- three"},
 		},
 		{
 			"a caption stands above its table",

@@ -85,14 +85,16 @@ const headingSum = -2
 func findMainText(root *html.Node, units []unit) []bool {
 	found := make([]bool, len(units))
 	sums := make([]float64, len(units))
-	for i, e := range evidenceOf(units, votesOf(root, units)) {
+	all := evidenceOf(units, votesOf(root, units))
+	for i, e := range all {
 		sums[i] = e.sum()
 		found[i] = sums[i] > 0
 	}
 	keepWhole(units, found, listAround, 0.7)
-	table := tableAround()
-	keepWhole(units, found, table, 0.3)
-	keepBetween(units, found, table)
+	keepTables(units, found)
+	if isShort(units, found, all) {
+		keepPlain(units, found, all)
+	}
 	for i := len(units) - 2; i >= 0; i-- { // a heading belongs to what follows
 		if isHeading(units[i].parent) && found[i+1] && sums[i] > headingSum {
 			found[i] = true
@@ -120,23 +122,6 @@ func keepWhole(units []unit, found []bool, around func(*html.Node) *html.Node, s
 	}
 }
 
-// keepBetween keeps the tables of data that have main text right before and right behind
-// them: a cell with a number alone is little evidence of its own.
-func keepBetween(units []unit, found []bool, table func(*html.Node) *html.Node) {
-	for first := 0; first < len(units); {
-		t, last := table(units[first].parent), first+1
-		for t != nil && last < len(units) && table(units[last].parent) == t {
-			last++
-		}
-		if t != nil && first > 0 && last < len(units) && found[first-1] && found[last] && !inLandmark(t) {
-			for i := first; i < last; i++ {
-				found[i] = true
-			}
-		}
-		first = last
-	}
-}
-
 // listAround returns the outermost list around an element, nil if there is none.
 func listAround(n *html.Node) (list *html.Node) {
 	for ; n != nil; n = n.Parent {
@@ -145,57 +130,6 @@ func listAround(n *html.Node) (list *html.Node) {
 		}
 	}
 	return list
-}
-
-// tableAround returns a function that returns the table of data around an element, nil
-// if there is none.
-func tableAround() func(*html.Node) *html.Node {
-	known := map[*html.Node]bool{}
-	return func(n *html.Node) *html.Node {
-		for ; n != nil; n = n.Parent {
-			if n.DataAtom != atom.Table {
-				continue
-			}
-			isData, ok := known[n]
-			if !ok {
-				isData = holdsData(n)
-				known[n] = isData
-			}
-			if isData {
-				return n
-			}
-			return nil
-		}
-		return nil
-	}
-}
-
-// holdsData reports whether a table is not a means of layout: it has several rows of
-// several cells, no table inside it, and no cell with most of its text.
-func holdsData(table *html.Node) bool {
-	rows, total, longest := 0, 0, 0
-	for n := range table.Descendants() {
-		if n.DataAtom == atom.Table {
-			return false
-		}
-		if n.DataAtom != atom.Tr {
-			continue
-		}
-		cells := 0
-		for cell := n.FirstChild; cell != nil; cell = cell.NextSibling {
-			if cell.DataAtom != atom.Td && cell.DataAtom != atom.Th {
-				continue
-			}
-			var b strings.Builder
-			writeText(&b, cell, false)
-			total, longest = total+b.Len(), max(longest, b.Len())
-			cells++
-		}
-		if cells > 1 {
-			rows++
-		}
-	}
-	return rows > 1 && longest*2 < total
 }
 
 // noticeName is in the id or a class of the notices that ask for consent.

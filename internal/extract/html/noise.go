@@ -52,14 +52,14 @@ func hiddenByStyle(n *html.Node) bool {
 }
 
 // keepsAttribute reports whether an attribute is needed for the text. Inlined
-// pictures are not. Spans of three digits are dropped, because a cell would be
-// written once for each cell that it spans.
+// pictures are not. Spans of four digits are dropped: browsers do not take
+// them either.
 func keepsAttribute(a html.Attribute) bool {
 	switch a.Key {
 	case "src", "href":
 		return len(a.Val) < 2048 && !strings.HasPrefix(a.Val, "data:")
 	case "colspan", "rowspan":
-		return len(a.Val) <= 2
+		return len(a.Val) <= 3
 	default:
 		return true
 	}

@@ -1,135 +1,88 @@
 package html
 
 import (
-	"slices"
+	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
+	"github.com/cairn-rag/cairn/internal/extract/charset"
+	"github.com/cairn-rag/cairn/internal/extract/hypertext"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
-// prepareTables moves the caption of each table above it, because the converter writes
-// it below, and leaves a header cell only where it names a column: the converter
-// takes the first row with one for the header.
-func prepareTables(root *html.Node) {
-	for n := root.FirstChild; n != nil; n = n.NextSibling {
-		prepareTables(n)
-	}
-	if root.DataAtom != atom.Table {
-		return
-	}
-	rows := ownRows(root)
-	if first := slices.IndexFunc(rows, hasText); first >= 0 && !isHeader(rows[first]) {
-		for _, row := range rows {
-			dropHeaderCells(row)
+// takeTables takes the tables of data out of a page and leaves a mark at the place of
+// each, because Markdown knows neither cells that cover others nor headers of several
+// rows. It returns their blocks in order. Tables that only arrange text stay.
+func takeTables(root *html.Node) ([][]knowledge.Block, error) {
+	var found [][]knowledge.Block
+	size := 0
+	for _, n := range tablesIn(root, nil) {
+		if n.Parent == nil {
+			continue
 		}
-	}
-	if c := child(root, atom.Caption); c != nil && root.Parent != nil {
-		root.RemoveChild(c)
-		c.DataAtom, c.Data = atom.P, "p"
-		root.Parent.InsertBefore(c, root)
-	}
-}
-
-// ownRows returns the rows of a table, without the rows of tables in it.
-func ownRows(parent *html.Node) []*html.Node {
-	var rows []*html.Node
-	for n := parent.FirstChild; n != nil; n = n.NextSibling {
-		switch n.DataAtom {
-		case atom.Tr:
-			rows = append(rows, n)
-		case atom.Thead, atom.Tbody, atom.Tfoot:
-			rows = append(rows, ownRows(n)...)
+		blocks, ok := hypertext.Blocks(n)
+		if !ok {
+			n.Attr = append(n.Attr, html.Attribute{Key: "role", Val: "presentation"})
+			continue
 		}
-	}
-	return rows
-}
-
-// isHeader reports whether the file states that a row names the columns: it is in the
-// head of the table, or all of its cells with text are header cells.
-func isHeader(row *html.Node) bool {
-	if row.Parent.DataAtom == atom.Thead {
-		return true
-	}
-	for n := row.FirstChild; n != nil; n = n.NextSibling {
-		if n.DataAtom == atom.Td && hasText(n) {
-			return false
+		for _, b := range blocks {
+			size += len(b.Text)
 		}
-	}
-	return true
-}
-
-func dropHeaderCells(row *html.Node) {
-	for n := row.FirstChild; n != nil; n = n.NextSibling {
-		if n.DataAtom == atom.Th {
-			n.DataAtom, n.Data = atom.Td, "td"
+		if size > 2*charset.MaxText {
+			return nil, charset.TooLong()
 		}
+		p := &html.Node{Type: html.ElementNode, DataAtom: atom.P, Data: "p"}
+		p.AppendChild(&html.Node{Type: html.TextNode, Data: fmt.Sprint(tableStart, len(found), markEnd)})
+		n.Parent.InsertBefore(p, n)
+		n.Parent.RemoveChild(n)
+		found = append(found, blocks)
 	}
+	return found, nil
 }
 
-// fillSpans replaces the spans of a table by empty cells, because the converter puts
-// the cells of a row with several spans into other columns.
-func fillSpans(n *html.Node) {
-	var open []int // by column, how many rows below a cell covers
-	rows := ownRows(n)
-	for i, row := range rows {
-		column := 0
-		fill := func(before *html.Node) {
-			for ; column < len(open) && open[column] > 0; column++ {
-				open[column]--
-				row.InsertBefore(emptyCell(), before)
-			}
-		}
-		for cell := row.FirstChild; cell != nil; {
-			next := cell.NextSibling
-			if cell.DataAtom == atom.Td || cell.DataAtom == atom.Th {
-				fill(cell)
-				columns, below := span(cell, "colspan"), min(span(cell, "rowspan"), len(rows)-i)-1
-				dropSpan(cell)
-				open = cover(open, column, columns, below)
-				column += columns
-				for range columns - 1 {
-					row.InsertBefore(emptyCell(), next)
-				}
-			}
-			cell = next
-		}
-		fill(nil)
-	}
-}
-
-// cover sets how many rows below some columns are covered.
-func cover(open []int, first, columns, below int) []int {
-	for len(open) < first+columns {
-		open = append(open, 0)
-	}
-	for i := range columns {
-		open[first+i] = below
-	}
-	return open
-}
-
-func emptyCell() *html.Node {
-	return &html.Node{Type: html.ElementNode, DataAtom: atom.Td, Data: "td"}
-}
-
-func child(n *html.Node, name atom.Atom) *html.Node {
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.DataAtom == name {
-			return c
-		}
-	}
-	return nil
-}
-
-func hasText(n *html.Node) bool {
-	if n.Type == html.TextNode {
-		return strings.TrimSpace(n.Data) != ""
+// tablesIn appends the tables of a page in its order.
+func tablesIn(n *html.Node, found []*html.Node) []*html.Node {
+	if n.DataAtom == atom.Table {
+		found = append(found, n)
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if hasText(c) {
-			return true
-		}
+		found = tablesIn(c, found)
 	}
-	return false
+	return found
+}
+
+// tableStart begins the mark of a table, as markStart begins one of furniture.
+const tableStart = "\ue0f2"
+
+var tableIn = regexp.MustCompile(tableStart + `(\d+)` + markEnd)
+
+// putTables replaces the marks in blocks by the tables. A mark in a list or in a cell of
+// a table that arranges text cuts the block in two.
+func putTables(blocks []knowledge.Block, tables [][]knowledge.Block) []knowledge.Block {
+	if len(tables) == 0 {
+		return blocks
+	}
+	out := make([]knowledge.Block, 0, len(blocks)+len(tables))
+	for _, b := range blocks {
+		text, from := b.Text, 0
+		add := func(part string) {
+			if strings.Trim(part, " \n-|") == "" && (from > 0 || len(part) < len(text)) {
+				return // only the mark of the item in which a table stood
+			}
+			b.Text = strings.Trim(part, "\n")
+			out = append(out, b)
+		}
+		for _, mark := range tableIn.FindAllStringSubmatchIndex(text, -1) {
+			add(strings.TrimRight(text[from:mark[0]], " \n"))
+			from = mark[1]
+			if i, err := strconv.Atoi(text[mark[2]:mark[3]]); err == nil && i < len(tables) {
+				out = append(out, tables[i]...)
+			}
+		}
+		add(text[from:])
+	}
+	return out
 }

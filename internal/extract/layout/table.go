@@ -243,28 +243,35 @@ func tableBlocks(rows []row) []knowledge.Block {
 }
 
 // addLines adds the lines of cells, which are in the order of the table, to the
-// blocks that contain their texts.
+// blocks that contain their texts. A cell of a header with several rows is a part of
+// the name of its column, in another order.
 func addLines(blocks []knowledge.Block, cells []knowledge.Block) {
-	at, from := 0, 0 // the block and the byte in its text behind the last cell
+	at, from := 0, 0  // the block and the byte in its text behind the last cell
+	named := [2]int{} // the same behind the last cell of the header that was found as a part
 	for _, c := range cells {
-		for at < len(blocks) {
-			escape := blocks[at].Kind == knowledge.BlockTable
-			start, end := find(blocks[at].Text, c.Text, from, escape)
+		block, start, end := findCell(blocks, c.Text, at, from)
+		if start < 0 {
+			block, start, end = findName(blocks, c.Text, named)
 			if start < 0 {
-				at, from = at+1, 0
 				continue
 			}
-			offset := utf8.RuneCountInString(blocks[at].Text[:start])
-			for _, l := range c.Lines {
-				if escape {
-					l.Start, l.End = escaped(c.Text, l.Start), escaped(c.Text, l.End)
-				}
-				l.Start, l.End = l.Start+offset, l.End+offset
-				blocks[at].Lines = append(blocks[at].Lines, l)
-			}
-			from = end
-			break
+			named = [2]int{block, end}
+		} else {
+			at, from = block, end
 		}
+		isTable := blocks[block].Kind == knowledge.BlockTable
+		offset := utf8.RuneCountInString(blocks[block].Text[:start])
+		for _, l := range c.Lines {
+			if isTable {
+				l.Start, l.End = escaped(c.Text, l.Start), escaped(c.Text, l.End)
+			}
+			l.Start, l.End = l.Start+offset, l.End+offset
+			blocks[block].Lines = append(blocks[block].Lines, l)
+		}
+	}
+	for i := range blocks {
+		slices.SortStableFunc(blocks[i].Lines, func(a, b knowledge.Line) int { return a.Start - b.Start })
+		blocks[i].Lines = withoutOverlap(blocks[i].Lines)
 	}
 }
 

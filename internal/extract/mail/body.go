@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/jhillyerd/enmime/v2"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
 )
 
 // blocksOf returns the text of a part.
@@ -62,7 +63,7 @@ func readHTML(p *enmime.Part, read func(data []byte, declared string) error) err
 // textOf returns the text of a part as UTF-8.
 func textOf(p *enmime.Part) string {
 	if !strings.EqualFold(p.Charset, "x-user-defined") {
-		return readable(p.Content)
+		return relabelled(readable(p.Content), p.Charset)
 	}
 	// A browser that saves a page in this character set does not know its own one.
 	var bytes []byte
@@ -76,11 +77,48 @@ func textOf(p *enmime.Part) string {
 	return readable(bytes)
 }
 
+// relabelled returns text that was decoded as the message states. If its bytes are
+// UTF-8, the statement is wrong, as it is when a program writes us-ascii for all mail.
+func relabelled(text, stated string) string {
+	if isASCII(text) {
+		return text
+	}
+	enc, err := htmlindex.Get(stated)
+	if err != nil {
+		return text
+	}
+	if _, isSingleByte := enc.(*charmap.Charmap); !isSingleByte {
+		return text
+	}
+	raw, err := enc.NewEncoder().String(text)
+	if err != nil && enc == charmap.Windows1252 { // which stands for Latin-1 too
+		raw, err = charmap.ISO8859_1.NewEncoder().String(text)
+	}
+	switch {
+	case err != nil:
+		return text
+	case utf8.ValidString(raw):
+		return raw
+	case strings.HasSuffix(strings.ToLower(stated), "ascii"): // it states nothing about these bytes
+		return readable([]byte(raw))
+	}
+	return text
+}
+
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
 // readable returns text as UTF-8. Text in a character set that is neither stated nor
 // told is most often in the one of Windows.
 func readable(data []byte) string {
 	if utf8.Valid(data) {
 		return string(data)
+	}
+	if assumed := charset.Assumed(data, ""); assumed != "" {
+		if text, err := charset.Decode(data, assumed); err == nil {
+			return text
+		}
 	}
 	decoded, err := charmap.Windows1252.NewDecoder().Bytes(data)
 	if err != nil {

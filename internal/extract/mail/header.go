@@ -3,6 +3,7 @@ package mail
 import (
 	"net/mail"
 	"net/textproto"
+	"regexp"
 	"strings"
 	"time"
 
@@ -11,12 +12,16 @@ import (
 	"github.com/jhillyerd/enmime/v2"
 )
 
+// languageOfWord matches the language that an encoded word can state behind its
+// character set (RFC 2231): =?utf-8*de?Q?…?=.
+var languageOfWord = regexp.MustCompile(`(=\?[\w.:-]+)\*[\w-]*\?`)
+
 // headerNames are the headers that a reader sees, in order.
 var headerNames = []string{"From", "To", "Cc", "Date", "Subject"}
 
 // header returns a header as text on one line.
 func header(h textproto.MIMEHeader, name string) string {
-	value := strings.Join(h.Values(name), ", ")
+	value := languageOfWord.ReplaceAllString(strings.Join(h.Values(name), ", "), "$1?")
 	if value == "" {
 		return ""
 	}

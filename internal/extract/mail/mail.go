@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 
+	"github.com/cairn-rag/cairn/internal/extract/charset"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/jhillyerd/enmime/v2"
@@ -19,7 +20,7 @@ func Read(s format.Source) (format.Result, error) {
 	if err != nil {
 		return format.Result{}, err
 	}
-	messages := split(data)
+	messages := split(inUTF8(data))
 	if len(messages) > maxMessages {
 		return format.Result{}, knowledge.Errorf(knowledge.CodeTooLarge, "the mailbox has more than %d messages; split it", maxMessages)
 	}
@@ -34,6 +35,22 @@ func Read(s format.Source) (format.Result, error) {
 		}
 	}
 	return w.result, nil
+}
+
+var statesUTF16 = regexp.MustCompile(`(?i)(charset\s*=\s*"?)utf-16(?:le|be)?`)
+
+// inUTF8 returns a message that a program stored in UTF-16 as UTF-8, and others as they
+// are, without a byte order mark.
+func inUTF8(data []byte) []byte {
+	isMarked := bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))
+	if !isMarked && !charset.IsUnmarkedUTF16(data[:min(len(data), 1<<10)]) {
+		return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	}
+	text, err := charset.Decode(data, "")
+	if err != nil {
+		return data
+	}
+	return statesUTF16.ReplaceAll([]byte(text), []byte("${1}utf-8"))
 }
 
 // fromLine begins a message in a mailbox: "From ann@example.com Tue Mar  4 06:00:00 2025".

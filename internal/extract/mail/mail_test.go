@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/cairn-rag/cairn/internal/extract/extracttest"
 	"github.com/cairn-rag/cairn/internal/extract/format"
@@ -247,4 +248,41 @@ func FuzzRead(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// inUTF16 returns text in UTF-16 with a byte order mark.
+func inUTF16(text string) string {
+	out := []byte{0xff, 0xfe}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = append(out, byte(unit), byte(unit>>8))
+	}
+	return string(out)
+}
+
+func TestTheStatedCharacterSetMayBeWrong(t *testing.T) {
+	t.Parallel()
+	body := func(charset, text string) string {
+		return "From: ann@example.com\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=" + charset + "\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + text
+	}
+	const size = "Die Größe ist fünf Meter."
+	for behaviour, tc := range map[string]struct{ message, want string }{
+		"UTF-8 as us-ascii":             {body("us-ascii", size), size},
+		"UTF-8 as iso-8859-1":           {body("iso-8859-1", size), size},
+		"UTF-8 as koi8-r":               {body("koi8-r", "Мир и Größe"), "Мир и Größe"},
+		"UTF-8 as us-ascii in HTML":     {strings.Replace(body("us-ascii", "<p>"+size+"</p>"), "text/plain", "text/html", 1), size},
+		"Windows-1252 as us-ascii":      {body("us-ascii", "Die Gr\xf6\xdfe ist f\xfcnf Meter."), size},
+		"Latin-1 as it says":            {body("iso-8859-1", "Die Gr\xf6\xdfe ist f\xfcnf Meter."), size},
+		"a message in UTF-16":           {inUTF16(body("utf-16", size)), size},
+		"one that says another set":     {inUTF16(body("iso-8859-1", size)), size},
+		"UTF-16 without a mark":         {inUTF16(body("utf-8", size))[2:], size},
+		"a part in UTF-16":              {"From: a@b.de\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-16\nContent-Transfer-Encoding: base64\n\n//5HAHIA9gDfAGUA\n", "Größe"},
+		"a byte order mark of UTF-8":    {"\xef\xbb\xbf" + body("utf-8", size), size},
+		"an encoded word in a language": {"From: a@b.de\nMIME-Version: 1.0\nSubject: =?utf-8*de?Q?Gr=C3=B6=C3=9Fe?=\n\nx", "Subject: Größe"},
+		"an encoded sender":             {"From: =?utf-8?B?TcO8bGxlcg==?= <a@b.de>\nCc: \"=?utf-8?Q?J=C3=BCrg?=\" <c@d.de>\nMIME-Version: 1.0\n\nx", "From: Müller <a@b.de>\nCc: Jürg <c@d.de>"},
+	} {
+		result, _ := read(t, tc.message)
+		if got := texts(result.Layout); !strings.Contains(got, tc.want+"\n") {
+			t.Errorf("%s: %q", behaviour, got)
+		}
+	}
 }

@@ -16,7 +16,7 @@ func ReadPage(s format.Source) (format.Result, error) {
 	if err != nil {
 		return format.Result{}, err
 	}
-	root, err := parse(data)
+	root, err := parse(inUTF8(data))
 	if err != nil {
 		return format.Result{}, err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/util"
-	xhtml "golang.org/x/net/html"
 )
 
 // inline returns the text of a node's inline content. A soft line break becomes
@@ -20,34 +19,43 @@ func (r *reader) inline(n ast.Node) string {
 
 func (r *reader) writeInline(b *strings.Builder, parent ast.Node) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		switch n := n.(type) {
-		case *ast.Text:
-			b.WriteString(unescape(n.Segment.Value(r.source), n.IsRaw()))
-			switch {
-			case n.HardLineBreak():
-				b.WriteByte('\n')
-			case n.SoftLineBreak():
-				b.WriteByte(' ')
-			}
-		case *ast.String:
-			b.Write(n.Value)
-		case *ast.CodeSpan:
-			r.writeCode(b, n)
-		case *ast.AutoLink:
-			b.Write(n.Label(r.source))
-		case *ast.RawHTML:
-			if tag := string(n.Segments.Value(r.source)); strings.HasPrefix(strings.ToLower(tag), "<br") {
-				b.WriteByte('\n')
-			}
-		case *extast.TaskCheckBox:
-			if n.IsChecked {
-				b.WriteString("[x] ")
-			} else {
-				b.WriteString("[ ] ")
-			}
-		default: // emphasis, links, images: their text
-			r.writeInline(b, n)
+		if end := r.scriptEnd(n); end != nil {
+			r.writeScript(b, n, end)
+			n = end
+			continue
 		}
+		r.writeNode(b, n)
+	}
+}
+
+func (r *reader) writeNode(b *strings.Builder, n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Text:
+		b.WriteString(unescape(n.Segment.Value(r.source), n.IsRaw()))
+		switch {
+		case n.HardLineBreak():
+			b.WriteByte('\n')
+		case n.SoftLineBreak():
+			b.WriteByte(' ')
+		}
+	case *ast.String:
+		b.Write(n.Value)
+	case *ast.CodeSpan:
+		r.writeCode(b, n)
+	case *ast.AutoLink:
+		b.Write(n.Label(r.source))
+	case *ast.RawHTML:
+		if tag := string(n.Segments.Value(r.source)); strings.HasPrefix(strings.ToLower(tag), "<br") {
+			b.WriteByte('\n')
+		}
+	case *extast.TaskCheckBox:
+		if n.IsChecked {
+			b.WriteString("[x] ")
+		} else {
+			b.WriteString("[ ] ")
+		}
+	default: // emphasis, links, images: their text
+		r.writeInline(b, n)
 	}
 }
 
@@ -101,62 +109,3 @@ func tidy(s string) string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// htmlText returns the text of a piece of HTML without scripts, styles and
-// comments. Block elements end a line.
-func htmlText(s string) string {
-	z := xhtml.NewTokenizer(strings.NewReader(s))
-	var b strings.Builder
-	skip := ""
-	for {
-		switch z.Next() {
-		case xhtml.ErrorToken:
-			return strings.TrimSpace(nonEmptyLines(b.String()))
-		case xhtml.TextToken:
-			if skip == "" {
-				b.WriteString(string(z.Text()))
-			}
-		case xhtml.StartTagToken:
-			name, _ := z.TagName()
-			switch tag := string(name); tag {
-			case "script", "style", "template", "svg":
-				skip = tag
-			case "td", "th":
-				b.WriteString(" ")
-			case "br":
-				b.WriteByte('\n')
-			default:
-				endLine(&b, tag)
-			}
-		case xhtml.EndTagToken:
-			name, _ := z.TagName()
-			if string(name) == skip {
-				skip = ""
-			}
-			endLine(&b, string(name))
-		case xhtml.SelfClosingTagToken:
-			if name, _ := z.TagName(); string(name) == "br" {
-				b.WriteByte('\n')
-			}
-		}
-	}
-}
-
-// endLine ends a line if tag is a block element.
-func endLine(b *strings.Builder, tag string) {
-	switch tag {
-	case "p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "pre", "summary", "details",
-		"dt", "dd", "legend", "center", "figcaption", "blockquote":
-		b.WriteByte('\n')
-	}
-}
-
-func nonEmptyLines(s string) string {
-	var lines []string
-	for line := range strings.Lines(s) {
-		if line = oneLine(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n")
-}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
 )
@@ -47,7 +48,9 @@ func (r *reader) itemParts(item ast.Node, indent string) []itemPart {
 		case *ast.FencedCodeBlock, *ast.CodeBlock:
 			p.text = r.lines(n)
 		case *ast.HTMLBlock:
-			p.text = htmlText(r.html(n))
+			if p.text = htmlText(r.html(n)); r.holdsTable(n) {
+				p.text = textsOf(htmlBlocks(r.html(n)))
+			}
 		case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
 			p.text = strings.TrimSpace(r.inline(n))
 		default:
@@ -68,8 +71,12 @@ func (r *reader) asText(n ast.Node) string {
 	} else {
 		inner.children(n)
 	}
+	return textsOf(inner.blocks)
+}
+
+func textsOf(blocks []knowledge.Block) string {
 	var texts []string
-	for _, b := range inner.blocks {
+	for _, b := range blocks {
 		texts = append(texts, b.Text)
 	}
 	return strings.Join(texts, "\n")

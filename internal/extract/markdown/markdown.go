@@ -63,6 +63,7 @@ type reader struct {
 	blocks   []knowledge.Block
 	position *position // nil: the blocks are joined to others, and have no origin
 	inCell   bool      // inside a table cell, where bars are escaped even in code
+	unclosed bool      // a table in HTML has no end
 }
 
 func (r *reader) add(kind knowledge.BlockKind, s string) {
@@ -73,6 +74,10 @@ func (r *reader) add(kind knowledge.BlockKind, s string) {
 
 func (r *reader) children(parent ast.Node) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if r.holdsTable(n) {
+			n = r.hypertext(n)
+			continue
+		}
 		r.block(n)
 	}
 }

@@ -32,7 +32,25 @@ func (r *reader) origin(n ast.Node, text string) knowledge.Origin {
 	if r.position == nil {
 		return knowledge.Origin{}
 	}
-	start, stop := len(r.source), 0
+	start, stop := r.extent(n)
+	if start >= stop {
+		return knowledge.Origin{}
+	}
+	inside := r.source[start:stop]
+	stop -= len(inside) - len(bytes.TrimRight(inside, " \t\n"))
+	start += len(inside) - len(bytes.TrimLeft(inside, "\n"))
+	if start >= stop {
+		return knowledge.Origin{}
+	}
+	o := knowledge.Origin{First: r.lineAt(start), Last: r.lineAt(stop - 1)}
+	o.LineByLine = strings.Count(text, "\n") == o.Last-o.First
+	return o
+}
+
+// extent returns where the lines of a node stand in the source; start is not below stop
+// if it has none.
+func (r *reader) extent(n ast.Node) (start, stop int) {
+	start = len(r.source)
 	// The walk returns an error only if its function does.
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if n.Type() == ast.TypeInline {
@@ -46,16 +64,5 @@ func (r *reader) origin(n ast.Node, text string) knowledge.Origin {
 		}
 		return ast.WalkContinue, nil
 	})
-	if start >= stop {
-		return knowledge.Origin{}
-	}
-	inside := r.source[start:stop]
-	stop -= len(inside) - len(bytes.TrimRight(inside, " \t\n"))
-	start += len(inside) - len(bytes.TrimLeft(inside, "\n"))
-	if start >= stop {
-		return knowledge.Origin{}
-	}
-	o := knowledge.Origin{First: r.lineAt(start), Last: r.lineAt(stop - 1)}
-	o.LineByLine = strings.Count(text, "\n") == o.Last-o.First
-	return o
+	return min(start, max(stop, 0)), stop
 }

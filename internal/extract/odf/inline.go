@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/extract/markup"
 	"github.com/cairn-rag/cairn/internal/extract/office"
+	"github.com/cairn-rag/cairn/internal/extract/script"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -22,9 +23,10 @@ type inline struct {
 	b     strings.Builder
 	after []func() error
 
-	look   office.Look // of the text that is being read
-	isBold bool        // all of the text so far
-	size   float64     // of the largest text so far
+	at     script.Position // of the text that is being read
+	look   office.Look     // of the text that is being read
+	isBold bool            // all of the text so far
+	size   float64         // of the largest text so far
 }
 
 func (i *inline) walk(parent *markup.Node) {
@@ -33,10 +35,11 @@ func (i *inline) walk(parent *markup.Node) {
 		case "":
 			i.write(n.Text)
 		case "span":
-			outer := i.look
+			outer, line := i.look, i.at
 			i.look = i.r.styles.look("text", n.Attr("style-name"), outer)
+			i.at = i.r.styles.position(n.Attr("style-name"), line)
 			i.walk(n)
-			i.look = outer
+			i.look, i.at = outer, line
 		case "s":
 			i.b.WriteByte(' ')
 		case "tab":
@@ -69,7 +72,7 @@ func (i *inline) write(text string) {
 	if strings.TrimSpace(text) != "" {
 		i.isBold, i.size = i.isBold && i.look.Bold, max(i.size, i.look.Size)
 	}
-	i.b.WriteString(strings.ReplaceAll(text, "\n", " "))
+	i.b.WriteString(script.Write(i.at, strings.ReplaceAll(text, "\n", " ")))
 }
 
 // note adds a mark to the text, and the note behind the paragraph.

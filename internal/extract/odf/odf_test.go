@@ -77,7 +77,7 @@ func TestText(t *testing.T) {
 			[]string{"paragraph inside", "furniture Kinds 3"}},
 		{"a table", "", `<table:table><table:table-header-rows><table:table-row><table:table-cell>` + p("Drink") + `</table:table-cell><table:table-cell table:number-columns-spanned="2">` + p("Price") +
 			`</table:table-cell><table:covered-table-cell/></table:table-row></table:table-header-rows><table:table-row><table:table-cell>` + p("tea") + `</table:table-cell><table:table-cell>` + p("2") + `</table:table-cell><table:table-cell>` + p("3") + `</table:table-cell></table:table-row></table:table>`, "",
-			[]string{"table | Drink | Price |  |\n| --- | --- | --- |\n| tea | 2 | 3 |"}},
+			[]string{"table | Drink | Price | Price |\n| --- | --- | --- |\n| tea | 2 | 3 |"}},
 		{"a chart", "", p(`<draw:frame><draw:object xlink:href="./Object 1"/><draw:image xlink:href="x.png"/></draw:frame>`), `-- Object 1/content.xml --
 <office:document-content NS><office:body><office:chart><chart:chart><chart:title>` + p("Sales") + `</chart:title><table:table><table:table-rows><table:table-row><table:table-cell>` + p("") + `</table:table-cell><table:table-cell>` + p("North") +
 			`</table:table-cell></table:table-row><table:table-row><table:table-cell>` + p("tea") + `</table:table-cell><table:table-cell>` + p("4") + `</table:table-cell></table:table-row></table:table-rows></table:table></chart:chart></office:chart></office:body></office:document-content>

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/extract/markup"
 	"github.com/cairn-rag/cairn/internal/extract/office"
+	"github.com/cairn-rag/cairn/internal/extract/script"
 )
 
 // style is a style of paragraphs, tables or slides.
@@ -17,6 +18,7 @@ type style struct {
 	hidden bool   // of a sheet or a slide
 	bold   string // weight of the font, "" = the parent's
 	size   float64
+	script script.Position
 }
 
 // level is how one level of a list is numbered. format is "" for bullets.
@@ -59,6 +61,7 @@ func (s *styles) addOne(n *markup.Node) {
 			name: strings.ToLower(shown), parent: n.Attr("parent-style-name"), list: n.Attr("list-style-name"),
 			hidden: n.Child("table-properties").Attr("display") == "false" || n.Child("drawing-page-properties").Attr("visibility") == "hidden",
 			bold:   n.Child("text-properties").Attr("font-weight"), size: points(n.Child("text-properties").Attr("font-size")),
+			script: positionOf(n.Child("text-properties").Attr("text-position")),
 		}
 	case "list-style":
 		s.lists[n.Attr("name")] = readLevels(n)
@@ -119,6 +122,33 @@ func (s *styles) look(family, name string, other office.Look) office.Look {
 	}
 	other.Size = cmp.Or(size, other.Size)
 	return other
+}
+
+// position returns where text in a style stands on its line, where the style does not
+// say it as other.
+func (s *styles) position(name string, other script.Position) script.Position {
+	for range 20 { // a style can extend itself
+		st := s.byName["text "+name]
+		if st.script != script.OnLine {
+			return st.script
+		}
+		if name = st.parent; name == "" {
+			break
+		}
+	}
+	return other
+}
+
+// positionOf returns the position that a value such as "super 58%" or "-33% 58%" states.
+func positionOf(s string) script.Position {
+	shift, _, _ := strings.Cut(strings.TrimSpace(s), " ")
+	switch {
+	case shift == "sub", strings.HasPrefix(shift, "-"):
+		return script.Lowered
+	case shift == "super", strings.Trim(shift, "0%") != "":
+		return script.Raised
+	}
+	return script.OnLine
 }
 
 // points returns a size such as 12pt, 0 if it is not in points.

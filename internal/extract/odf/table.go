@@ -24,7 +24,7 @@ const (
 // arranges paragraphs is added as these.
 func (r *reader) table(n *markup.Node) error {
 	var rows []*markup.Node
-	header := collectRows(n, &rows, false)
+	headers := collectRows(n, &rows, false)
 	if isLayout(rows) {
 		for _, row := range rows {
 			for _, cell := range row.Children("table-cell") {
@@ -35,17 +35,17 @@ func (r *reader) table(n *markup.Node) error {
 		}
 		return nil
 	}
-	t := table.Table{HasHeader: header && len(rows) > 1}
+	t := table.Table{HasHeader: headers > 0 && len(rows) > 1}
 	var after []func() error
 	room := charset.MaxText
-	for _, row := range rows {
+	for i, row := range rows {
 		cells, more := r.cells(row)
 		after = append(after, more...)
 		for range repeats(row) {
 			if room -= size(cells); room < 0 {
 				return charset.TooLong()
 			}
-			t.Add(table.Row{Cells: cells})
+			t.Add(table.Row{Cells: cells, IsHeader: i < headers})
 		}
 	}
 	r.doc.Table(&t)
@@ -69,20 +69,22 @@ func size(cells []table.Cell) int {
 	return n
 }
 
-// collectRows adds the rows of a table, and reports whether it has header rows.
-func collectRows(n *markup.Node, rows *[]*markup.Node, header bool) bool {
+// collectRows adds the rows of a table, and returns how many of them are header rows.
+func collectRows(n *markup.Node, rows *[]*markup.Node, isHeader bool) int {
+	headers := 0
 	for _, c := range n.Nodes {
 		switch c.Name {
 		case "table-row":
-			*rows = append(*rows, c)
+			if *rows = append(*rows, c); isHeader {
+				headers++
+			}
 		case "table-header-rows":
-			collectRows(c, rows, true)
-			header = true
+			headers += collectRows(c, rows, true)
 		case "table-rows", "table-row-group":
-			header = collectRows(c, rows, header)
+			headers += collectRows(c, rows, isHeader)
 		}
 	}
-	return header
+	return headers
 }
 
 // cells returns the cells of a row, and the actions that add what is anchored in

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/extract/markup"
+	"github.com/cairn-rag/cairn/internal/extract/script"
 )
 
 // inline collects the text of a paragraph, and what follows the paragraph: notes,
@@ -12,7 +13,9 @@ type inline struct {
 	w      *word
 	b      strings.Builder
 	after  []func() error
-	fields []bool // the open fields: whether their instruction is being read
+	fields []bool          // the open fields: whether their instruction is being read
+	script strings.Builder // text at a position, of one or more runs
+	at     script.Position // of it
 	form   *markup.Node
 }
 
@@ -20,6 +23,7 @@ type inline struct {
 func (w *word) inline(n *markup.Node) (string, []func() error) {
 	i := &inline{w: w}
 	i.walk(n)
+	i.end()
 	return i.b.String(), i.after
 }
 
@@ -67,6 +71,7 @@ func (i *inline) walk(parent *markup.Node) {
 			}
 		case "del", "moveFrom", "pPr", "sdtPr", "sdtEndPr", "fldData", "rPr":
 		case "oMath", "oMathPara":
+			i.end()
 			i.b.WriteString(math(n))
 		case "AlternateContent":
 			i.walk(chosen(n))
@@ -88,6 +93,10 @@ func (i *inline) isHidden(properties *markup.Node) bool {
 
 // run adds the content of a run, which has one format.
 func (i *inline) run(r *markup.Node) {
+	if at := i.w.styles.position(r.Child("rPr")); at != i.at {
+		i.end()
+		i.at = at
+	}
 	for _, n := range r.Nodes {
 		switch n.Name {
 		case "fldChar":
@@ -126,7 +135,18 @@ func (i *inline) write(text string) {
 			return
 		}
 	}
-	i.b.WriteString(text)
+	if i.at == script.OnLine {
+		i.b.WriteString(text)
+	} else {
+		i.script.WriteString(text)
+	}
+}
+
+// end ends the raised or lowered text.
+func (i *inline) end() {
+	i.b.WriteString(script.Write(i.at, i.script.String()))
+	i.script.Reset()
+	i.at = script.OnLine
 }
 
 // field follows the parts of a field: its instruction, then its result. A field that

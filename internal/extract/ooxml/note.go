@@ -44,6 +44,7 @@ func (i *inline) note(n *markup.Node) {
 	delete(i.w.notes, key)
 	i.w.noteCount++
 	mark := fmt.Sprintf("[^%d]", i.w.noteCount)
+	i.end()
 	i.write(mark)
 	i.after = append(i.after, func() error {
 		inner := *i.w

@@ -100,16 +100,19 @@ func (i *instance) level(at int) level {
 	return i.list.levels[at]
 }
 
-// levelOf returns the level of a list whose paragraphs have a style, 0 if none has.
-func (n numbering) levelOf(numID, style string) int {
+// levelOf returns the level of a list whose paragraphs have one of the styles, of which
+// the first counts most, else the level that the styles state.
+func (n numbering) levelOf(numID string, stated int, styles []string) int {
 	if i := n.instances[numID]; i != nil {
-		for at := range levels {
-			if i.level(at).style == style {
-				return at
+		for _, style := range styles {
+			for at := range levels {
+				if i.level(at).style == style {
+					return at
+				}
 			}
 		}
 	}
-	return 0
+	return min(max(stated, 0), levels-1)
 }
 
 // next counts an item of a list, and returns its number as shown: "" for a bullet or

@@ -16,6 +16,11 @@ type presentation struct {
 	authors map[string]string          // of comments, by id
 	footers []string                   // texts of masters, layouts and footers
 	plain   map[string]map[string]bool // by layout, the placeholders without bullets
+	places  map[string]map[string]box  // by layout, the places of its placeholders
+}
+
+func newPresentation(p *pack, part string) *presentation {
+	return &presentation{pack: p, part: part, plain: map[string]map[string]bool{}, places: map[string]map[string]box{}}
 }
 
 func readPresentation(p *pack, part string) error {
@@ -23,7 +28,7 @@ func readPresentation(p *pack, part string) error {
 	if err != nil {
 		return err
 	}
-	s := &presentation{pack: p, part: part, plain: map[string]map[string]bool{}}
+	s := newPresentation(p, part)
 	if err := s.readAuthors(); err != nil {
 		return err
 	}
@@ -104,12 +109,12 @@ func placeholder(n *markup.Node) (kind, index string) {
 	return "", ""
 }
 
-// shapes adds all shapes of a slide or a group.
+// shapes adds all shapes of a slide or a group, in the order in which they are read.
 func (s *slide) shapes(parent *markup.Node) error {
 	if parent == nil {
 		return nil
 	}
-	for _, n := range parent.Nodes {
+	for _, n := range s.inOrder(parent) {
 		var err error
 		switch n.Name {
 		case "sp":

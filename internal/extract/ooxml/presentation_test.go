@@ -64,7 +64,7 @@ func TestSlides(t *testing.T) {
 			[]string{"heading1 Slide 1", "paragraph a", "heading1 Slide 2", "paragraph b", "footer Company"}},
 		{"a table", []string{`<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tblPr firstRow="1"/><a:tr><a:tc gridSpan="2"><a:txBody>` + ap(plain, "Wide") + `</a:txBody></a:tc><a:tc hMerge="1"/></a:tr><a:tr><a:tc><a:txBody>` +
 			ap(plain, "1") + `</a:txBody></a:tc><a:tc><a:txBody>` + ap(plain, "2") + `</a:txBody></a:tc></a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>`}, "",
-			[]string{"heading1 Slide 1", "table | Wide |  |\n| --- | --- |\n| 1 | 2 |"}},
+			[]string{"heading1 Slide 1", "caption Wide", "table | 1 | 2 |"}},
 		{"notes, comments, and the text of the layout and the master", []string{sp("title", ap(plain, "Tea"))}, `-- ppt/slides/_rels/slide1.xml.rels --
 <Relationships><Relationship Id="n" Type="http://x/notesSlide" Target="../notes/n1.xml"/><Relationship Id="c" Type="http://x/comments" Target="../comments/c1.xml"/>
 <Relationship Id="l" Type="http://x/slideLayout" Target="../layouts/l1.xml"/></Relationships>

@@ -103,7 +103,7 @@ func (w *Workbook) AddDrawings(sheet string) error {
 		if err != nil {
 			return err
 		}
-		s := &slide{presentation: &presentation{pack: w.pack, plain: map[string]map[string]bool{}}, part: part}
+		s := &slide{presentation: newPresentation(w.pack, ""), part: part}
 		if err := s.anchors(root); err != nil {
 			return err
 		}

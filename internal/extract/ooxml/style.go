@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/extract/markup"
+	"github.com/cairn-rag/cairn/internal/extract/script"
 )
 
 // style is a style of a Word document.
@@ -13,9 +14,11 @@ type style struct {
 	base    string // id of the style that it extends
 	outline int    // outline level from 0 on, -1 = not set
 	numID   string // list
+	level   int    // of the list from 0 on, -1 = not set
 	hidden  bool
 	bold    bool
 	size    int // of the font in half points, 0 = not set
+	script  script.Position
 }
 
 // styles are the styles of a document by id.
@@ -40,7 +43,9 @@ func (p *pack) styles(document string) (styles, error) {
 		s.byID[id] = style{
 			name: strings.ToLower(value(n.Child("name"))), base: value(n.Child("basedOn")),
 			outline: number(properties.Child("outlineLvl"), -1), numID: value(properties.Child("numPr", "numId")),
+			level:  number(properties.Child("numPr", "ilvl"), -1),
 			hidden: isOn(look.Child("vanish")), bold: isOn(look.Child("b")), size: number(look.Child("sz"), 0),
+			script: positionOf(value(look.Child("vertAlign"))),
 		}
 		if n.Attr("type") == "paragraph" && n.Attr("default") == "1" {
 			s.standard = id
@@ -77,14 +82,47 @@ func (s styles) headingLevel(id string) int {
 	return level
 }
 
-// list returns the list of a style, "" if it has none, and the style that states it.
-func (s styles) list(id string) (numID, owner string) {
+// list returns the list of a style, "" if it has none, the level that the style states,
+// -1 if it states none, and the styles from this one to the one that states the list.
+func (s styles) list(id string) (numID string, level int, ids []string) {
+	level = -1
 	s.chain(id, func(st style) bool {
-		numID, owner = st.numID, id
+		numID, ids = st.numID, append(ids, id)
+		if level < 0 {
+			level = st.level
+		}
 		id = st.base
 		return numID == ""
 	})
-	return numID, owner
+	return numID, level, ids
+}
+
+// position returns where the text of a run stands on its line.
+func (s styles) position(properties *markup.Node) script.Position {
+	if properties == nil {
+		return script.OnLine
+	}
+	if direct := properties.Child("vertAlign"); direct != nil {
+		return positionOf(value(direct))
+	}
+	at := script.OnLine
+	if id := value(properties.Child("rStyle")); id != "" {
+		s.chain(id, func(st style) bool {
+			at = st.script
+			return at == script.OnLine
+		})
+	}
+	return at
+}
+
+func positionOf(align string) script.Position {
+	switch align {
+	case "superscript":
+		return script.Raised
+	case "subscript":
+		return script.Lowered
+	}
+	return script.OnLine
 }
 
 // isHidden reports whether a style hides its text.

@@ -35,8 +35,8 @@ func (w *word) table(n *markup.Node) error {
 		}
 	}
 	t := table.Table{HasHeader: len(rows) > 1 && rows[0].isHeader}
-	for _, row := range mergeDown(grid) {
-		t.Add(table.Row{Cells: row})
+	for i, row := range mergeDown(grid) {
+		t.Add(table.Row{Cells: row, IsHeader: rows[i].isHeader})
 	}
 	w.doc.Table(&t)
 	if err := run(after); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/extract/markup"
 	"github.com/cairn-rag/cairn/internal/extract/office"
+	"github.com/cairn-rag/cairn/internal/extract/script"
 	"github.com/cairn-rag/cairn/internal/extract/table"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -19,11 +20,30 @@ func textOf(body *markup.Node) string {
 }
 
 func paragraphText(p *markup.Node) string {
-	var b strings.Builder
+	var b, raised strings.Builder // raised or lowered text of one or more runs
+	position := script.OnLine
+	end := func() {
+		b.WriteString(script.Write(position, raised.String()))
+		raised.Reset()
+	}
 	for _, n := range p.Nodes {
 		switch n.Name {
 		case "r", "fld":
-			b.WriteString(n.Child("t").Content())
+			at := script.OnLine
+			if shift := n.Child("rPr").Attr("baseline"); strings.HasPrefix(shift, "-") {
+				at = script.Lowered
+			} else if strings.Trim(shift, "0%") != "" {
+				at = script.Raised
+			}
+			if at != position {
+				end()
+				position = at
+			}
+			raised.WriteString(n.Child("t").Content())
+			continue
+		}
+		end()
+		switch n.Name {
 		case "br":
 			b.WriteByte('\n')
 		case "AlternateContent":
@@ -32,6 +52,7 @@ func paragraphText(p *markup.Node) string {
 			b.WriteString(math(n))
 		}
 	}
+	end()
 	return b.String()
 }
 

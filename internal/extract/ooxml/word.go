@@ -176,9 +176,10 @@ func (w *word) mark(properties *markup.Node, style string, hasText bool) (mark s
 	numID := value(list.Child("numId"))
 	at := number(list.Child("ilvl"), -1)
 	if numID == "" {
-		var owner string
-		if numID, owner = w.styles.list(style); at < 0 {
-			at = w.numbering.levelOf(numID, owner)
+		var ids []string
+		var stated int
+		if numID, stated, ids = w.styles.list(style); at < 0 {
+			at = w.numbering.levelOf(numID, stated, ids)
 		}
 	}
 	if numID == "" || numID == "0" || !hasText {

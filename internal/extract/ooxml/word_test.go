@@ -172,8 +172,8 @@ func TestWordTables(t *testing.T) {
 		row(cell("<w:vMerge/>", ""), cell("", "large"), cell("", "3"))+
 		"<w:tr><w:trPr><w:del/></w:trPr>"+cell("", "deleted")+"</w:tr></w:tbl>", "", "")).Layout
 	want := []knowledge.Block{{
-		Kind: knowledge.BlockTable, Header: "| Drink | Price |  |\n| --- | --- | --- |",
-		Text: "| Drink | Price |  |\n| --- | --- | --- |\n| tea | small | 2 |\n|  | large | 3 |",
+		Kind: knowledge.BlockTable, Header: "| Drink | Price | Price |\n| --- | --- | --- |",
+		Text: "| Drink | Price | Price |\n| --- | --- | --- |\n| tea | small | 2 |\n| tea | large | 3 |",
 		Cells: []knowledge.Cell{
 			{Text: "Drink"}, {Column: 1, ColumnSpan: 2, Text: "Price"},
 			{Row: 1, RowSpan: 2, Text: "tea"}, {Row: 1, Column: 1, Text: "small"}, {Row: 1, Column: 2, Text: "2"},

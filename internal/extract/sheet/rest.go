@@ -23,6 +23,7 @@ type rest struct {
 	open         []merged // that cover the row that is read, or rows below it
 	headerFooter *markup.Node
 	hasTexts     bool // a cell names a text of the workbook by its number
+	formulas     formulas
 }
 
 // merged is a range of merged cells. Columns count from 0.
@@ -53,7 +54,9 @@ func (r *reader) readRest(part string) (rest, error) {
 		case err != nil:
 			return rest{}, err
 		}
-		switch t := tag(piece); {
+		t := tag(piece)
+		out.formulas.add(piece, t)
+		switch {
 		case bytes.Contains(t, []byte("sheetData")) && dataEnd.Match(t):
 			out.readEnd(in)
 			return out, nil

@@ -41,30 +41,39 @@ func Read(s format.Source) (format.Result, error) {
 	if !ok {
 		return format.Result{}, ErrBinary
 	}
-	file, err := excelize.OpenFile(s.Path, excelize.Options{
-		UnzipSizeLimit: container.MaxUnpacked, UnzipXMLSizeLimit: maxInMemory, TmpDir: s.Folder,
-		// Dates in the form of the reader's country are written unambiguously.
-		ShortDatePattern: "yyyy-mm-dd", LongDatePattern: "yyyy-mm-dd", LongTimePattern: "hh:mm:ss",
-	})
+	file, err := open(s)
 	if err != nil {
 		return format.Result{}, container.Damaged(err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	showAllDigits(file)
-	r := reader{zip: zip, doc: doc, book: book, file: file}
+	r := reader{zip: zip, doc: doc, book: book, file: file, calculator: calculator{open: func() (*excelize.File, error) { return open(s) }}}
 	if err := r.loadTexts(); err != nil {
 		return format.Result{}, err
 	}
+	r.writeScripts()
 	for _, sheet := range book.Sheets {
 		if err := r.sheet(sheet); err != nil {
 			return format.Result{}, err
 		}
 	}
+	r.calculator.close(&doc.Result.Layout)
 	title, err := book.Properties()
 	if err != nil {
 		return format.Result{}, err
 	}
 	return doc.Finish(title)
+}
+
+func open(s format.Source) (*excelize.File, error) {
+	file, err := excelize.OpenFile(s.Path, excelize.Options{
+		UnzipSizeLimit: container.MaxUnpacked, UnzipXMLSizeLimit: maxInMemory, TmpDir: s.Folder,
+		// Dates in the form of the reader's country are written unambiguously.
+		ShortDatePattern: "yyyy-mm-dd", LongDatePattern: "yyyy-mm-dd", LongTimePattern: "hh:mm:ss",
+	})
+	if err == nil {
+		showAllDigits(file)
+	}
+	return file, err
 }
 
 type reader struct {
@@ -73,6 +82,7 @@ type reader struct {
 	book       *ooxml.Workbook
 	file       *excelize.File
 	lacksTexts bool // the workbook has no texts for cells that name one by its number
+	calculator calculator
 }
 
 // textsPart is where the library looks for the texts of cells, whatever the workbook says.
@@ -149,6 +159,9 @@ func (r *reader) rows(out *office.Sheet, name string, rest rest) error {
 		if err != nil {
 			return container.Damaged(fmt.Errorf("read row %d: %w", number, err))
 		}
+		if texts, err = r.computed(name, number, texts, rest.formulas.byRow[number]); err != nil {
+			return err
+		}
 		if len(texts) == 0 {
 			continue
 		}
@@ -165,9 +178,30 @@ func (r *reader) rows(out *office.Sheet, name string, rest rest) error {
 	return nil
 }
 
+// computed returns the texts of a row with the values of the formulas in some columns.
+func (r *reader) computed(sheet string, row int, texts []string, columns []int) ([]string, error) {
+	for _, column := range columns {
+		value, err := r.calculator.value(sheet, column, row)
+		if err != nil {
+			return nil, err
+		}
+		for value != "" && len(texts) <= column {
+			texts = append(texts, "")
+		}
+		if value != "" {
+			texts[column] = value
+		}
+	}
+	return texts, nil
+}
+
 func tooManyRows() error {
 	return knowledge.Errorf(knowledge.CodeParseLimit, "a sheet has more than %d rows; split it", excelize.TotalRows)
 }
+
+// maxCovered is the number of columns up to which a row is filled up with cells that
+// others cover.
+const maxCovered = 256
 
 // cells returns the cells of a row with the ranges that are merged.
 func (r *rest) cells(number int, texts []string) []table.Cell {
@@ -175,7 +209,13 @@ func (r *rest) cells(number int, texts []string) []table.Cell {
 	for i, text := range texts {
 		cells[i].Text = withDigits(text)
 	}
-	for _, m := range r.mergedAt(number) {
+	merges := r.mergedAt(number)
+	for _, m := range merges { // a cell that is covered from above may be the last one
+		for m.top < number && m.top < m.bottom && m.first >= len(cells) && len(cells) < maxCovered {
+			cells = append(cells, table.Cell{})
+		}
+	}
+	for _, m := range merges {
 		for column := m.first; column <= m.last && column < len(cells); column++ {
 			cells[column].Covered = true
 		}

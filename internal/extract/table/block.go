@@ -23,6 +23,7 @@ func (t *Table) write(r row) {
 	if b.rows == knowledge.RowsPerBlock || b.rows > 0 && b.text.Len() >= bytesPerBlock {
 		t.flush()
 	}
+	r, labels := t.labels.fill(r, b.rows == 0)
 	switch {
 	case b.rows > 0:
 		b.text.WriteByte('\n')
@@ -41,7 +42,7 @@ func (t *Table) write(r row) {
 		b.text.WriteString(knowledge.TableRow(r.cells))
 	}
 	if !t.WithoutCells {
-		b.addCells(r)
+		b.addCells(r, labels)
 	}
 	b.numbers = append(b.numbers, r.number)
 	b.columns = max(b.columns, len(r.cells))
@@ -50,12 +51,17 @@ func (t *Table) write(r row) {
 }
 
 // addCells adds the cells of a row. A cell that covers rows of the next block is
-// cut at the end of this one.
-func (b *builder) addCells(r row) {
+// cut at the end of this one. labels are the cells of the block before that cover this
+// row, with the number of the rows from here on.
+func (b *builder) addCells(r row, labels map[int]int) {
 	for i, text := range r.cells {
 		c := knowledge.Cell{Row: b.rows, Column: i, Text: text}
 		if r.spans != nil {
 			if r.spans[i].Covered {
+				if rows, isLabel := labels[i]; isLabel {
+					c.RowSpan = several(rows)
+					b.cells = append(b.cells, c)
+				}
 				continue
 			}
 			c.RowSpan, c.ColumnSpan = several(r.spans[i].Rows), several(r.spans[i].Columns)

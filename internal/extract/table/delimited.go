@@ -19,10 +19,8 @@ func Read(s string, comma rune) []knowledge.Block {
 	if rest, found := strings.CutPrefix(s, "sep="); found && len(rest) > 1 && (rest[1] == '\n' || rest[1] == '\r') {
 		comma, s = rune(rest[0]), rest[1:] // Excel declares the delimiter in this way
 	}
-	if comma == 0 {
-		comma = delimiter(s)
-	}
-	if t, ok := parse(s, comma); ok {
+	text, comma := quoted(s, comma)
+	if t, ok := parse(text, comma); ok {
 		return t.Blocks()
 	}
 	return parsePlain(s, comma).Blocks()
@@ -71,7 +69,7 @@ func (t *Table) addRecord(record []string, first, last int) {
 // delimiter returns the character that splits the first lines most evenly.
 func delimiter(s string) rune {
 	best, bestScore := ',', 0.0
-	for _, comma := range []rune{',', ';', '\t', '|'} {
+	for _, comma := range delimiters {
 		if score := evenness(s, comma); score > bestScore {
 			best, bestScore = comma, score
 		}

@@ -10,6 +10,106 @@ import (
 // maxLead is how many rows may stand above the header of a table.
 const maxLead = 20
 
+// headerRows returns the rows that name the columns, from first up to end. The rows
+// above first are a caption. If no row names the columns, found is false. stated means
+// that the first row is a header.
+func headerRows(rows []row, stated bool) (first, end int, found bool) {
+	n := statedRows(rows)
+	if n > 0 && !isSubject(rows[n-1], rows[n:]) {
+		return firstName(rows[:n]), lastName(rows, n-1) + 1, true
+	}
+	if lead := subjects(rows); lead > 0 && (stated || n > 0) {
+		first, end, found = headerRows(rows[lead:], false)
+		return lead + first, lead + end, found
+	}
+	var at int
+	if stated {
+		at, found = lastHeaderRow(rows), true
+	} else {
+		at, found = headerRow(rows)
+	}
+	if first = firstGroup(rows, at); !found {
+		return first, at, first < at
+	}
+	return first, lastName(rows, at) + 1, len(rows) > 0
+}
+
+// subjects returns how many of the first rows only name the subject of the table.
+func subjects(rows []row) int {
+	n := 0
+	for n+1 < len(rows) && n < maxHeaderRows && isSubject(rows[n], rows[n+1:]) {
+		n++
+	}
+	return n
+}
+
+// maxHeaderRows is how many rows name the columns at most.
+const maxHeaderRows = 5
+
+// statedRows returns the number of the first rows of which the file states that they
+// name columns, 0 if it states that of all rows, or of too many to be true.
+func statedRows(rows []row) int {
+	n := slices.IndexFunc(rows, func(r row) bool { return !r.header })
+	if n < 0 && len(rows) == 1 {
+		n = 1
+	}
+	if n > maxHeaderRows {
+		return 0
+	}
+	return max(n, 0)
+}
+
+// firstName returns the index of the first of the stated header rows that does not
+// only name the subject of the table in one cell.
+func firstName(rows []row) int {
+	first := 0
+	for first+1 < len(rows) && isSubject(rows[first], rows[first+1:]) {
+		first++
+	}
+	return first
+}
+
+// lastName returns the index of the last row of a header whose row at is known. A row
+// below that one belongs to the header if it has no label, and names the columns of a
+// group or stands above numbers, as units do.
+func lastName(rows []row, at int) int {
+	last := at
+	for next := at + 1; next+1 < len(rows) && next < at+maxHeaderRows; next++ {
+		cells, below := rows[next].cells, rows[next+1].cells
+		isName := groups(rows[next-1]) > 0 || isUnits(cells, below)
+		if !isName || cells[0] != "" || isData(cells, below) || isLonely(rows[next]) || isLabelled(rows[next]) {
+			break
+		}
+		last = next
+	}
+	return last
+}
+
+// isLabelled reports whether a cell of a row covers rows below it, and none covers
+// several columns: it is the label of these rows.
+func isLabelled(r row) bool {
+	return groups(r) == 0 && slices.ContainsFunc(r.spans, func(c Cell) bool { return !c.Covered && c.Rows > 1 })
+}
+
+// isLonely reports whether a row has one text at most, which is then no name of a
+// column but of the rows below.
+func isLonely(r row) bool { return filled(r.cells) < 2 && (r.spans == nil || len(r.cells) > 2) }
+
+// isUnits reports whether all cells of a row are words right above numbers.
+func isUnits(cells, below []string) bool {
+	names := 0
+	for i, c := range cells {
+		switch {
+		case c == "":
+		case isNumber(c) || i >= len(below) || !isNumber(below[i]):
+			return false
+		default:
+			names++
+		}
+	}
+	return names > 0
+}
+
 // headerRow returns the index of the row that names the columns. It is the first row
 // that is as full as the median row, apart from the corner, and is no data.
 // If no row names the columns, found is false, and at is the number of rows that only
@@ -23,7 +123,8 @@ func headerRow(rows []row) (at int, found bool) {
 		if n := filled(row.cells); n < usual && (n < usual-1 || n == 0 || row.cells[0] != "") {
 			continue
 		}
-		if isData(row.cells, rows[i+1].cells) {
+		isLabel := isLabelled(row) && !isUnits(rows[i+1].cells, rows[min(i+2, len(rows)-1)].cells)
+		if isLabel || isData(row.cells, rows[i+1].cells) {
 			return groupRows(rows[:i]), false
 		}
 		return i, true
@@ -77,10 +178,10 @@ func Filled(cells []Cell) int {
 }
 
 // NamesColumns reports whether a row can be a header: it has several cells, and no
-// number.
+// number but years that stand above several columns.
 func NamesColumns(cells []Cell) bool {
 	for _, c := range cells {
-		if isNumber(c.Text) {
+		if isNumber(c.Text) && (c.Columns < 2 || !isYear(c.Text)) {
 			return false
 		}
 	}

@@ -30,14 +30,18 @@ type Row struct {
 	Cells  []Cell
 	Number int              // in its sheet, 1 = first
 	Origin knowledge.Origin // in a text file
+	// IsHeader means that the file states that the row names columns. Rows of data
+	// follow the last such row.
+	IsHeader bool
 }
 
 // Table makes the blocks of one table from its rows, which are added one after
 // another. It keeps the text of the rows only.
 type Table struct {
 	// HasHeader means that the first row is a header, of which more rows may follow.
-	// Without it the table looks for a row that names the columns. Rows above that
-	// one become a caption.
+	// Without it, and without a row that IsHeader, the table looks for the rows that
+	// name the columns. They become one row with one name for each column. Rows above
+	// them become a caption.
 	HasHeader bool
 	// HasDashes means that the text file has a row of dashes below the header, as
 	// Markdown does.
@@ -52,6 +56,7 @@ type Table struct {
 	begun   bool  // the header is known
 	header  string
 	open    builder
+	labels  labels
 	blocks  []knowledge.Block
 }
 
@@ -61,11 +66,12 @@ type row struct {
 	spans  []Cell // nil if no cell covers another
 	number int
 	origin knowledge.Origin
+	header bool // as the file states
 }
 
 // Add adds a row. A row without text is left out.
 func (t *Table) Add(r Row) {
-	added := row{cells: make([]string, len(r.Cells)), number: r.Number, origin: r.Origin}
+	added := row{cells: make([]string, len(r.Cells)), number: r.Number, origin: r.Origin, header: r.IsHeader}
 	for i, c := range r.Cells {
 		added.cells[i] = oneLine(c.Text)
 		if c.Covered || c.Rows > 1 || c.Columns > 1 {
@@ -101,30 +107,27 @@ func (t *Table) begin() {
 	t.begun = true
 	rows := t.waiting
 	t.waiting = nil
-	at, found := 0, true
-	if t.HasHeader {
-		at = lastHeaderRow(rows)
-	} else {
-		at, found = headerRow(rows)
+	first, end, found := headerRows(rows, t.HasHeader)
+	if first > 0 {
+		t.lead(rows[:first])
 	}
-	if at > 0 {
-		t.lead(rows[:at])
-		rows = rows[at:]
+	if found {
+		names := namesOf(rows[first:end])
+		t.header = header(names, rows[end:])
+		t.write(names)
+		first = end
 	}
-	if found && len(rows) > 0 {
-		t.header = header(rows)
-	}
-	for _, r := range rows {
+	for _, r := range rows[first:] {
 		t.write(r)
 	}
 }
 
-func header(rows []row) string {
-	columns := 0
+func header(names row, rows []row) string {
+	columns := min(len(names.cells), maxColumns)
 	for _, r := range rows {
 		columns = max(columns, min(len(r.cells), maxColumns))
 	}
-	return knowledge.TableHeader(rows[0].cells, columns)
+	return knowledge.TableHeader(names.cells, columns)
 }
 
 // lead makes a caption of the rows above the header, which name the subject of the

@@ -32,8 +32,8 @@ func TestTable(t *testing.T) {
 			tab.Add(table.Row{Cells: row})
 		}
 		want := []knowledge.Block{{
-			Kind: knowledge.BlockTable, Header: "| Drink | Price |  |\n| --- | --- | --- |",
-			Text: "| Drink | Price |  |\n| --- | --- | --- |\n| tea black | 2 | small |\n|  | 3 | large |",
+			Kind: knowledge.BlockTable, Header: "| Drink | Price | Price |\n| --- | --- | --- |",
+			Text: "| Drink | Price | Price |\n| --- | --- | --- |\n| tea black | 2 | small |\n| tea black | 3 | large |",
 			Cells: []knowledge.Cell{
 				{Row: 0, Column: 0, Text: "Drink"}, {Row: 0, Column: 1, ColumnSpan: 2, Text: "Price"},
 				{Row: 1, Column: 0, RowSpan: 2, Text: "tea black"}, {Row: 1, Column: 1, Text: "2"}, {Row: 1, Column: 2, Text: "small"},
@@ -136,7 +136,7 @@ func TestHeader(t *testing.T) {
 		}, "13 Weeks Ended", ""},
 		{"a stated header may have two rows", true, [][]table.Cell{
 			cells("Product", "2023", "", "2022"), cells("", "Units", "Price", "Units", "Price"), cells("Tea", "1", "2", "3", "4"),
-		}, "Product | 2023 | 2022", "|  | Units"},
+		}, "", "| Product | 2023 Units | 2023 Price | 2022 Units | 2022 Price |"},
 		{"a row of words below a stated header is data", true, [][]table.Cell{cells("", "Name", "City"), cells("", "Ann", "Basel"), cells("", "Bob", "Bern")}, "", "|  | Name"},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {

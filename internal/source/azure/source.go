@@ -123,13 +123,16 @@ func (s *Source) Open(ctx context.Context, object source.Object, known string) (
 		cancel()
 		return nil, object, s.failure(err, "object", s.prefix.Address(key))
 	}
-	body := source.NewBody(out.Body, cancel)
+	body, encoded := source.Decoded(source.NewBody(out.Body, cancel), value(out.ContentEncoding))
 	// The SDK takes the status 304 for a success.
 	if known != "" && (tag(out.ETag) == known || value(out.ErrorCode) == string(bloberror.ConditionNotMet)) {
 		_ = body.Close() // nothing of it is read
 		return nil, object, source.ErrUnchanged
 	}
 	object.ETag, object.Bytes, object.MediaType, object.Modified = tag(out.ETag), sizeOf(out.ContentLength), mediaType(out.ContentType), value(out.LastModified)
+	if encoded {
+		object.Bytes = -1
+	}
 	return body, object, nil
 }
 

@@ -104,10 +104,13 @@ func (s *Source) Open(ctx context.Context, object source.Object, known string) (
 		cancel()
 		return nil, object, err
 	}
-	body := source.NewBody(response.Body, cancel)
+	body, encoded := source.Decoded(source.NewBody(response.Body, cancel), response.Header.Get("Content-Encoding"))
 	object.ETag, object.Bytes, object.MediaType = response.Header.Get("X-Goog-Generation"), response.ContentLength, response.Header.Get("Content-Type")
 	if modified, err := http.ParseTime(response.Header.Get("Last-Modified")); err == nil {
 		object.Modified = modified
+	}
+	if encoded {
+		object.Bytes = -1
 	}
 	if known != "" && object.ETag == known { // the service ignored the condition
 		_ = body.Close() // nothing of it is read

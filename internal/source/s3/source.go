@@ -122,5 +122,9 @@ func (s *Source) Open(ctx context.Context, object source.Object, known string) (
 	if strings.EqualFold(object.MediaType, "binary/octet-stream") {
 		object.MediaType = "" // the default of S3, which declares nothing
 	}
-	return source.NewBody(out.Body, cancel), object, nil
+	body, encoded := source.Decoded(source.NewBody(out.Body, cancel), aws.ToString(out.ContentEncoding))
+	if encoded {
+		object.Bytes = -1
+	}
+	return body, object, nil
 }

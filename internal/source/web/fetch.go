@@ -84,8 +84,13 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 		done()
 		return nil, err
 	}
+	// Servers send gzip unasked, too.
+	body, encoded := source.Decoded(source.NewBody(response.Body, done), response.Header.Get("Content-Encoding"))
+	if encoded {
+		response.ContentLength = -1
+	}
 	result := &Response{
-		Body: source.NewBody(response.Body, done), Address: response.Request.URL.String(), Validator: validator,
+		Body: body, Address: response.Request.URL.String(), Validator: validator,
 		Bytes: response.ContentLength, MediaType: response.Header.Get("Content-Type"), Header: response.Header,
 	}
 	result.Modified, _ = http.ParseTime(response.Header.Get("Last-Modified")) // zero if there is none

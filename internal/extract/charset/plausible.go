@@ -1,0 +1,175 @@
+package charset
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// candidates are the character sets of short texts, those first that win a tie.
+var candidates = []string{
+	"shift_jis", "euc-jp", "gb18030", "big5", "euc-kr", western, "windows-1250", "iso-8859-2", "windows-1251", "koi8-r", "koi8-u",
+}
+
+const (
+	// shortText is the number of bytes beyond ASCII below which statistics of a
+	// language say little about a text.
+	shortText = 200
+	// leastPlausible is the share of the characters beyond ASCII of a text that are
+	// where they are expected.
+	leastPlausible = 0.65
+	// decisive is the difference from which one set is more plausible than another.
+	decisive = 0.02
+)
+
+// plausible returns the character set in which the characters of a text are most
+// plausible, and how plausible they are (0..1).
+func plausible(sample []byte) (name string, score float64) {
+	for _, candidate := range candidates {
+		text, err := decodeWith(sample, encodingByName(candidate))
+		if err != nil || strings.ContainsRune(strings.TrimSuffix(text, "\ufffd"), utf8.RuneError) {
+			continue
+		}
+		if s := plausibility(candidate, text); s > score+decisive {
+			name, score = candidate, s
+		}
+	}
+	return name, score
+}
+
+// plausibility returns how plausible a text is that was decoded from a character set.
+func plausibility(set, text string) float64 {
+	switch set {
+	case "shift_jis", "euc-jp":
+		return share(text, func(r rune) float64 { return eastAsianWeight(r, japanese, unicode.Hiragana, unicode.Katakana) })
+	case "gb18030":
+		return share(text, func(r rune) float64 { return eastAsianWeight(r, simplified) })
+	case "big5":
+		return share(text, func(r rune) float64 { return eastAsianWeight(r, traditional) })
+	case "euc-kr":
+		return share(text, func(r rune) float64 { return eastAsianWeight(r, korean, unicode.Hangul) })
+	case "windows-1251", "koi8-r", "koi8-u":
+		return cyrillicPlausibility(text)
+	}
+	best := 0.0
+	for _, letters := range alphabets[set] {
+		best = max(best, latinPlausibility(text, letters))
+	}
+	return best
+}
+
+// share returns the mean weight of the characters beyond ASCII.
+func share(text string, weight func(rune) float64) float64 {
+	sum, count := 0.0, 0
+	for _, r := range text {
+		if r >= utf8.RuneSelf {
+			sum += weight(r)
+			count++
+		}
+	}
+	return sum / float64(max(count, 1))
+}
+
+// eastAsianWeight returns how usual a character is in a language with these frequent
+// characters and letters.
+func eastAsianWeight(r rune, frequent string, letters ...*unicode.RangeTable) float64 {
+	switch {
+	case strings.ContainsRune(frequent, r):
+		return 1
+	case r >= 0xff61 && r <= 0xff9f: // narrow katakana, each of one byte
+		return 0.3
+	case unicode.Is(unicode.Hangul, r) && slices.Contains(letters, unicode.Hangul):
+		return 0.5
+	case unicode.In(r, letters...):
+		return 0.9
+	case unicode.Is(unicode.Han, r):
+		return 0.45
+	case r >= 0x3000 && r <= 0x3020, r >= 0xff00 && r <= 0xff60, r == 0x30fc, r == 0x30fb:
+		return 0.9
+	}
+	return 0
+}
+
+// latinPlausibility returns how plausible a text is in a language with these letters
+// beyond ASCII.
+func latinPlausibility(text, letters string) float64 {
+	sum, count := 0.0, 0
+	runes := []rune(text)
+	at := func(i int) rune {
+		if i < 0 || i >= len(runes) {
+			return ' '
+		}
+		return runes[i]
+	}
+	run := 0 // characters beyond ASCII without one between them
+	for i, r := range runes {
+		if r < utf8.RuneSelf {
+			run = 0
+			continue
+		}
+		count++
+		run++
+		before, behind := at(i-1), at(i+1)
+		weight := 0.0
+		switch {
+		case strings.ContainsRune(letters, unicode.ToLower(r)):
+			rank := strings.IndexRune(letters, unicode.ToLower(r))
+			weight = 1 - 0.2*float64(rank)/float64(len(letters))
+			isLone := !unicode.IsLetter(before) && !unicode.IsLetter(behind)
+			if unicode.IsUpper(r) && unicode.IsLower(before) || isLone && !strings.ContainsRune("àéíóúá", unicode.ToLower(r)) {
+				weight = 0.3
+			}
+		case strings.ContainsRune(signs, r) && !unicode.IsLetter(r):
+			weight = 0.9
+			if unicode.IsLetter(behind) && strings.ContainsRune("©®±²³»™½¼¾÷", r) || unicode.IsLetter(before) && unicode.IsLetter(behind) && r != '’' && r != '·' && r != '\u00a0' && r != '–' && r != '—' {
+				weight = 0.2
+			}
+		}
+		if run > 2 {
+			weight /= 2
+		}
+		sum += weight
+	}
+	return sum / float64(max(count, 1))
+}
+
+// cyrillicPlausibility returns how plausible a text is in a language that is written in
+// Cyrillic letters, by its letters, their case and its pairs of letters.
+func cyrillicPlausibility(text string) float64 {
+	sum, count := 0.0, 0
+	runes := append([]rune(text), ' ')
+	before := ' '
+	for i, r := range runes {
+		if r >= utf8.RuneSelf {
+			count++
+			sum += cyrillicWeight(before, r, runes[i+1])
+		}
+		before = r
+	}
+	return sum / float64(max(count, 1))
+}
+
+func cyrillicWeight(before, r, behind rune) float64 {
+	lower := unicode.ToLower(r)
+	at := strings.IndexRune(cyrillic, lower)
+	switch {
+	case at < 0 && strings.ContainsRune("№«»–—…“”„° ", r):
+		return 0.8
+	case at < 0, unicode.IsUpper(r) && unicode.IsLower(before), unicode.Is(unicode.Latin, before), unicode.Is(unicode.Latin, behind):
+		return 0
+	case !unicode.IsLetter(before) && !unicode.IsLetter(behind) && !strings.ContainsRune("виксоуая", lower):
+		return 0.3
+	}
+	weight := 0.55 - 0.3*float64(at)/float64(len(cyrillic))
+	if unicode.IsUpper(r) && unicode.IsUpper(before) {
+		weight -= 0.15
+	}
+	switch pair := string([]rune{unicode.ToLower(before), lower}); {
+	case !unicode.IsLetter(before):
+		weight += 0.25
+	case strings.Contains(frequentPairs, pair):
+		weight += 0.4
+	}
+	return weight
+}
