@@ -12,6 +12,8 @@ type Document struct {
 	Lines   []Line // in the order in which the file draws them
 	Pages   []knowledge.PageSize
 	Outline []Bookmark
+	// Drawings are the lines and areas that pages draw, by the number of the page.
+	Drawings map[int]Drawing
 }
 
 // Blocks returns the blocks of a document in reading order.
@@ -23,6 +25,7 @@ func (d Document) Blocks() []knowledge.Block {
 	for _, page := range pagesOf(lines) {
 		sortColumns(page)
 	}
+	lines = d.withTables(lines)
 	furnish(lines, d.Pages)
 	var text, furniture []Line
 	for _, l := range lines {

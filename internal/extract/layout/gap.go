@@ -64,7 +64,7 @@ func gapsOf(row []Line) []gap {
 	var gaps []gap
 	right := math.Inf(1)
 	for _, l := range row {
-		if len(l.Words) == 0 {
+		if len(l.Words) == 0 || !inOrder(l.Words) {
 			return nil
 		}
 		for _, w := range l.Words {
@@ -73,6 +73,16 @@ func gapsOf(row []Line) []gap {
 		}
 	}
 	return gaps
+}
+
+// inOrder reports whether words stand on the page from left to right.
+func inOrder(words []Word) bool {
+	for i := 1; i < len(words); i++ {
+		if words[i].X1 < words[i-1].X2-1 {
+			return false
+		}
+	}
+	return true
 }
 
 func appendWide(gaps []gap, g gap, tall float64) []gap {

@@ -25,7 +25,7 @@ type cell []Line
 type row struct {
 	cells   []cell
 	columns []int
-	header  bool // the file states that all of them are headers
+	header  bool // all of them are headers
 }
 
 // tableAt returns the rows of the table that begins with the first of lines and
@@ -65,7 +65,7 @@ func statedTable(lines []Line) (rows []row, count int) {
 	}
 	sorted := slices.Clone(lines[:count])
 	slices.SortStableFunc(sorted, func(a, b Line) int {
-		return cmp.Or(cmp.Compare(a.Role.Row, b.Role.Row), cmp.Compare(a.Role.Column, b.Role.Column))
+		return cmp.Or(cmp.Compare(a.Role.Row, b.Role.Row), cmp.Compare(a.Role.Column, b.Role.Column), downwards(a, b))
 	})
 	columns := 0
 	for i, l := range sorted {
@@ -85,6 +85,14 @@ func statedTable(lines []Line) (rows []row, count int) {
 		return nil, 0
 	}
 	return rows, count
+}
+
+// downwards orders the lines of a cell that is drawn on the page.
+func downwards(a, b Line) int {
+	if !a.claimed || a.Page != b.Page || sameRow(a, b) {
+		return 0
+	}
+	return cmp.Compare(a.upbox.Y1, b.upbox.Y1)
 }
 
 // alignedRows returns the rows of a table that shows in the places of its lines:
@@ -228,19 +236,50 @@ func distance(a, b Line) float64 {
 func tableBlocks(rows []row) []knowledge.Block {
 	made := table.Table{HasHeader: rows[0].header}
 	var cells []knowledge.Block // in order
-	for _, r := range rows {
-		line := make([]table.Cell, r.columns[len(r.columns)-1]+1)
-		for i, c := range r.cells {
+	lines := make([][]table.Cell, len(rows))
+	for r, row := range rows {
+		lines[r] = append(lines[r], make([]table.Cell, max(0, row.width()-len(lines[r])))...)
+		for i, c := range row.cells {
 			text := joined(c)
 			cells = append(cells, text)
-			line[r.columns[i]].Text = text.Text
+			lines[r][row.columns[i]].Text = text.Text
+			cover(lines[r:], rows[r:], c[0].Role, row.columns[i])
 		}
-		made.Add(table.Row{Cells: line})
+		made.Add(table.Row{Cells: lines[r]})
 	}
 	blocks := made.Blocks()
 	addLines(blocks, cells)
 	return blocks
 }
+
+// width returns the number of columns of a row.
+func (r row) width() int {
+	last := len(r.columns) - 1
+	return r.columns[last] + max(1, r.cells[last][0].Role.Columns)
+}
+
+// cover marks the cells that a cell of the first of the rows covers.
+func cover(lines [][]table.Cell, rows []row, role Role, column int) {
+	columns, down := max(1, role.Columns), 1
+	for down < len(rows) && rows[down].number() < role.Row+role.Rows {
+		down++
+	}
+	if columns == 1 && down == 1 {
+		return
+	}
+	for r := range down {
+		if missing := column + columns - len(lines[r]); missing > 0 {
+			lines[r] = append(lines[r], make([]table.Cell, missing)...)
+		}
+		for c := column; c < column+columns; c++ {
+			lines[r][c].Covered = lines[r][c].Covered || r > 0 || c > column
+		}
+	}
+	lines[0][column].Rows, lines[0][column].Columns = down, columns
+}
+
+// number returns the row of the table in which the cells of a row are.
+func (r row) number() int { return r.cells[0][0].Role.Row }
 
 // addLines adds the lines of cells, which are in the order of the table, to the
 // blocks that contain their texts.

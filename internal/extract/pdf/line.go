@@ -156,7 +156,7 @@ func apart(part, next knowledge.Box) bool {
 // makeLine builds a line from glyphs. ok is false if no part of it is on the
 // page.
 func makeLine(glyphs []glyph, f frame, turned int) (l layout.Line, ok bool) {
-	made := lineMaker{}
+	made := lineMaker{turned: turned}
 	ordered := logical(glyphs, turned)
 	for _, g := range ordered {
 		switch {
@@ -170,20 +170,18 @@ func makeLine(glyphs []glyph, f frame, turned int) (l layout.Line, ok bool) {
 			made.space = true
 		}
 	}
-	l = layout.Line{Text: made.text.String(), Box: made.box, Turned: turned}
-	if turned == 0 && inOrder(made.words) {
-		l.Words = made.words
-	}
+	l = layout.Line{Text: made.text.String(), Box: made.box, Turned: turned, Words: made.words}
 	return l, l.Text != "" && made.box != knowledge.Box{}
 }
 
 // lineMaker collects the text, the box and the words of a line.
 type lineMaker struct {
-	text  strings.Builder
-	count int // code points of the text
-	box   knowledge.Box
-	words []layout.Word
-	space bool // a space stands before the next character
+	text   strings.Builder
+	count  int // code points of the text
+	box    knowledge.Box
+	words  []layout.Word
+	space  bool // a space stands before the next character
+	turned int
 }
 
 // add adds a text without spaces and its box on the page.
@@ -198,25 +196,16 @@ func (m *lineMaker) add(s string, box knowledge.Box) {
 	start := m.count
 	m.text.WriteString(s)
 	m.count += utf8.RuneCountInString(s)
+	upright := layout.Upright(box, m.turned)
 	if n := len(m.words); n > 0 && !m.space {
 		last := &m.words[n-1]
-		last.End, last.X1, last.X2 = m.count, min(last.X1, box.X1), max(last.X2, box.X2)
+		last.End, last.X1, last.X2 = m.count, min(last.X1, upright.X1), max(last.X2, upright.X2)
 	} else {
-		m.words = append(m.words, layout.Word{Start: start, End: m.count, X1: box.X1, X2: box.X2})
+		m.words = append(m.words, layout.Word{Start: start, End: m.count, X1: upright.X1, X2: upright.X2})
 	}
 	if m.space = false; (m.box == knowledge.Box{}) {
 		m.box = box
 	} else {
 		m.box = m.box.Union(box)
 	}
-}
-
-// inOrder reports whether words stand on the page from left to right.
-func inOrder(words []layout.Word) bool {
-	for i := 1; i < len(words); i++ {
-		if words[i].X1 < words[i-1].X2-1 {
-			return false
-		}
-	}
-	return true
 }

@@ -59,7 +59,7 @@ func isScan(p page, found objects) bool {
 	covered := coverage(p, found)
 	switch {
 	case letters < fewLetters:
-		return covered >= smallestPicture || found.paths >= drawnText
+		return covered >= smallestPicture || found.paths.count >= drawnText
 	case letters < someLetters:
 		return covered >= smallestScan
 	default:
