@@ -239,6 +239,19 @@ func (d Document) withTables(lines []Line) []Line {
 					number++
 				}
 			}
+			for _, g := range openGrids(page, drawing, turned) {
+				if claimed, ok := g.claim(page, turned, number+1); ok {
+					page = claimed
+					number++
+				}
+			}
+		}
+		seen := map[int]bool{}
+		for _, l := range page {
+			if t := l.Role.Table; t > 0 && !l.claimed && !seen[t] {
+				seen[t] = true
+				placeStated(page, drawing, t)
+			}
 		}
 		out = append(out, page...)
 	}

@@ -38,6 +38,7 @@ func (d Document) Blocks() []knowledge.Block {
 	if len(text) == 0 {
 		text, furniture = withoutRoles(furniture), nil
 	}
+	text = joinTables(text)
 	markOutline(text, d.Outline)
 	return withFurniture(blocks(text), furniture)
 }

@@ -12,10 +12,9 @@ import (
 )
 
 const (
-	minRows     = 2
-	maxCell     = 60 // largest average of code points in a cell; columns of prose have more
-	rowDistance = 3  // largest gap between rows, in heights of a line
-	judged      = 50 // rows after which the length of the cells is judged, before the table ends
+	minRows = 2
+	maxCell = 60 // largest average of code points in a cell; columns of prose have more
+	judged  = 50 // rows after which the length of the cells is judged, before the table ends
 )
 
 // cell is the lines of a cell of a table.
@@ -89,7 +88,10 @@ func statedTable(lines []Line) (rows []row, count int) {
 
 // downwards orders the lines of a cell that is drawn on the page.
 func downwards(a, b Line) int {
-	if !a.claimed || a.Page != b.Page || sameRow(a, b) {
+	if a.Page != b.Page {
+		return cmp.Compare(a.Page, b.Page)
+	}
+	if !a.claimed || sameRow(a, b) {
 		return 0
 	}
 	return cmp.Compare(a.upbox.Y1, b.upbox.Y1)

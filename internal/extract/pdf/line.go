@@ -156,8 +156,8 @@ func apart(part, next knowledge.Box) bool {
 // makeLine builds a line from glyphs. ok is false if no part of it is on the
 // page.
 func makeLine(glyphs []glyph, f frame, turned int) (l layout.Line, ok bool) {
-	made := lineMaker{turned: turned}
 	ordered := logical(glyphs, turned)
+	made := lineMaker{turned: turned, apart: slices.ContainsFunc(ordered, func(g glyph) bool { return rightToLeft(g.char) })}
 	for _, g := range ordered {
 		switch {
 		case g.visible():
@@ -182,13 +182,23 @@ type lineMaker struct {
 	words  []layout.Word
 	space  bool // a space stands before the next character
 	turned int
+	last   knowledge.Box // of the last text, upright
+	apart  bool          // a space stands wherever two characters are apart: pdfium sets none between a number and a script from right to left
 }
+
+// spaceWidth is the least width of a space between two characters, in heights of the line.
+const spaceWidth = .2
 
 // add adds a text without spaces and its box on the page.
 func (m *lineMaker) add(s string, box knowledge.Box) {
 	if s = strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " "); s == "" {
 		return
 	}
+	upright := layout.Upright(box, m.turned)
+	if m.apart && m.count > 0 {
+		m.space = m.space || math.Max(upright.X1-m.last.X2, m.last.X1-upright.X2) > spaceWidth*height(upright)
+	}
+	m.last = upright
 	if m.space && m.count > 0 {
 		m.text.WriteByte(' ')
 		m.count++
@@ -196,7 +206,6 @@ func (m *lineMaker) add(s string, box knowledge.Box) {
 	start := m.count
 	m.text.WriteString(s)
 	m.count += utf8.RuneCountInString(s)
-	upright := layout.Upright(box, m.turned)
 	if n := len(m.words); n > 0 && !m.space {
 		last := &m.words[n-1]
 		last.End, last.X1, last.X2 = m.count, min(last.X1, upright.X1), max(last.X2, upright.X2)

@@ -1,0 +1,144 @@
+package layout
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	minOpenRows = 3
+	// maxOpenCell is the largest average of code points in a cell, unless lines or areas
+	// show the rows; columns of prose have more.
+	maxOpenCell = 60
+)
+
+// convincing reports whether rows with these columns are a table. hinted means that the
+// page draws lines or areas between them.
+func convincing(rows []visualRow, columns []span, groups [][2]int, hinted bool) bool {
+	count, cells, length := 0, 0, 0
+	for _, group := range groups {
+		filled := texts{}
+		for _, r := range rows[group[0]:group[1]] {
+			for c, s := range textsIn(r, columns) {
+				filled[c] += s
+			}
+		}
+		if len(filled) > 1 {
+			count++
+		}
+		for _, s := range filled {
+			cells++
+			length += utf8.RuneCountInString(s)
+		}
+	}
+	switch {
+	case count < 2 || count*2 < len(groups):
+		return false
+	case !hinted && len(columns) == 2 && count < minOpenRows:
+		return false
+	case !hinted && length > maxOpenCell*cells, length > maxAreaText*cells:
+		return false
+	case !hinted && byColumn(rows, columns):
+		return false
+	}
+	return !isContents(rows, columns) && !isList(rows, columns) && !isForm(rows, columns)
+}
+
+// byColumn reports whether the file draws one column after the other, as it does with
+// columns of prose, and the columns are not numbers.
+func byColumn(rows []visualRow, columns []span) bool {
+	numbers, all := 0, 0
+	low, high := make([]int, len(columns)), make([]int, len(columns))
+	for i := range low {
+		low[i], high[i] = math.MaxInt, -1
+	}
+	for _, r := range rows {
+		for _, w := range r.words {
+			c, _ := reach(columns, w.x1, w.x2)
+			low[c], high[c] = min(low[c], w.line), max(high[c], w.line)
+			if all++; isNumeric(w.text) {
+				numbers++
+			}
+		}
+	}
+	if numbers*3 > all {
+		return false
+	}
+	for i := 1; i < len(columns); i++ {
+		if low[i] < high[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// isContents reports whether rows are those of a table of contents: titles with the
+// numbers of pages, which do not become smaller, behind them.
+func isContents(rows []visualRow, columns []span) bool {
+	if len(columns) > 3 {
+		return false
+	}
+	last, pages, dots, all := 0, 0, 0, 0
+	for _, r := range rows {
+		n := len(r.words)
+		if r.kind != several {
+			continue
+		}
+		all++
+		end := strings.TrimLeft(r.words[n-1].text, ".·… ")
+		if slices.ContainsFunc(r.words, func(w placedWord) bool {
+			return strings.Contains(w.text, "....") || strings.Contains(w.text, "…") || strings.Trim(w.text, ".") == ""
+		}) {
+			dots++
+		}
+		if page, ok := pageNumber(end); ok && page >= last {
+			last = page
+			pages++
+		}
+	}
+	return all >= 2 && (dots*2 > all || pages == all && all >= 3 && len(columns) == 2 && last < 1900)
+}
+
+// pageNumber returns the number that a text is.
+func pageNumber(s string) (n int, ok bool) {
+	if s == "" || len(s) > 4 {
+		return 0, false
+	}
+	for _, r := range s {
+		if r < '0' || r > '9' {
+			return 0, false
+		}
+		n = 10*n + int(r-'0')
+	}
+	return n, true
+}
+
+// isList reports whether the first of two columns is the marks of the items of a list.
+func isList(rows []visualRow, columns []span) bool {
+	marks, all := 0, 0
+	for _, r := range rows {
+		t := textsIn(r, columns)
+		if t[0] == "" {
+			continue
+		}
+		if all++; IsItem(t[0] + " x") {
+			marks++
+		}
+	}
+	return len(columns) == 2 && all > 0 && marks*5 >= all*4
+}
+
+// isForm reports whether the first of two columns is labels with a colon.
+func isForm(rows []visualRow, columns []span) bool {
+	colons, all := 0, 0
+	for _, r := range rows {
+		for _, s := range r.segments(wideGap) {
+			if all++; strings.HasSuffix(s.words[len(s.words)-1].text, ":") {
+				colons++
+			}
+		}
+	}
+	return colons*5 >= all*2
+}
