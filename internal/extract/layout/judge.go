@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -43,7 +44,7 @@ func convincing(rows []visualRow, columns []span, groups [][2]int, hinted bool) 
 	case !hinted && byColumn(rows, columns):
 		return false
 	}
-	return !isContents(rows, columns) && !isList(rows, columns) && !isForm(rows, columns)
+	return !isContents(rows, columns) && !isChart(rows, hinted) && (hinted || !isCode(rows)) && !isList(rows, columns) && !isForm(rows, columns)
 }
 
 // byColumn reports whether the file draws one column after the other, as it does with
@@ -82,23 +83,29 @@ func isContents(rows []visualRow, columns []span) bool {
 	}
 	last, pages, dots, all := 0, 0, 0, 0
 	for _, r := range rows {
-		n := len(r.words)
 		if r.kind != several {
 			continue
 		}
 		all++
-		end := strings.TrimLeft(r.words[n-1].text, ".·… ")
-		if slices.ContainsFunc(r.words, func(w placedWord) bool {
-			return strings.Contains(w.text, "....") || strings.Contains(w.text, "…") || strings.Trim(w.text, ".") == ""
-		}) {
+		if slices.ContainsFunc(r.words, isLeader) {
 			dots++
+		}
+		segments := r.segments(wideGap)
+		end := ""
+		for _, w := range segments[len(segments)-1].words {
+			end += strings.TrimLeft(w.text, ".·… ")
 		}
 		if page, ok := pageNumber(end); ok && page >= last {
 			last = page
 			pages++
 		}
 	}
-	return all >= 2 && (dots*2 > all || pages == all && all >= 3 && len(columns) == 2 && last < 1900)
+	return all >= 2 && (dots*2 > all || pages == all && all >= minOpenRows && last < 1900)
+}
+
+// isLeader reports whether a word is, or ends with, the dots between a title and its page.
+func isLeader(w placedWord) bool {
+	return strings.Contains(w.text, "....") || strings.Contains(w.text, "…") || strings.Trim(w.text, ".") == ""
 }
 
 // pageNumber returns the number that a text is.
@@ -141,4 +148,30 @@ func isForm(rows []visualRow, columns []span) bool {
 		}
 	}
 	return colons*5 >= all*2
+}
+
+// isChart reports whether rows are the labels of a chart: numbers only, or names in the
+// last row only.
+func isChart(rows []visualRow, hinted bool) bool {
+	letters := func(r visualRow) bool {
+		return slices.ContainsFunc(r.words, func(w placedWord) bool { return strings.ContainsFunc(w.text, unicode.IsLetter) })
+	}
+	if !slices.ContainsFunc(rows, letters) {
+		return true
+	}
+	return !hinted && !slices.ContainsFunc(rows[:len(rows)-1], letters)
+}
+
+// isCode reports whether rows are those of a program.
+func isCode(rows []visualRow) bool {
+	n := 0
+	for _, r := range rows {
+		last := r.words[len(r.words)-1].text
+		if strings.ContainsAny(last[len(last)-1:], "{};") || slices.ContainsFunc(r.words, func(w placedWord) bool {
+			return strings.HasPrefix(w.text, "//") || strings.HasPrefix(w.text, "/*") || strings.HasSuffix(w.text, "()") || w.text == ":=" || w.text == "==" || w.text == "=>"
+		}) {
+			n++
+		}
+	}
+	return n*5 >= len(rows)*2
 }

@@ -74,6 +74,9 @@ func (f *finder) usualGap(first, end int, wide bool) float64 {
 			last = i
 		}
 	}
+	if len(gaps) == 0 {
+		return 0
+	}
 	slices.Sort(gaps)
 	return gaps[len(gaps)/2]
 }

@@ -25,6 +25,9 @@ const (
 // in some of the first rows, which name groups of columns, and in few others.
 func columnsIn(rows []visualRow, down []rule) []span {
 	best := columnsBelow(rows, down)
+	if len(best) == 0 {
+		return nil
+	}
 	kept, crossing := rows, []visualRow(nil)
 	try := func(rest, without []visualRow) {
 		if found := columnsBelow(rest, down); len(found) > len(best) && supported(found, rest) && !isProseOver(without, found) {

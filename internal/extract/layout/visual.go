@@ -12,6 +12,7 @@ const (
 	wideGap = .6
 	// rowDistance is the largest gap between rows of a table, in heights of a line.
 	rowDistance = 3
+	minGapWide  = 3 // width of a gap, in points
 )
 
 // visualRow is text at one height of a page whose text is upright.

@@ -95,3 +95,23 @@ func TestTableSet(t *testing.T) {
 		}
 	}
 }
+
+func TestPagesWithoutTables(t *testing.T) {
+	reader := newReader(t)
+	for _, producer := range []string{"chromium", "soffice"} {
+		for name, page := range withoutTables() {
+			data := convert(t, producer, page, false)
+			if dir := os.Getenv("TABLES_OUT"); dir != "" {
+				os.WriteFile(filepath.Join(dir, "no-"+producer+"-"+strings.ReplaceAll(name, " ", "-")+".pdf"), data, 0o600)
+			}
+			result, err := reader.Read(t.Context(), source(t, data))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			for _, found := range tablesOf(result.Layout) {
+				t.Errorf("%s, %s: %.300s", producer, name, found)
+			}
+		}
+	}
+}
