@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -29,9 +30,10 @@ type finder struct {
 // hints returns the lines of a drawing and the edges of its areas.
 func hints(d Drawing, turned int) (across, down []rule) {
 	across, down = rulesOf(d, turned)
-	if len(d.Fills) > maxRules {
+	if len(d.Fills)+len(d.Rules) > maxRules {
 		return across, down
 	}
+	down = append(down, rowEnds(d, turned)...)
 	for _, f := range d.Fills {
 		u := Upright(f.Box, turned)
 		across = append(across, rule{u.Y1, u.X1, u.X2}, rule{u.Y2, u.X1, u.X2})
@@ -40,13 +42,38 @@ func hints(d Drawing, turned int) (across, down []rule) {
 	return joinRules(across), joinRules(down)
 }
 
+// rowEnds returns lines down the page where lines across it begin or end at the same place
+// in several rows, as the lower borders of cells do.
+func rowEnds(d Drawing, turned int) []rule {
+	var ends []rule
+	for _, b := range d.Rules {
+		if u := Upright(b, turned); width(u) > height(u) {
+			ends = append(ends, rule{u.X1, u.Y1, u.Y2}, rule{u.X2, u.Y1, u.Y2})
+		}
+	}
+	slices.SortFunc(ends, func(a, b rule) int { return cmp.Compare(a.at, b.at) })
+	var out []rule
+	for start := 0; start < len(ends); {
+		r := ends[start]
+		end := start + 1
+		for ; end < len(ends) && ends[end].at-ends[start].at <= 1; end++ {
+			r.from, r.to = math.Min(r.from, ends[end].from), math.Max(r.to, ends[end].to)
+		}
+		if r.length() > snap {
+			out = append(out, r)
+		}
+		start = end
+	}
+	return out
+}
+
 // apart cuts a range of rows where the gap is much wider than between most of them.
 func (f *finder) apart(first, end int) [][2]int {
 	usual := math.Max(0, math.Max(f.usualGap(first, end, false), f.usualGap(first, end, true)))
 	var out [][2]int
 	start := first
 	for i := first + 1; i <= end; i++ {
-		if i < end && f.rows[i].y1-f.rows[i-1].y2 <= usual+1.2*f.rows[i].tall {
+		if i < end && f.rows[i].y1-f.rows[i-1].y2 <= usual+1.2*f.rows[i].tall && !f.beginsTable(start, i) {
 			continue
 		}
 		from, to := start, i
@@ -62,6 +89,27 @@ func (f *finder) apart(first, end int) [][2]int {
 		start = i
 	}
 	return out
+}
+
+// beginsTable reports whether a row is the bold header of another table than the one whose
+// rows begin at start: those right above it are not bold, and have numbers.
+func (f *finder) beginsTable(start, i int) bool {
+	if i < start+2 || f.rows[i].kind != several || !f.rows[i].bold() || f.rows[i].hasNumber() {
+		return false
+	}
+	above := i - 1
+	for above > start && f.rows[above].kind != several {
+		above--
+	}
+	return i-above <= 3 && !f.rows[above].bold() && f.rows[above].hasNumber()
+}
+
+func (r visualRow) bold() bool {
+	return !slices.ContainsFunc(r.words, func(w placedWord) bool { return !w.bold })
+}
+
+func (r visualRow) hasNumber() bool {
+	return slices.ContainsFunc(r.words, func(w placedWord) bool { return isNumeric(w.text) })
 }
 
 // usualGap returns the median gap between rows, or between those of several segments.
@@ -90,7 +138,7 @@ func (f *finder) find(first, end int) {
 	rows := f.rows[first:end]
 	markCentred(rows, f.usualGap(first, end, true))
 	down := inside(f.down, rows)
-	columns := joinSigns(columnsIn(rows, down), rows)
+	columns := joinSigns(columnsIn(rows, down, f.hinted(rows)), rows)
 	if len(columns) < 2 {
 		return
 	}
@@ -108,7 +156,7 @@ func (f *finder) find(first, end int) {
 		return
 	}
 	rows = f.withEnds(first, end, columns)
-	breaks := f.breaks(rows, columns)
+	breaks := f.breaks(rows, columns[0].from, columns[len(columns)-1].to)
 	rows, labels := centredLabels(rows, columns)
 	groups := rowGroups(rows, columns, breaks)
 	if convincing(rows, columns, groups, len(breaks) > 1) {
@@ -157,17 +205,30 @@ func namesOnly(r visualRow, columns []span) bool {
 	return len(t) > 1
 }
 
+// wrappedGap is the widest gap between the lines of a cell at the end of a table, in font
+// sizes.
+const wrappedGap = .2
+
 // withEnds returns a range of rows with the rows of one segment right above and below it
 // that are the first or the last lines of cells.
 func (f *finder) withEnds(first, end int, columns []span) []visualRow {
+	lines := 0 // of one cell only
+	for _, r := range f.rows[first:end] {
+		if r.kind == single {
+			lines++
+		}
+	}
 	belongs := func(i, to int) bool {
 		if i < 0 || i >= len(f.rows) || f.rows[i].kind != single && f.rows[i].kind != centred {
 			return false
 		}
 		r, other := f.rows[i], f.rows[to]
 		a, b := reach(columns, r.words[0].x1, r.words[len(r.words)-1].x2)
-		gap := math.Max(r.y1-other.y2, other.y1-r.y2)
-		return a == b && gap < -.1*r.tall && r.words[len(r.words)-1].x2 < columns[a].to+r.tall && r.words[0].x1 > columns[a].from-r.tall
+		gap, tightest := math.Max(r.y1-other.y2, other.y1-r.y2), -.1*r.tall
+		if gap > tightest && (gap > wrappedGap*r.tall || lines < 2 && !beginsLower(r.words[0].text)) {
+			return false
+		}
+		return a == b && r.words[len(r.words)-1].x2 < columns[a].to+r.tall && r.words[0].x1 > columns[a].from-r.tall
 	}
 	if f.namesColumns(first-1, columns) {
 		first--
@@ -185,24 +246,37 @@ func (f *finder) withEnds(first, end int, columns []span) []visualRow {
 // namingDistance returns how far a header may be above the rows, which is more if it is
 // bold.
 func (r visualRow) namingDistance() float64 {
-	if slices.ContainsFunc(r.words, func(w placedWord) bool { return !w.bold }) {
+	if !r.bold() {
 		return rowDistance * r.tall
 	}
 	return 2 * rowDistance * r.tall
 }
 
+// eachInOne reports whether a row has wide gaps, or a word for each of several columns.
+func (r visualRow) eachInOne(columns []span) bool {
+	return r.kind == several || len(r.words) == len(textsIn(r, columns))
+}
+
 // namesColumns reports whether a row that stands further above a table than its rows from
 // each other has a text for most of its columns.
 func (f *finder) namesColumns(i int, columns []span) bool {
-	if i < f.used || f.rows[i].kind != several || f.rows[i+1].y1-f.rows[i].y2 > f.rows[i].namingDistance() || isProseOver(f.rows[i:i+1], columns) {
+	if i < f.used || f.rows[i].kind == noTable || !f.rows[i].eachInOne(columns) || f.rows[i+1].y1-f.rows[i].y2 > f.rows[i].namingDistance() || isProseOver(f.rows[i:i+1], columns) {
 		return false
 	}
 	return namesOnly(f.rows[i], columns) && 2*len(textsIn(f.rows[i], columns)) > len(columns)
 }
 
+// hinted reports whether lines or areas part rows.
+func (f *finder) hinted(rows []visualRow) bool {
+	left, right := rows[0].words[0].x1, 0.0
+	for _, r := range rows {
+		left, right = math.Min(left, r.words[0].x1), math.Max(right, r.words[0].x1+r.width())
+	}
+	return len(f.breaks(rows, left, right)) > 1
+}
+
 // breaks returns the places of the lines and edges that part rows.
-func (f *finder) breaks(rows []visualRow, columns []span) []float64 {
-	left, right := columns[0].from, columns[len(columns)-1].to
+func (f *finder) breaks(rows []visualRow, left, right float64) []float64 {
 	top, bottom := rows[0].y1-rows[0].tall, rows[len(rows)-1].y2+rows[0].tall
 	var breaks []float64
 	for _, r := range f.across {

@@ -38,6 +38,21 @@ func joinTables(lines []Line) []Line {
 	return out
 }
 
+// keepTables takes the lines of each table out of the candidates for headers and footers,
+// unless all of the table is repeated: the header of a table that continues stands at the
+// same place on each page.
+func keepTables(lines []Line, candidates map[int]bool) {
+	kept := map[int]bool{}
+	for i, l := range lines {
+		kept[l.Role.Table] = kept[l.Role.Table] || !candidates[i]
+	}
+	for i, l := range lines {
+		if l.Role.Table != 0 && kept[l.Role.Table] {
+			candidates[i] = false
+		}
+	}
+}
+
 func rowCount(lines []Line) int {
 	n := 0
 	for _, l := range lines {

@@ -11,26 +11,27 @@ import (
 type span struct{ from, to float64 }
 
 const (
-	// tightGap is the least width of the space between two columns, in heights of a
-	// line, where many rows leave it free; looseGap where few do.
-	tightGap = .3
+	// tightGap is the least width of the space between two columns, in font sizes, where
+	// many rows leave it free; looseGap where few do. A space is .25 to .32.
+	tightGap = .37
 	looseGap = .6
 	manyRows = 6
-	fewRows  = 3
+	fewRows  = 2
 )
 
 // columnsIn returns the extents of the columns of rows: the intervals that words cover,
 // between the spaces that all rows leave free. Down are lines and edges of areas that run
 // down the page: they part columns however near these are. Text may reach over the spaces
-// in some of the first rows, which name groups of columns, and in few others.
-func columnsIn(rows []visualRow, down []rule) []span {
-	best := columnsBelow(rows, down)
+// in some of the first rows, which name groups of columns, and in few others. hinted means
+// that lines or areas show that the rows are those of a table.
+func columnsIn(rows []visualRow, down []rule, hinted bool) []span {
+	best := columnsBelow(rows, down, hinted)
 	if len(best) == 0 {
 		return nil
 	}
 	kept, crossing := rows, []visualRow(nil)
 	try := func(rest, without []visualRow) {
-		if found := columnsBelow(rest, down); len(found) > len(best) && supported(found, rest) && !isProseOver(without, found) {
+		if found := columnsBelow(rest, down, hinted); len(found) > len(best) && supported(found, rest, without) && !isProseOver(without, found) {
 			best, kept, crossing = found, rest, without
 		}
 	}
@@ -79,7 +80,7 @@ func joinNames(columns []span, rows []visualRow) []span {
 		switch {
 		case n == 0:
 		case last[c-1] < first[c] && last[c-1] < maxHeaderRows, last[c] < first[c-1] && last[c] < maxHeaderRows,
-			both[c] > 0 && both[c] < fewRows && columns[c].from-out[n-1].to < looseGap*rows[0].tall && min(last[c], last[c-1]) < maxHeaderRows:
+			both[c] > 0 && both[c] <= fewRows && columns[c].from-out[n-1].to < looseGap*rows[0].tall && min(last[c], last[c-1]) < maxHeaderRows:
 			out[n-1].to = math.Max(out[n-1].to, columns[c].to)
 			first[c], last[c] = min(first[c], first[c-1]), max(last[c], last[c-1])
 			continue
@@ -94,17 +95,25 @@ func joinNames(columns []span, rows []visualRow) []span {
 const maxExcluded = 60
 
 // columnsBelow returns the columns of rows that all count.
-func columnsBelow(rows []visualRow, down []rule) []span {
+func columnsBelow(rows []visualRow, down []rule, hinted bool) []span {
 	var covered []span
-	count := 0
+	count, words, numbers := 0, 0, 0
 	tall := math.Inf(1)
 	for _, r := range rows {
 		if r.kind == several {
 			count++
 			tall = math.Min(tall, r.tall)
+			for _, w := range r.words {
+				if words++; isNumeric(w.text) {
+					numbers++
+				}
+			}
 		}
 	}
 	wide := looseGap - (looseGap-tightGap)*math.Min(1, math.Max(0, float64(count-fewRows)/(manyRows-fewRows)))
+	if hinted || count > 1 && 2*numbers > words {
+		wide = tightGap
+	}
 	for _, r := range rows {
 		if r.kind != several && r.kind != centred {
 			continue
@@ -149,10 +158,17 @@ func joinSpans(spans []span, gap float64, down []rule) []span {
 	return out
 }
 
-// supported reports whether each column has text in several rows.
-func supported(columns []span, rows []visualRow) bool {
-	for _, c := range columns {
+// supported reports whether each column has text in several rows, of which one may be among
+// those whose text reaches over columns.
+func supported(columns []span, rows, crossing []visualRow) bool {
+	for i, c := range columns {
 		n := 0
+		for _, r := range crossing {
+			if slices.ContainsFunc(r.words, func(w placedWord) bool { return nearest(columns, w) == i }) {
+				n++
+				break
+			}
+		}
 		for _, r := range rows {
 			if slices.ContainsFunc(r.words, func(w placedWord) bool { return w.x1 < c.to && w.x2 > c.from }) {
 				n++

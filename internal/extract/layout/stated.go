@@ -23,7 +23,7 @@ func placeStated(page []Line, d Drawing, number int) {
 	}
 	rows := visualRowsOf(page, lines[0].Turned, func(l Line) bool { return l.Role.Table == number })
 	_, down := hints(d, lines[0].Turned)
-	columns := joinSigns(columnsIn(rows, inside(down, rows)), rows)
+	columns := joinSigns(columnsIn(rows, inside(down, rows), true), rows)
 	if len(columns) < max(most, 2) || !placeCells(cells, columns) {
 		return
 	}

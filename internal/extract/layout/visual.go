@@ -7,9 +7,11 @@ import (
 )
 
 const (
-	// wideGap is the least gap between two segments, in heights of a line. A space in
+	// wideGap is the least gap between two segments, in font sizes. A space in
 	// justified text is smaller as a rule.
 	wideGap = .6
+	// narrowGap is the least gap before a number in a cell of its own.
+	narrowGap = .42
 	// rowDistance is the largest gap between rows of a table, in heights of a line.
 	rowDistance = 3
 	minGapWide  = 3 // width of a gap, in points
@@ -18,7 +20,7 @@ const (
 // visualRow is text at one height of a page whose text is upright.
 type visualRow struct {
 	y1, y2 float64
-	tall   float64 // height of its lines
+	tall   float64 // font size of its lines
 	words  []placedWord
 	kind   rowKind
 }
@@ -60,10 +62,10 @@ func visualRowsOf(page []Line, turned int, is func(Line) bool) []visualRow {
 	for _, i := range order {
 		l := page[i]
 		if n := len(rows); n == 0 || Overlap(rows[n-1].y1, rows[n-1].y2, l.upbox.Y1, l.upbox.Y2) <= .5 {
-			rows = append(rows, visualRow{y1: l.upbox.Y1, y2: l.upbox.Y2, tall: height(l.upbox)})
+			rows = append(rows, visualRow{y1: l.upbox.Y1, y2: l.upbox.Y2, tall: em(l)})
 		}
 		r := &rows[len(rows)-1]
-		r.y1, r.y2, r.tall = math.Min(r.y1, l.upbox.Y1), math.Max(r.y2, l.upbox.Y2), math.Min(r.tall, height(l.upbox))
+		r.y1, r.y2, r.tall = math.Min(r.y1, l.upbox.Y1), math.Max(r.y2, l.upbox.Y2), math.Min(r.tall, em(l))
 		r.words = append(r.words, wordsOf(l, i)...)
 		if l.Role.Kind != "" || l.heading.mark > 0 {
 			r.kind = noTable
@@ -72,11 +74,19 @@ func visualRowsOf(page []Line, turned int, is func(Line) bool) []visualRow {
 	for i := range rows {
 		r := &rows[i]
 		slices.SortStableFunc(r.words, func(a, b placedWord) int { return cmp.Compare(a.x1, b.x1) })
-		if r.kind != noTable && len(r.segments(wideGap)) > 1 {
+		if r.kind != noTable && (len(r.segments(wideGap)) > 1 || r.partsNumber()) {
 			r.kind = several
 		}
 	}
 	return rows
+}
+
+// em returns the font size of a line, or its height if that is not known.
+func em(l Line) float64 {
+	if l.Size > 0 {
+		return l.Size
+	}
+	return height(l.upbox)
 }
 
 // wordsOf returns the words of a line, or the line as one word.
@@ -121,11 +131,16 @@ func candidates(rows []visualRow) [][2]int {
 		if rows[start].kind != several {
 			continue
 		}
-		end := start + 1
+		end, long := start+1, 0
 		for next := end; next < len(rows) && near(rows, next); next++ {
 			if rows[next].kind == several {
-				end = next + 1
-			} else if rows[next].kind == noTable || next-end >= maxBetween {
+				end, long = next+1, 0
+				continue
+			}
+			if 2*rows[next].width() > rows[end-1].width() {
+				long++
+			}
+			if rows[next].kind == noTable || long > maxLong || next-end >= maxBetween {
 				break
 			}
 		}
@@ -137,8 +152,33 @@ func candidates(rows []visualRow) [][2]int {
 	return out
 }
 
-// maxBetween is how many rows of one segment may stand between two of several.
-const maxBetween = 4
+// maxBetween is how many rows of one segment may stand between two of several, as the lines
+// of a label do, and maxLong how many of them may be wide.
+const (
+	maxBetween = 12
+	maxLong    = 4
+)
+
+// partsNumber reports whether a number is further from the word beside it than a space is
+// wide.
+func (r visualRow) partsNumber() bool {
+	for i := 1; i < len(r.words); i++ {
+		a, b := r.words[i-1], r.words[i]
+		if b.x1-a.x2 > narrowGap*r.tall && isNumeric(b.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// width returns the extent of the words of a row.
+func (r visualRow) width() float64 {
+	right := r.words[0].x2
+	for _, w := range r.words {
+		right = math.Max(right, w.x2)
+	}
+	return right - r.words[0].x1
+}
 
 // near reports whether a row stands so near to the one above it that both can be rows of
 // a table.

@@ -65,7 +65,7 @@ func TestTableSet(t *testing.T) {
 			continue
 		}
 		for n, look := range looks {
-			maker := newSetMaker(uint64(n + 1))
+			maker := newSetMaker(uint64(n + 1 + seedShift()))
 			var tables []setTable
 			for i := range perLook {
 				tables = append(tables, maker.table(look, i))
@@ -115,3 +115,5 @@ func TestPagesWithoutTables(t *testing.T) {
 		}
 	}
 }
+
+func seedShift() int { n := 0; fmt.Sscan(os.Getenv("SEED"), &n); return n }
