@@ -3,6 +3,7 @@ package layout
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -18,6 +19,9 @@ func (g *grid) pieces(l Line) []piece {
 	y := (l.upbox.Y1 + l.upbox.Y2) / 2
 	if y < g.ys[0] || y > g.ys[len(g.ys)-1] || l.upbox.X2 < g.xs[0] || l.upbox.X1 > g.xs[len(g.xs)-1] {
 		return []piece{{line: l}}
+	}
+	if l = withoutLeader(l); l.Text == "" {
+		return nil
 	}
 	if len(l.Words) < 2 {
 		return []piece{{l, g.at((l.upbox.X1+l.upbox.X2)/2, y)}}
@@ -38,6 +42,37 @@ func (g *grid) pieces(l Line) []piece {
 		start = i
 	}
 	return out
+}
+
+// withoutLeader returns a line of a table without the dots at its ends that lead from a
+// label to a number.
+func withoutLeader(l Line) Line {
+	first, end := 0, len(l.Words)
+	runes := []rune(l.Text)
+	leads := func(w Word) bool { return isLeader(l, string(runes[w.Start:w.End])) }
+	for first < end && leads(l.Words[first]) {
+		first++
+	}
+	for first < end && leads(l.Words[end-1]) {
+		end--
+	}
+	switch {
+	case first == end && end > 0:
+		return Line{}
+	case first > 0 || end < len(l.Words):
+		return l.part(first, end)
+	}
+	return l
+}
+
+// isLeader reports whether a word of a line is nothing but dots that lead to the next. Three
+// dots can be the value of a cell, and so can one, but not one among many.
+func isLeader(l Line, word string) bool {
+	return word == "." && strings.Contains(l.Text, ". . . .") || leaderDots(word) && strings.Trim(word, ".·… ") == ""
+}
+
+func leaderDots(word string) bool {
+	return strings.Contains(word, "....") || strings.Contains(word, "····") || strings.Contains(word, "……")
 }
 
 // claim gives the lines of a page that are in the cells of a grid their roles, and

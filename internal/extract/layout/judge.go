@@ -2,6 +2,7 @@ package layout
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -87,7 +88,7 @@ func isContents(rows []visualRow, columns []span) bool {
 			continue
 		}
 		all++
-		if slices.ContainsFunc(r.words, isLeader) {
+		if r.leads {
 			dots++
 		}
 		segments := r.segments(wideGap)
@@ -95,17 +96,14 @@ func isContents(rows []visualRow, columns []span) bool {
 		for _, w := range segments[len(segments)-1].words {
 			end += strings.TrimLeft(w.text, ".·… ")
 		}
-		if page, ok := pageNumber(end); ok && page >= last {
+		if end != "" && strings.Trim(end, "ivxl") == "" {
+			pages++ // a page of the front matter
+		} else if page, ok := pageNumber(end); ok && page >= last {
 			last = page
 			pages++
 		}
 	}
-	return all >= 2 && (dots*2 > all || pages == all && all >= minOpenRows && last < 1900)
-}
-
-// isLeader reports whether a word is, or ends with, the dots between a title and its page.
-func isLeader(w placedWord) bool {
-	return strings.Contains(w.text, "....") || strings.Contains(w.text, "…") || strings.Trim(w.text, ".") == ""
+	return all >= 2 && (dots*2 > all && pages*5 >= all*4 || pages == all && all >= minOpenRows && last < 1900)
 }
 
 // pageNumber returns the number that a text is.
@@ -130,12 +128,15 @@ func isList(rows []visualRow, columns []span) bool {
 		if t[0] == "" {
 			continue
 		}
-		if all++; IsItem(t[0] + " x") {
+		if all++; IsItem(t[0]+" x") || reference.MatchString(t[0]) {
 			marks++
 		}
 	}
 	return len(columns) == 2 && all > 0 && marks*5 >= all*4
 }
+
+// reference matches the mark of an entry of a list of references.
+var reference = regexp.MustCompile(`^\[[^\]]{1,12}\]$`)
 
 // isForm reports whether the first of two columns is labels with a colon.
 func isForm(rows []visualRow, columns []span) bool {

@@ -76,19 +76,21 @@ func (f *finder) apart(first, end int) [][2]int {
 		if i < end && f.rows[i].y1-f.rows[i-1].y2 <= usual+1.2*f.rows[i].tall && !f.beginsTable(start, i) {
 			continue
 		}
-		from, to := start, i
-		for from < to && f.rows[from].kind != several {
-			from++
-		}
-		for from < to && f.rows[to-1].kind != several {
-			to--
-		}
-		if to-from > 1 {
-			out = append(out, [2]int{from, to})
-		}
+		out = append(out, [2]int{start, i})
 		start = i
 	}
 	return out
+}
+
+// trim returns a range of rows without those of one segment at its ends.
+func (f *finder) trim(first, end int) (int, int) {
+	for first < end && f.rows[first].kind != several {
+		first++
+	}
+	for first < end && f.rows[end-1].kind != several {
+		end--
+	}
+	return first, end
 }
 
 // beginsTable reports whether a row is the bold header of another table than the one whose
@@ -132,7 +134,7 @@ func (f *finder) usualGap(first, end int, wide bool) float64 {
 // find adds the grid of a range of rows if they are a table, or those of two tables that
 // stand side by side.
 func (f *finder) find(first, end int) {
-	if end-first < 2 {
+	if first, end = f.trim(first, end); end-first < 2 {
 		return
 	}
 	rows := f.rows[first:end]

@@ -80,7 +80,8 @@ func joinNames(columns []span, rows []visualRow) []span {
 		switch {
 		case n == 0:
 		case last[c-1] < first[c] && last[c-1] < maxHeaderRows, last[c] < first[c-1] && last[c] < maxHeaderRows,
-			both[c] > 0 && both[c] <= fewRows && columns[c].from-out[n-1].to < looseGap*rows[0].tall && min(last[c], last[c-1]) < maxHeaderRows:
+			both[c] > 0 && both[c] <= fewRows && columns[c].from-out[n-1].to < looseGap*rows[0].tall && min(last[c], last[c-1]) < maxHeaderRows,
+			both[c] > 0 && min(last[c], last[c-1]) < headEnd(rows) && runsOn(rows, columns[c-1], columns[c]):
 			out[n-1].to = math.Max(out[n-1].to, columns[c].to)
 			first[c], last[c] = min(first[c], first[c-1]), max(last[c], last[c-1])
 			continue
@@ -88,6 +89,23 @@ func joinNames(columns []span, rows []visualRow) []span {
 		out = append(out, columns[c])
 	}
 	return out
+}
+
+// headEnd returns the index of the first row with a number.
+func headEnd(rows []visualRow) int {
+	return max(0, slices.IndexFunc(rows, visualRow.hasNumber))
+}
+
+// runsOn reports whether the words on both sides of the space between two columns are only
+// a space apart in the rows that have both.
+func runsOn(rows []visualRow, left, right span) bool {
+	for _, r := range rows {
+		i := slices.IndexFunc(r.words, func(w placedWord) bool { return w.x1+w.x2 > left.to+right.from })
+		if i > 0 && r.words[i].x1-r.words[i-1].x2 > tightGap*r.tall && r.words[i].x1 < right.to && r.words[i-1].x2 > left.from {
+			return false
+		}
+	}
+	return true
 }
 
 // maxExcluded is the number of rows up to which each is tried as one whose text reaches

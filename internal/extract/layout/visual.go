@@ -23,6 +23,7 @@ type visualRow struct {
 	tall   float64 // font size of its lines
 	words  []placedWord
 	kind   rowKind
+	leads  bool // dots lead from a text to another
 }
 
 type rowKind int
@@ -66,7 +67,14 @@ func visualRowsOf(page []Line, turned int, is func(Line) bool) []visualRow {
 		}
 		r := &rows[len(rows)-1]
 		r.y1, r.y2, r.tall = math.Min(r.y1, l.upbox.Y1), math.Max(r.y2, l.upbox.Y2), math.Min(r.tall, em(l))
-		r.words = append(r.words, wordsOf(l, i)...)
+		for _, w := range wordsOf(l, i) {
+			if isLeader(l, w.text) {
+				r.leads = true
+				continue
+			}
+			r.leads = r.leads || leaderDots(w.text)
+			r.words = append(r.words, w)
+		}
 		if l.Role.Kind != "" || l.heading.mark > 0 {
 			r.kind = noTable
 		}
@@ -74,11 +82,14 @@ func visualRowsOf(page []Line, turned int, is func(Line) bool) []visualRow {
 	for i := range rows {
 		r := &rows[i]
 		slices.SortStableFunc(r.words, func(a, b placedWord) int { return cmp.Compare(a.x1, b.x1) })
+		if len(r.words) == 0 {
+			continue
+		}
 		if r.kind != noTable && (len(r.segments(wideGap)) > 1 || r.partsNumber()) {
 			r.kind = several
 		}
 	}
-	return rows
+	return slices.DeleteFunc(rows, func(r visualRow) bool { return len(r.words) == 0 })
 }
 
 // em returns the font size of a line, or its height if that is not known.

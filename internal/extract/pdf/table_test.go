@@ -164,3 +164,87 @@ func TestDrawingsThatAreNoTables(t *testing.T) {
 		})
 	}
 }
+
+// TestTablesWithoutCells has tables whose lines, if any, enclose no cells.
+func TestTablesWithoutCells(t *testing.T) {
+	t.Parallel()
+	// right returns a text that ends at a place.
+	right := func(x, y float64, s string) string {
+		return text("F", 9, x-textWidth(s), y, strings.NewReplacer("(", `\(`, ")", `\)`).Replace(s))
+	}
+	left := func(x, y float64, s string) string { return text("F", 9, x, y, s) }
+	sparse := left(60, 700, "Part No") + left(150, 700, "Bin") + left(230, 700, "Planned") + left(310, 700, "Counted") + left(390, 700, "Diff") + left(470, 700, "State") +
+		left(60, 678, "KX-1001") + left(150, 678, "A-12") + left(230, 678, "450") +
+		left(150, 656, "B-07") + left(310, 656, "289") + left(390, 656, "-23") +
+		left(60, 634, "KX-1002") + left(230, 634, "780") + left(310, 634, "778") + left(470, 634, "OK") +
+		left(310, 612, "935") + left(390, 612, "+15") + left(470, 612, "OK")
+	account := left(60, 700, "In millions") + right(330, 700, "2024") + right(430, 700, "2023") +
+		left(60, 684, "Net sales of all stores") + left(280, 684, "$") + right(330, 684, "1,927") + left(380, 684, "$") + right(430, 684, "2,175") +
+		left(60, 668, "Cost") + right(333, 668, "(1,200)") + right(433, 668, "(1,500)") +
+		left(60, 652, "Other income") + right(330, 652, "4") + right(430, 652, "12") +
+		left(60, 636, "Net income") + left(280, 636, "$") + right(330, 636, "731") + left(380, 636, "$") + right(430, 636, "687")
+	for _, tc := range []struct {
+		behaviour, content, want string
+	}{
+		{"empty cells are kept", sparse, "| Part No | Bin | Planned | Counted | Diff | State |\n| --- | --- | --- | --- | --- | --- |\n| KX-1001 | A-12 | 450 |\n" +
+			"|  | B-07 |  | 289 | -23 |\n| KX-1002 |  | 780 | 778 |  | OK |\n|  |  |  | 935 | +15 | OK |"},
+		{"signs and brackets stand with their number", account, "| In millions | 2024 | 2023 |\n| --- | --- | --- |\n| Net sales of all stores | $ 1,927 | $ 2,175 |\n" +
+			"| Cost | (1,200) | (1,500) |\n| Other income | 4 | 12 |\n| Net income | $ 731 | $ 687 |"},
+		{"rules above and below the header", stroke(60, 712, 440, 712) + stroke(60, 696, 440, 696) + stroke(60, 630, 440, 630) + account,
+			"| In millions | 2024 | 2023 |\n| --- | --- | --- |\n| Net sales of all stores | $ 1,927 | $ 2,175 |\n| Cost | (1,200) | (1,500) |\n| Other income | 4 | 12 |\n| Net income | $ 731 | $ 687 |"},
+		{"dots lead to the numbers", account + left(160, 668, "..............") + left(160, 652, ".............."),
+			"| In millions | 2024 | 2023 |\n| --- | --- | --- |\n| Net sales of all stores | $ 1,927 | $ 2,175 |\n| Cost | (1,200) | (1,500) |\n| Other income | 4 | 12 |\n| Net income | $ 731 | $ 687 |"},
+		{"shaded rows have lines of their own", bar(.9, 60, 676, 380, 24) + bar(.9, 60, 628, 380, 24) +
+			left(64, 706, "Fault") + left(140, 706, "Action") + left(340, 706, "Hours") +
+			left(64, 690, "E01") + left(140, 690, "Charge the battery for two hours") + left(140, 680, "before the next survey.") + right(360, 690, "2") +
+			left(64, 666, "E02") + left(140, 666, "Open the relief valve by half a turn") + left(140, 656, "and wait.") + right(360, 666, "14") +
+			left(64, 642, "E03") + left(140, 642, "Call the office and note the number") + left(140, 632, "of the unit.") + right(360, 642, "0.5"),
+			"| Fault | Action | Hours |\n| --- | --- | --- |\n| E01 | Charge the battery for two hours before the next survey. | 2 |\n" +
+				"| E02 | Open the relief valve by half a turn and wait. | 14 |\n| E03 | Call the office and note the number of the unit. | 0.5 |"},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff([]string{tc.want}, tablesOf(read(t, makePDF(a4, tc.content)))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestTablesOverPages has tables that continue on the next page, and tables side by side.
+func TestTablesOverPages(t *testing.T) {
+	t.Parallel()
+	part := func(x, y float64, header string, rows ...string) string {
+		var b strings.Builder
+		b.WriteString(body(x+4, y-14, header) + body(x+104, y-14, "Count"))
+		for i, row := range rows {
+			b.WriteString(body(x+4, y-34-20*float64(i), row) + body(x+104, y-34-20*float64(i), fmt.Sprint(len(row)+i)))
+		}
+		var ys []float64
+		for i := range len(rows) + 2 {
+			ys = append(ys, y-20*float64(i))
+		}
+		return b.String() + lattice(stroke, []float64{x, x + 100, x + 160}, ys)
+	}
+	for _, tc := range []struct {
+		behaviour string
+		pages     []string
+		want      []string
+	}{
+		{"a header that is repeated stands once", []string{part(72, 120, "Name", "Anchor", "Bridge"), part(72, 800, "Name", "Canal") + body(72, 600, "The end.")},
+			[]string{"| Name | Count |\n| --- | --- |\n| Anchor | 6 |\n| Bridge | 7 |\n| Canal | 5 |"}},
+		{"the margin of left pages differs", []string{part(72, 120, "Name", "Anchor", "Bridge"), part(90, 800, "Name", "Canal")},
+			[]string{"| Name | Count |\n| --- | --- |\n| Anchor | 6 |\n| Bridge | 7 |\n| Canal | 5 |"}},
+		{"text between two tables", []string{part(72, 220, "Name", "Anchor", "Bridge") + body(72, 100, "The second table is on the next page."), part(72, 800, "Name", "Canal")},
+			[]string{"| Name | Count |\n| --- | --- |\n| Anchor | 6 |\n| Bridge | 7 |", "| Name | Count |\n| --- | --- |\n| Canal | 5 |"}},
+		{"two tables side by side", []string{part(72, 700, "Name", "Anchor", "Bridge") + part(300, 700, "Town", "Basel", "Ghent")},
+			[]string{"| Name | Count |\n| --- | --- |\n| Anchor | 6 |\n| Bridge | 7 |", "| Town | Count |\n| --- | --- |\n| Basel | 5 |\n| Ghent | 6 |"}},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, tablesOf(read(t, makePDF(a4, tc.pages...)))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -2,12 +2,14 @@ package pdf_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
-// withoutTables returns pages of HTML that have no table, by what they have instead.
-func withoutTables() map[string]string {
+// withoutTables returns pages of HTML that have no table, each named by what it has instead.
+func withoutTables() string {
 	random := rand.New(rand.NewPCG(5, 7))
 	prose := func(n int) string {
 		var b strings.Builder
@@ -61,10 +63,12 @@ func withoutTables() map[string]string {
 		"an index":  "<div style='columns:3'>" + entries("<div>%[3]s, %[1]d%[2]d, %[4]d</div>", 60) + "</div>",
 		"questions": strings.Repeat("<p><b>A:</b> "+prose(1)+"</p><p><b>B:</b> "+prose(2)+"</p>", 8),
 	}
-	for name, body := range pages {
-		pages[name] = "<!DOCTYPE html><html lang=en><meta charset=utf-8><style>body{font:10pt sans-serif}</style><body>" + body
+	var all strings.Builder
+	all.WriteString("<!DOCTYPE html><html lang=en><meta charset=utf-8><style>body{font:10pt sans-serif}</style><body>")
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		fmt.Fprintf(&all, "<h2 style='page-break-before:always'>On %s</h2>%s\n", name, pages[name])
 	}
-	return pages
+	return all.String()
 }
 
 // barChart returns a chart with lines, bars and labels.
