@@ -42,10 +42,57 @@ func convincing(rows []visualRow, columns []span, groups [][2]int, hinted bool) 
 		return false
 	case !hinted && length > maxOpenCell*cells, length > maxAreaText*cells:
 		return false
-	case !hinted && byColumn(rows, columns):
+	case !hinted && (byColumn(rows, columns) || isProse(rows, columns, length/cells)):
+		return false
+	case scattered(rows, groups):
 		return false
 	}
-	return !isContents(rows, columns) && !isChart(rows, hinted) && (hinted || !isCode(rows)) && !isList(rows, columns) && !isForm(rows, columns)
+	return !isContents(rows, columns) && !isChart(rows, hinted) && (hinted || !isCode(rows)) && !isList(rows, columns) && !isForm(rows, len(groups))
+}
+
+const (
+	proseRow  = 50 // code points of a row of prose over the columns, at least
+	proseCell = 20 // average of code points in a cell of prose, at least
+)
+
+// isProse reports whether rows are sentences: one of them runs over the columns, or their
+// cells are long and the spaces between them small, as between justified words.
+func isProse(rows []visualRow, columns []span, average int) bool {
+	left, right := columns[0].to, columns[len(columns)-1].from
+	for _, r := range rows {
+		length := 0
+		for _, w := range r.words {
+			length += utf8.RuneCountInString(w.text) + 1
+		}
+		if s := r.segments(wideGap); len(s) == 1 && length > proseRow && s[0].x1 < left && s[0].x2 > right {
+			return true
+		}
+	}
+	if severals(rows) >= manyRows {
+		return false
+	}
+	widest := 0.0
+	for i := 1; i < len(columns); i++ {
+		widest = math.Max(widest, columns[i].from-columns[i-1].to)
+	}
+	return average >= proseCell && widest < rows[0].tall
+}
+
+// scattered reports whether only two rows have several texts, and others are among them, as
+// the labels of a form are.
+func scattered(rows []visualRow, groups [][2]int) bool {
+	return severals(rows) == 2 && len(groups) > 2
+}
+
+// severals returns the number of rows of several texts.
+func severals(rows []visualRow) int {
+	n := 0
+	for _, r := range rows {
+		if r.kind == several {
+			n++
+		}
+	}
+	return n
 }
 
 // byColumn reports whether the file draws one column after the other, as it does with
@@ -138,8 +185,8 @@ func isList(rows []visualRow, columns []span) bool {
 // reference matches the mark of an entry of a list of references.
 var reference = regexp.MustCompile(`^\[[^\]]{1,12}\]$`)
 
-// isForm reports whether the first of two columns is labels with a colon.
-func isForm(rows []visualRow, columns []span) bool {
+// isForm reports whether many texts of rows are labels with a colon, or one of two rows.
+func isForm(rows []visualRow, groups int) bool {
 	colons, all := 0, 0
 	for _, r := range rows {
 		for _, s := range r.segments(wideGap) {
@@ -148,7 +195,7 @@ func isForm(rows []visualRow, columns []span) bool {
 			}
 		}
 	}
-	return colons*5 >= all*2
+	return colons*5 >= all*2 || groups == 2 && colons > 0
 }
 
 // isChart reports whether rows are the labels of a chart: numbers only, or names in the

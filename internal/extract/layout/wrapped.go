@@ -40,7 +40,7 @@ func rowGroups(rows []visualRow, columns []span, breaks []float64) [][2]int {
 	for _, band := range bands {
 		start := band[0]
 		for i := start + 1; i <= band[1]; i++ {
-			if i < band[1] && (rows[i].y1-rows[i-1].y2 < limit || wraps(rows, cells, start, i, columns)) {
+			if i < band[1] && (rows[i].y1-rows[i-1].y2 < limit || wraps(rows, cells, start, i)) {
 				continue
 			}
 			out = append(out, [2]int{start, i})
@@ -156,7 +156,7 @@ func leading(rows []visualRow, cells []texts) float64 {
 
 // wraps reports whether a visual row continues the cells of the row that begins with
 // another: the text above breaks off at the end of its column.
-func wraps(rows []visualRow, cells []texts, start, i int, columns []span) bool {
+func wraps(rows []visualRow, cells []texts, start, i int) bool {
 	if rows[i].y1-rows[i-1].y2 > tightLeading*rows[i].tall {
 		return false
 	}

@@ -114,7 +114,9 @@ func measureSet(t *testing.T, reader *pdf.Reader, producer, look string, seed ui
 		data = convert(t, program, setHTML(tables, program == "chromium"), tagged)
 	}
 	if dir := os.Getenv("TABLES_OUT"); dir != "" {
-		os.WriteFile(filepath.Join(dir, strings.ReplaceAll(producer, " ", "-")+"-"+look+".pdf"), data, 0o600)
+		if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(producer, " ", "-")+"-"+look+".pdf"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	result, err := reader.Read(t.Context(), source(t, data))
 	if err != nil {
