@@ -99,14 +99,8 @@ func severals(rows []visualRow) int {
 // columns of prose, and the columns are not numbers.
 func byColumn(rows []visualRow, columns []span) bool {
 	numbers, all := 0, 0
-	low, high := make([]int, len(columns)), make([]int, len(columns))
-	for i := range low {
-		low[i], high[i] = math.MaxInt, -1
-	}
 	for _, r := range rows {
 		for _, w := range r.words {
-			c, _ := reach(columns, w.x1, w.x2)
-			low[c], high[c] = min(low[c], w.line), max(high[c], w.line)
 			if all++; isNumeric(w.text) {
 				numbers++
 			}
@@ -115,8 +109,9 @@ func byColumn(rows []visualRow, columns []span) bool {
 	if numbers*3 > all {
 		return false
 	}
-	for i := 1; i < len(columns); i++ {
-		if low[i] < high[i-1] {
+	order := orderOf(rows, columns)
+	for i := 1; i < len(order); i++ {
+		if order[i].first < order[i-1].last {
 			return false
 		}
 	}

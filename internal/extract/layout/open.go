@@ -144,7 +144,11 @@ func (f *finder) find(first, end int) {
 	if len(columns) < 2 {
 		return
 	}
-	if at := f.sideBySide(rows, columns); at > 0 {
+	at := drawnApart(rows, columns)
+	if at == 0 {
+		at = f.sideBySide(rows, columns)
+	}
+	if at > 0 {
 		for _, half := range split(rows, (columns[at-1].to+columns[at].from)/2) {
 			part := finder{rows: half, across: f.across, down: f.down}
 			part.find(0, len(half))

@@ -248,3 +248,44 @@ func TestTablesOverPages(t *testing.T) {
 		})
 	}
 }
+
+// TestTablesBesideProse has a table without lines in one of two columns, and prose that is
+// no table.
+func TestTablesBesideProse(t *testing.T) {
+	t.Parallel()
+	prose := []string{"The lamp is red while the unit charges and", "green when it is full. Close the main valve", "before the cover is taken off. It was moved", "to the lower store after the flood in spring.", "Ask the office for a new key and note the", "number. Two people must lift it, because it"}
+	var table strings.Builder
+	for i, name := range []string{"Item", "Anchor", "Bridge", "Canal", "Depot", "Engine"} {
+		y := 700 - 13*float64(i)
+		count, year := fmt.Sprint(100*i), fmt.Sprint(2018+i)
+		if i == 0 {
+			count, year = "Count", "Year"
+		}
+		table.WriteString(body(60, y, name) + body(160, y, count) + body(220, y, year))
+	}
+	const want = "| Item | Count | Year |\n| --- | --- | --- |\n| Anchor | 100 | 2019 |\n| Bridge | 200 | 2020 |\n| Canal | 300 | 2021 |\n| Depot | 400 | 2022 |\n| Engine | 500 | 2023 |"
+	t.Run("a table beside prose", func(t *testing.T) {
+		t.Parallel()
+		for _, content := range []string{table.String() + body(300, 700, prose...), body(300, 700, prose...) + table.String()} {
+			if diff := cmp.Diff([]string{want}, tablesOf(read(t, makePDF(a4, content)))); diff != "" {
+				t.Error(diff)
+			}
+		}
+	})
+	t.Run("justified prose with wide spaces", func(t *testing.T) {
+		t.Parallel()
+		content := body(60, 700, prose[0]) + body(60, 687, "it should be written in the original.") + body(260, 687, "There is no need for it") +
+			body(60, 674, "but the length of the words should match the language that is written here.") + body(60, 661, "you read this text, you will learn.") + body(260, 661, "Really? Is there any")
+		if found := tablesOf(read(t, makePDF(a4, content))); len(found) > 0 {
+			t.Errorf("tables %q", found)
+		}
+	})
+	t.Run("the fields of a form", func(t *testing.T) {
+		t.Parallel()
+		content := body(60, 700, "First name") + body(160, 700, "Alice") + body(300, 700, "Last name") + body(60, 680, "Birthday") +
+			body(60, 660, "Gender:") + body(80, 640, "Female") + body(160, 640, "Male") + body(60, 620, "Nationality:")
+		if found := tablesOf(read(t, makePDF(a4, content))); len(found) > 0 {
+			t.Errorf("tables %q", found)
+		}
+	})
+}
