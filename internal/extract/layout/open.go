@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -9,7 +8,7 @@ import (
 // openGrids returns the grids of the tables of a page that show in the places of their
 // words, and in lines and areas that enclose no cells.
 func openGrids(page []Line, d Drawing, turned int) []*grid {
-	f := finder{rows: visualRows(page, turned)}
+	f := finder{rows: visualRows(page, turned), budget: maxLooks}
 	f.across, f.down = hints(d, turned)
 	for _, c := range candidates(f.rows) {
 		for _, part := range f.apart(c[0], c[1]) {
@@ -19,52 +18,16 @@ func openGrids(page []Line, d Drawing, turned int) []*grid {
 	return f.grids
 }
 
+// maxLooks is how many rows of one page are looked at, with those that are looked at again.
+const maxLooks = 20_000
+
 // finder finds the grids of tables among the rows of a page.
 type finder struct {
 	rows         []visualRow
 	across, down []rule
 	grids        []*grid
 	used         int // rows before this one are in tables
-}
-
-// hints returns the lines of a drawing and the edges of its areas.
-func hints(d Drawing, turned int) (across, down []rule) {
-	across, down = rulesOf(d, turned)
-	if len(d.Fills)+len(d.Rules) > maxRules {
-		return across, down
-	}
-	down = append(down, rowEnds(d, turned)...)
-	for _, f := range d.Fills {
-		u := Upright(f.Box, turned)
-		across = append(across, rule{u.Y1, u.X1, u.X2}, rule{u.Y2, u.X1, u.X2})
-		down = append(down, rule{u.X1, u.Y1, u.Y2}, rule{u.X2, u.Y1, u.Y2})
-	}
-	return joinRules(across), joinRules(down)
-}
-
-// rowEnds returns lines down the page where lines across it begin or end at the same place
-// in several rows, as the lower borders of cells do.
-func rowEnds(d Drawing, turned int) []rule {
-	var ends []rule
-	for _, b := range d.Rules {
-		if u := Upright(b, turned); width(u) > height(u) {
-			ends = append(ends, rule{u.X1, u.Y1, u.Y2}, rule{u.X2, u.Y1, u.Y2})
-		}
-	}
-	slices.SortFunc(ends, func(a, b rule) int { return cmp.Compare(a.at, b.at) })
-	var out []rule
-	for start := 0; start < len(ends); {
-		r := ends[start]
-		end := start + 1
-		for ; end < len(ends) && ends[end].at-ends[start].at <= 1; end++ {
-			r.from, r.to = math.Min(r.from, ends[end].from), math.Max(r.to, ends[end].to)
-		}
-		if r.length() > snap {
-			out = append(out, r)
-		}
-		start = end
-	}
-	return out
+	budget       int // rows that may still be looked at: a range may be cut many times
 }
 
 // apart cuts a range of rows where the gap is much wider than between most of them.
@@ -134,9 +97,10 @@ func (f *finder) usualGap(first, end int, wide bool) float64 {
 // find adds the grid of a range of rows if they are a table, or those of two tables that
 // stand side by side.
 func (f *finder) find(first, end int) {
-	if first, end = f.trim(first, end); end-first < 2 {
+	if first, end = f.trim(first, end); end-first < 2 || f.budget <= 0 {
 		return
 	}
+	f.budget -= end - first
 	rows := f.rows[first:end]
 	markCentred(rows, f.usualGap(first, end, true))
 	down := inside(f.down, rows)
@@ -150,9 +114,9 @@ func (f *finder) find(first, end int) {
 	}
 	if at > 0 {
 		for _, half := range split(rows, (columns[at-1].to+columns[at].from)/2) {
-			part := finder{rows: half, across: f.across, down: f.down}
+			part := finder{rows: half, across: f.across, down: f.down, budget: f.budget}
 			part.find(0, len(half))
-			f.grids = append(f.grids, part.grids...)
+			f.grids, f.budget = append(f.grids, part.grids...), part.budget
 		}
 		return
 	}
