@@ -61,7 +61,7 @@ func columnsOf(lines []Line) []column {
 		return nil
 	}
 	for i := range columns {
-		if !isProse(i, columns, narrow) {
+		if !isProseColumn(i, columns, narrow) {
 			return nil
 		}
 	}
@@ -99,9 +99,9 @@ func extents(lines []Line) []column {
 	return columns
 }
 
-// isProse reports whether the lines of a column are running text: most of them are
+// isProseColumn reports whether the lines of a column are running text: most of them are
 // as wide as the column, which the cells of a table are not.
-func isProse(index int, columns []column, lines []Line) bool {
+func isProseColumn(index int, columns []column, lines []Line) bool {
 	count, full, text := 0, 0, 0
 	for _, l := range lines {
 		if columnAt(l, columns) != index {

@@ -12,6 +12,8 @@ type Document struct {
 	Lines   []Line // in the order in which the file draws them
 	Pages   []knowledge.PageSize
 	Outline []Bookmark
+	// Drawings are the lines and areas that pages draw, by the number of the page.
+	Drawings map[int]Drawing
 }
 
 // Blocks returns the blocks of a document in reading order.
@@ -24,6 +26,7 @@ func (d Document) Blocks() []knowledge.Block {
 		sortColumns(page)
 	}
 	markCode(lines)
+	lines = d.withTables(lines)
 	furnish(lines, d.Pages)
 	var text, furniture []Line
 	for _, l := range lines {
@@ -37,6 +40,7 @@ func (d Document) Blocks() []knowledge.Block {
 		text, furniture = withoutRoles(furniture), nil
 	}
 	markContents(text)
+	text = joinTables(text)
 	markOutline(text, d.Outline)
 	readLexicon(text)
 	return withFurniture(blocks(text), furniture)

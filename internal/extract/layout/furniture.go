@@ -54,6 +54,7 @@ func furnish(lines []Line, sizes []knowledge.PageSize) {
 		heights[s.Page] = s.Height
 	}
 	candidates := repeatedLines(lines, heights)
+	keepTables(lines, candidates)
 	var found []int
 	start := 0
 	for _, page := range pagesOf(lines) {

@@ -16,17 +16,19 @@ type Line struct {
 	Bold   bool
 	Mono   bool // its letters have one width
 	Role   Role
-	// Words are the words of the text if they stand on the page from left to right.
-	// They are needed only to find the columns of a table.
+	// Words are the words of the text, in its order. They are needed only to find the
+	// cells of a table; without them a line is in one cell.
 	Words []Word
 
 	upbox   knowledge.Box // Box turned upright
 	heading heading       // that a bookmark names
 	group   group         // of lines of code or of entries that are one block
 	lexicon *lexicon      // words of the document, nil if no line ends in a hyphen
+	claimed bool          // its role is that of a cell of a table that shows on the page
 }
 
-// Word is a word of a line: its code points, and its extent on the page.
+// Word is a word of a line: its code points, and its extent along the line when that
+// is turned upright.
 type Word struct {
 	Start, End int
 	X1, X2     float64
@@ -44,6 +46,8 @@ type Role struct {
 	Table     int  // lines with the same number are of one table, 0 = none
 	Row       int  // of a cell, 0 = first
 	Column    int  // of a cell, 0 = first
+	Rows      int  // that the cell covers, 0 and 1 = one
+	Columns   int  // that the cell covers, 0 and 1 = one
 	Header    bool // the cell names its row or column
 }
 
@@ -87,11 +91,13 @@ func (l Line) part(start, end int) Line {
 	words := l.Words[start:end]
 	first := words[0].Start
 	l.Text = string([]rune(l.Text)[first:words[len(words)-1].End])
-	l.Box.X1, l.Box.X2 = words[0].X1, words[len(words)-1].X2
-	l.upbox, l.Words = l.Box, make([]Word, len(words))
+	l.upbox.X1, l.upbox.X2 = words[0].X1, words[0].X2
+	l.Words = make([]Word, len(words))
 	for i, w := range words {
+		l.upbox.X1, l.upbox.X2 = math.Min(l.upbox.X1, w.X1), math.Max(l.upbox.X2, w.X2)
 		w.Start, w.End = w.Start-first, w.End-first
 		l.Words[i] = w
 	}
+	l.Box = Upright(l.upbox, (4-l.Turned)&3)
 	return l
 }

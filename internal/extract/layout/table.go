@@ -2,20 +2,12 @@ package layout
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/extract/table"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-)
-
-const (
-	minRows     = 2
-	maxCell     = 60 // largest average of code points in a cell; columns of prose have more
-	rowDistance = 3  // largest gap between rows, in heights of a line
-	judged      = 50 // rows after which the length of the cells is judged, before the table ends
 )
 
 // cell is the lines of a cell of a table.
@@ -25,7 +17,7 @@ type cell []Line
 type row struct {
 	cells   []cell
 	columns []int
-	header  bool // the file states that all of them are headers
+	header  bool // all of them are headers
 }
 
 // tableAt returns the rows of the table that begins with the first of lines and
@@ -34,27 +26,7 @@ func tableAt(lines []Line) (rows []row, count int) {
 	if lines[0].Role.Table != 0 {
 		return statedTable(lines)
 	}
-	runs, count := alignedRows(lines)
-	gapped, n := gappedRows(lines)
-	if count == 0 {
-		return gapped, n
-	}
-	columns := widest(runs)
-	if n >= count && lastColumn(gapped)+1 >= len(columns) {
-		return gapped, n
-	}
-	for _, run := range runs {
-		rows = append(rows, placed(cutBetween(run, columns), columns))
-	}
-	return rows, count
-}
-
-func lastColumn(rows []row) int {
-	last := 0
-	for _, r := range rows {
-		last = max(last, r.columns[len(r.columns)-1])
-	}
-	return last
+	return nil, 0
 }
 
 // statedTable returns the rows of a table that the file states. A table of one
@@ -65,7 +37,7 @@ func statedTable(lines []Line) (rows []row, count int) {
 	}
 	sorted := slices.Clone(lines[:count])
 	slices.SortStableFunc(sorted, func(a, b Line) int {
-		return cmp.Or(cmp.Compare(a.Role.Row, b.Role.Row), cmp.Compare(a.Role.Column, b.Role.Column))
+		return cmp.Or(cmp.Compare(a.Role.Row, b.Role.Row), cmp.Compare(a.Role.Column, b.Role.Column), downwards(a, b))
 	})
 	columns := 0
 	for i, l := range sorted {
@@ -87,160 +59,65 @@ func statedTable(lines []Line) (rows []row, count int) {
 	return rows, count
 }
 
-// alignedRows returns the rows of a table that shows in the places of its lines:
-// two or more aligned rows of two or more cells.
-func alignedRows(lines []Line) (rows [][]Line, count int) {
-	cells, length := 0, 0
-	for count < len(lines) {
-		r := rowAt(lines[count:])
-		if len(r) < 2 || len(rows) > 0 && !aligned(rows[len(rows)-1], r) {
-			break
-		}
-		for _, c := range r {
-			length += utf8.RuneCountInString(c.Text)
-		}
-		rows = append(rows, r)
-		cells += len(r)
-		count += len(r)
-		if len(rows)%judged == 0 && length > maxCell*cells {
-			return nil, 0
-		}
+// downwards orders the lines of a cell that is drawn on the page.
+func downwards(a, b Line) int {
+	if a.Page != b.Page {
+		return cmp.Compare(a.Page, b.Page)
 	}
-	if len(rows) < minRows || length > maxCell*cells {
-		return nil, 0
+	if !a.claimed || sameRow(a, b) {
+		return 0
 	}
-	return rows, count
-}
-
-func rowAt(lines []Line) []Line {
-	n := 1
-	for n < len(lines) && Beside(lines[n-1], lines[n]) {
-		n++
-	}
-	return lines[:n]
-}
-
-// aligned reports whether at least two cells of b stand below cells of a.
-func aligned(a, b []Line) bool {
-	first, next := a[0], b[0]
-	tall := max(height(first.upbox), height(next.upbox))
-	gap := next.upbox.Y1 - first.upbox.Y2
-	if first.Page != next.Page || first.Turned != next.Turned || gap > rowDistance*tall || gap < -tall {
-		return false
-	}
-	below := 0
-	for _, c := range b {
-		for _, above := range a {
-			if Overlap(above.upbox.X1, above.upbox.X2, c.upbox.X1, c.upbox.X2) > .2 {
-				below++
-				break
-			}
-		}
-	}
-	return below >= 2
-}
-
-// widest returns the first of the rows with the most cells. Its cells define
-// the columns.
-func widest(rows [][]Line) []Line {
-	most := rows[0]
-	for _, r := range rows {
-		if len(r) > len(most) {
-			most = r
-		}
-	}
-	return most
-}
-
-// cutBetween cuts the lines of a row that hold the cells of several columns, as one
-// with a note's number behind its text does: at a gap between the middles of two
-// columns.
-func cutBetween(cells, columns []Line) []Line {
-	var cut []Line
-	for _, c := range cells {
-		start := 0
-		for i := 1; i < len(c.Words) && len(cells) < len(columns); i++ {
-			before, next := c.Words[i-1], c.Words[i]
-			wide := next.X1-before.X2 >= math.Max(minGapWide, minGap*height(c.Box))
-			if wide && columnNear(before, columns) != columnNear(next, columns) {
-				cut = append(cut, c.part(start, i))
-				start = i
-			}
-		}
-		if start > 0 {
-			c = c.part(start, len(c.Words))
-		}
-		cut = append(cut, c)
-	}
-	if len(cut) > len(columns) {
-		return cells
-	}
-	return cut
-}
-
-// columnNear returns the column whose middle is nearest to the middle of a word.
-func columnNear(w Word, columns []Line) int {
-	nearest := 0
-	away := func(i int) float64 { return math.Abs(columns[i].Box.X1 + columns[i].Box.X2 - w.X1 - w.X2) }
-	for i := range columns {
-		if away(i) < away(nearest) {
-			nearest = i
-		}
-	}
-	return nearest
-}
-
-// placed returns a row with the columns of its cells.
-func placed(cells, columns []Line) row {
-	var r row
-	next := 0
-	for i, c := range cells {
-		at := columnOf(c, columns, next, len(columns)-len(cells)+i)
-		r.cells, r.columns = append(r.cells, cell{c}), append(r.columns, at)
-		next = at + 1
-	}
-	return r
-}
-
-// columnOf returns the column, from first to last, in which a cell stands: the
-// first that it overlaps, so that a cell over several columns is in the first
-// of them, else the nearest.
-func columnOf(c Line, columns []Line, first, last int) int {
-	nearest := first
-	for i := first; i <= last; i++ {
-		a, b := c.upbox, columns[i].upbox
-		if Overlap(a.X1, a.X2, b.X1, b.X2) > .5 {
-			return i
-		}
-		if distance(c, columns[i]) < distance(c, columns[nearest]) {
-			nearest = i
-		}
-	}
-	return nearest
-}
-
-// distance returns the horizontal distance between the middles of two cells.
-func distance(a, b Line) float64 {
-	return math.Abs(a.upbox.X1+a.upbox.X2-b.upbox.X1-b.upbox.X2) / 2
+	return cmp.Compare(a.upbox.Y1, b.upbox.Y1)
 }
 
 // tableBlocks returns the blocks of a table with the lines in them.
 func tableBlocks(rows []row) []knowledge.Block {
 	made := table.Table{HasHeader: rows[0].header}
 	var cells []knowledge.Block // in order
-	for _, r := range rows {
-		line := make([]table.Cell, r.columns[len(r.columns)-1]+1)
-		for i, c := range r.cells {
+	lines := make([][]table.Cell, len(rows))
+	for r, row := range rows {
+		lines[r] = append(lines[r], make([]table.Cell, max(0, row.width()-len(lines[r])))...)
+		for i, c := range row.cells {
 			text := joined(c)
 			cells = append(cells, text)
-			line[r.columns[i]].Text = text.Text
+			lines[r][row.columns[i]].Text, lines[r][row.columns[i]].Covered = text.Text, false // a file may state that cells overlap
+			cover(lines[r:], rows[r:], c[0].Role, row.columns[i])
 		}
-		made.Add(table.Row{Cells: line})
+		made.Add(table.Row{Cells: lines[r]})
 	}
 	blocks := made.Blocks()
 	addLines(blocks, cells)
 	return blocks
 }
+
+// width returns the number of columns of a row.
+func (r row) width() int {
+	last := len(r.columns) - 1
+	return r.columns[last] + max(1, r.cells[last][0].Role.Columns)
+}
+
+// cover marks the cells that a cell of the first of the rows covers.
+func cover(lines [][]table.Cell, rows []row, role Role, column int) {
+	columns, down := max(1, role.Columns), 1
+	for down < len(rows) && rows[down].number() < role.Row+role.Rows {
+		down++
+	}
+	if columns == 1 && down == 1 {
+		return
+	}
+	for r := range down {
+		if missing := column + columns - len(lines[r]); missing > 0 {
+			lines[r] = append(lines[r], make([]table.Cell, missing)...)
+		}
+		for c := column; c < column+columns; c++ {
+			lines[r][c].Covered = lines[r][c].Covered || r > 0 || c > column
+		}
+	}
+	lines[0][column].Rows, lines[0][column].Columns = down, columns
+}
+
+// number returns the row of the table in which the cells of a row are.
+func (r row) number() int { return r.cells[0][0].Role.Row }
 
 // addLines adds the lines of cells, which are in the order of the table, to the
 // blocks that contain their texts. A cell of a header with several rows is a part of

@@ -33,7 +33,8 @@ type document struct {
 	frames  map[int]frame // by index of the page
 	layout  knowledge.Layout
 	lines   []layout.Line
-	extra   []knowledge.Block // comments and figures, which stand in no line
+	drawn   map[int]layout.Drawing // by number of the page
+	extra   []knowledge.Block      // comments and figures, which stand in no line
 	assets  []format.File
 	scans   scans
 	figures figures
@@ -45,7 +46,7 @@ func (d *document) read() (format.Result, error) {
 	if err != nil {
 		return format.Result{}, err
 	}
-	d.tagged, d.frames = tagged != 0, map[int]frame{}
+	d.tagged, d.frames, d.drawn = tagged != 0, map[int]frame{}, map[int]layout.Drawing{}
 	if err := d.readPages(); err != nil {
 		return format.Result{}, err
 	}
@@ -56,7 +57,7 @@ func (d *document) read() (format.Result, error) {
 	if err != nil {
 		return format.Result{}, err
 	}
-	text := layout.Document{Lines: d.lines, Pages: d.layout.Pages, Outline: outline}.Blocks()
+	text := layout.Document{Lines: d.lines, Pages: d.layout.Pages, Outline: outline, Drawings: d.drawn}.Blocks()
 	d.layout.Blocks = layout.Insert(text, d.extra)
 	if err := d.scans.check(hasText(d.layout.Blocks), d.source.Options); err != nil {
 		return format.Result{}, err

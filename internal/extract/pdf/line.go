@@ -167,7 +167,7 @@ func (t textPage) makeLine(glyphs []glyph, turned int) (l pageLine, ok bool, err
 	if err != nil {
 		return l, false, err
 	}
-	made := scriptMaker{}
+	made := scriptMaker{lineMaker: lineMaker{turned: turned, apart: slices.ContainsFunc(ordered, func(g glyph) bool { return rightToLeft(g.char) })}}
 	for i, g := range ordered {
 		switch {
 		case g.visible():
@@ -182,27 +182,35 @@ func (t textPage) makeLine(glyphs []glyph, turned int) (l pageLine, ok bool, err
 	}
 	made.flush()
 	l.begins, l.ends = made.begins, made.position
-	l.Line = layout.Line{Text: made.text.String(), Box: made.box, Turned: turned}
-	if turned == 0 && inOrder(made.words) {
-		l.Words = made.words
-	}
+	l.Line = layout.Line{Text: made.text.String(), Box: made.box, Turned: turned, Words: made.words}
 	return l, l.Text != "" && made.box != knowledge.Box{}, nil
 }
 
 // lineMaker collects the text, the box and the words of a line.
 type lineMaker struct {
-	text  strings.Builder
-	count int // code points of the text
-	box   knowledge.Box
-	words []layout.Word
-	space bool // a space stands before the next character
+	text   strings.Builder
+	count  int // code points of the text
+	box    knowledge.Box
+	words  []layout.Word
+	space  bool // a space stands before the next character
+	turned int
+	last   knowledge.Box // of the last text, upright
+	apart  bool          // a space stands wherever two characters are apart: pdfium sets none between a number and a script from right to left
 }
+
+// spaceWidth is the least width of a space between two characters, in heights of the line.
+const spaceWidth = .2
 
 // add adds a text without spaces and its box on the page.
 func (m *lineMaker) add(s string, box knowledge.Box) {
 	if s = strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " "); s == "" {
 		return
 	}
+	upright := layout.Upright(box, m.turned)
+	if m.apart && m.count > 0 {
+		m.space = m.space || math.Max(upright.X1-m.last.X2, m.last.X1-upright.X2) > spaceWidth*height(upright)
+	}
+	m.last = upright
 	if m.space && m.count > 0 {
 		m.text.WriteByte(' ')
 		m.count++
@@ -212,23 +220,13 @@ func (m *lineMaker) add(s string, box knowledge.Box) {
 	m.count += utf8.RuneCountInString(s)
 	if n := len(m.words); n > 0 && !m.space {
 		last := &m.words[n-1]
-		last.End, last.X1, last.X2 = m.count, min(last.X1, box.X1), max(last.X2, box.X2)
+		last.End, last.X1, last.X2 = m.count, min(last.X1, upright.X1), max(last.X2, upright.X2)
 	} else {
-		m.words = append(m.words, layout.Word{Start: start, End: m.count, X1: box.X1, X2: box.X2})
+		m.words = append(m.words, layout.Word{Start: start, End: m.count, X1: upright.X1, X2: upright.X2})
 	}
 	if m.space = false; (m.box == knowledge.Box{}) {
 		m.box = box
 	} else {
 		m.box = m.box.Union(box)
 	}
-}
-
-// inOrder reports whether words stand on the page from left to right.
-func inOrder(words []layout.Word) bool {
-	for i := 1; i < len(words); i++ {
-		if words[i].X1 < words[i-1].X2-1 {
-			return false
-		}
-	}
-	return true
 }

@@ -22,7 +22,7 @@ const (
 // objects is what a page shows beside text.
 type objects struct {
 	images []placedImage
-	paths  int
+	paths  paths
 	seen   int
 }
 
@@ -83,7 +83,7 @@ func (d *document) walkObjects(p page, in container, found *objects) error {
 		}
 		switch kind {
 		case objectPath:
-			found.paths++
+			err = d.readPath(p, object, in.matrix, &found.paths)
 		case objectImage:
 			err = d.readImage(p, object, in.matrix, found)
 		case objectForm:

@@ -60,14 +60,18 @@ func (d *document) readText(p *page) error {
 	return err
 }
 
-// readPictures recognises the text of a page that is a scan, and writes its figures.
+// readPictures reads the lines that the page draws, recognises its text if it is a
+// scan, and writes its figures.
 func (d *document) readPictures(p *page) error {
-	if !d.images && len(p.lines) >= fewLetters && p.unknown < fewLetters { // each has a letter or more
-		return nil
-	}
 	found, err := d.readObjects(*p)
 	if err != nil {
 		return err
+	}
+	if drawing := found.paths.result(); len(drawing.Rules)+len(drawing.Fills) > 0 {
+		d.drawn[p.number] = drawing
+	}
+	if !d.images && len(p.lines) >= fewLetters && p.unknown < fewLetters { // each has a letter or more
+		return nil
 	}
 	scanned := isScan(*p, found)
 	if scanned {

@@ -62,7 +62,7 @@ func isScan(p page, found objects) bool {
 	case p.unknown >= fewLetters && 4*p.unknown > letters:
 		return true
 	case letters < fewLetters:
-		return covered >= smallestPicture || found.paths >= drawnText
+		return covered >= smallestPicture || found.paths.count >= drawnText
 	case letters < someLetters:
 		return covered >= smallestScan
 	default:

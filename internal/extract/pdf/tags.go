@@ -37,9 +37,10 @@ type nesting struct {
 	role     layout.Role
 	sections int
 	depth    int
-	row      *int // last row of the table
-	column   *int // last column of the row
-	inline   bool // within a paragraph
+	row      *int        // last row of the table
+	column   *int        // column behind the last cell of the row
+	open     map[int]int // rows below that a cell covers, by column
+	inline   bool        // within a paragraph
 }
 
 // readTags reads the structure tree of a page. It returns nil if the page has none,
@@ -85,6 +86,11 @@ func (t *tags) walk(element uint64, in nesting) error {
 	}
 	in.depth++
 	t.enter(&in, name)
+	if isCell(name) && in.row != nil {
+		if err := t.enterCell(&in, element); err != nil {
+			return err
+		}
+	}
 	alt := ""
 	if name == "Figure" {
 		if alt, err = t.lib.wideText("FPDF_StructElement_GetAltText", element); err != nil {
@@ -126,15 +132,17 @@ func (t *tags) enter(in *nesting, name string) {
 		in.sections++
 	case name == "Table":
 		in.role = layout.Role{Table: t.number()}
-		in.row, in.column = new(int), new(int)
+		in.row, in.column, in.open = new(int), new(int), map[int]int{}
 		*in.row = -1
 	case name == "TR" && in.row != nil:
 		*in.row++
-		*in.column = -1
+		*in.column = 0
 		in.role.Row = *in.row
-	case (name == "TD" || name == "TH") && in.row != nil:
-		*in.column++
-		in.role.Column, in.role.Header = *in.column, name == "TH"
+		for column, rows := range in.open {
+			in.open[column] = rows - 1
+		}
+	case isCell(name) && in.row != nil:
+		in.role.Header = name == "TH"
 	case in.role.Table != 0: // headings and lists in a cell are text of the cell
 	case name == "Title":
 		in.role = layout.Role{Kind: knowledge.BlockTitle, Element: t.number()}

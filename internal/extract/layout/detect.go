@@ -1,0 +1,70 @@
+package layout
+
+import (
+	"cmp"
+	"slices"
+)
+
+// withTables returns the lines with the roles of cells for the tables that show on
+// the pages.
+func (d Document) withTables(lines []Line) []Line {
+	number := 0
+	for _, l := range lines {
+		number = max(number, l.Role.Table)
+	}
+	var out []Line
+	for _, page := range pagesOf(lines) {
+		drawing := d.Drawings[page[0].Page]
+		for _, turned := range directions(page) {
+			for _, g := range ruledGrids(drawing, turned) {
+				if claimed, ok := g.claim(page, turned, number+1); ok {
+					page = claimed
+					number++
+				}
+			}
+			for _, g := range openGrids(page, drawing, turned) {
+				if claimed, ok := g.claim(page, turned, number+1); ok {
+					page = claimed
+					number++
+				}
+			}
+		}
+		seen := map[int]bool{}
+		for _, l := range page {
+			if t := l.Role.Table; t > 0 && !l.claimed && !seen[t] {
+				seen[t] = true
+				placeStated(page, drawing, t)
+			}
+		}
+		out = append(out, page...)
+	}
+	return out
+}
+
+// directions returns the directions of the lines of a page.
+func directions(page []Line) []int {
+	var list []int
+	for _, l := range page {
+		if !slices.Contains(list, l.Turned) {
+			list = append(list, l.Turned)
+		}
+	}
+	return list
+}
+
+// ruledGrids returns the grids that a drawing shows, the smallest first, because a table
+// may be in a frame.
+func ruledGrids(d Drawing, turned int) []*grid {
+	var grids []*grid
+	for _, m := range meshes(rulesOf(d, turned)) {
+		if g := gridOf(m); g != nil {
+			grids = append(grids, g)
+		}
+	}
+	slices.SortStableFunc(grids, func(a, b *grid) int { return cmp.Compare(a.size(), b.size()) })
+	return grids
+}
+
+func (g *grid) size() float64 {
+	return (g.xs[len(g.xs)-1] - g.xs[0]) * (g.ys[len(g.ys)-1] - g.ys[0])
+}
