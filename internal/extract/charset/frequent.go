@@ -24,6 +24,9 @@ const (
 // frequentPairs are pairs of letters that Russian and Ukrainian words often have.
 const frequentPairs = "ст но то на ен ов ни ра во ко ро по ре ал от ан ер ос ли пр ка го ор ть ет ит ол ла ат де ме ва та те не ел ом ин ес из ак ем ил ам ел ив ир ри ти за об ло ль ле ся ны ый ая ое ие ия ий ва да до ди ду ви ве вы ма ми мо му са се си со су ки ку ке ру ры ря па пе пи пу ба бо бу бе би жи же ши ше ча че чи ще щи ца це ци ци ою ую ых их ми мя он ар ад ед ид од уд аз ез ок ик ек ук ул ут ус ис ас ош еш аш ач еч іс ін ії ої"
 
+// westernLetters are the letters of the languages that the western set is used for most.
+const westernLetters = "éáíóñüöäçãèàúêßâôåøæõïëîùûìò"
+
 // alphabets are the letters beyond ASCII of the languages of each Latin set, the frequent
 // ones first.
 var alphabets = map[string][]string{

@@ -19,6 +19,8 @@ const (
 	// leastPlausible is the share of the characters beyond ASCII of a text that are
 	// where they are expected.
 	leastPlausible = 0.65
+	// mixed is the share of the plausibility of one language that several have.
+	mixed = 0.85
 	// decisive is the difference from which one set is more plausible than another.
 	decisive = 0.02
 )
@@ -55,6 +57,9 @@ func plausibility(set, text string) float64 {
 	best := 0.0
 	for _, letters := range alphabets[set] {
 		best = max(best, latinPlausibility(text, letters))
+	}
+	if set == western { // several languages in one text
+		best = max(best, mixed*latinPlausibility(text, westernLetters))
 	}
 	return best
 }

@@ -23,7 +23,7 @@ var shortTexts = map[string][]string{
 	"koi8-r":       {"Наименование;Цена\nНасос;1200\n", "Имя,Возраст,Город\nИван,31,Москва\n", "Привет", "Давление насоса 3 бар."},
 	"windows-1250": {"Název;Množství\nČerpadlo;3\n", "Jméno,Město\nJiří,Plzeň\n", "Nazwa;Ilość\nZawór;3\nŚruba;5\n", "Część zamienna łożysko", "Megnevezés;Mennyiség\nTömítő gyűrű;3\n", "Količina;Šifra\n"},
 	"iso-8859-2":   {"Název;Šířka\nČerpadlo;3\n", "Nazwa;Ilość\nZawór;3\nŚruba;5\n", "Część zamienna łożysko", "Megnevezés;Mennyiség\nTömítő gyűrű;3\n"},
-	"windows-1252": {"Größe;Stück\nÖlfilter;3\n", "Prénom;Âge\nÉlodie;31\n", "Descripción;Tamaño\n", "Preis in €\n10 °C – 20 °C\n", "Málaga, año", "Ærø Ångström", "“quoted” text…", "Straße", "naïve café", "Já está à venda a edição"},
+	"windows-1252": {"Größe;Stück\nÖlfilter;3\n", "Prénom;Âge\nÉlodie;31\n", "Descripción;Tamaño\n", "Preis in €\n10 °C – 20 °C\n", "Málaga, año", "Ærø Ångström", "“quoted” text…", "Straße", "naïve café", "Já está à venda a edição", "pt: doação\nes: español, prácticas\nde: für Größe\nfr: contrôlé\n"},
 }
 
 func TestShortTexts(t *testing.T) {
