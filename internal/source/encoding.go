@@ -63,7 +63,7 @@ func (u *unzipped) begin() error {
 
 // damaged returns an error of the decompression as one of the object.
 func damaged(err error) error {
-	if err == nil || err == io.EOF || errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	if _, ok := errors.AsType[*knowledge.Error](err); ok {

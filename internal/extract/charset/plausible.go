@@ -18,7 +18,9 @@ const (
 	shortText = 200
 	// leastPlausible is the share of the characters beyond ASCII of a text that are
 	// where they are expected.
-	leastPlausible = 0.65
+	leastPlausible = 0.62
+	// mixed is the share of the plausibility of one language that several have.
+	mixed = 0.85
 	// decisive is the difference from which one set is more plausible than another.
 	decisive = 0.02
 )
@@ -56,20 +58,41 @@ func plausibility(set, text string) float64 {
 	for _, letters := range alphabets[set] {
 		best = max(best, latinPlausibility(text, letters))
 	}
+	if set == western { // several languages in one text
+		best = max(best, mixed*latinPlausibility(text, westernLetters))
+	}
 	return best
 }
 
 // share returns the mean weight of the characters beyond ASCII.
 func share(text string, weight func(rune) float64) float64 {
-	sum, count := 0.0, 0
+	sum, count, narrow := 0.0, 0, 0
 	for _, r := range text {
-		if r >= utf8.RuneSelf {
-			sum += weight(r)
-			count++
+		if r < utf8.RuneSelf {
+			narrow = 0
+			continue
+		}
+		count++
+		sum += weight(r)
+		if !isNarrow(r) {
+			narrow = 0
+		} else if narrow++; narrow == fewNarrow { // a word, as in files of banks
+			sum += float64(narrow) * (narrowWord - weight(r))
+		} else if narrow > fewNarrow {
+			sum += narrowWord - weight(r)
 		}
 	}
 	return sum / float64(max(count, 1))
 }
+
+const (
+	fewNarrow  = 3
+	narrowWord = 0.66
+)
+
+// isNarrow reports whether a character is narrow katakana, which has one byte in Shift
+// JIS.
+func isNarrow(r rune) bool { return r >= 0xff61 && r <= 0xff9f }
 
 // eastAsianWeight returns how usual a character is in a language with these frequent
 // characters and letters.
@@ -77,14 +100,14 @@ func eastAsianWeight(r rune, frequent string, letters ...*unicode.RangeTable) fl
 	switch {
 	case strings.ContainsRune(frequent, r):
 		return 1
-	case r >= 0xff61 && r <= 0xff9f: // narrow katakana, each of one byte
+	case isNarrow(r):
 		return 0.3
 	case unicode.Is(unicode.Hangul, r) && slices.Contains(letters, unicode.Hangul):
 		return 0.5
 	case unicode.In(r, letters...):
 		return 0.9
 	case unicode.Is(unicode.Han, r):
-		return 0.45
+		return 0.55
 	case r >= 0x3000 && r <= 0x3020, r >= 0xff00 && r <= 0xff60, r == 0x30fc, r == 0x30fb:
 		return 0.9
 	}
@@ -120,8 +143,14 @@ func latinPlausibility(text, letters string) float64 {
 			if unicode.IsUpper(r) && unicode.IsLower(before) || isLone && !strings.ContainsRune("àéíóúá", unicode.ToLower(r)) {
 				weight = 0.3
 			}
-		case strings.ContainsRune(signs, r) && !unicode.IsLetter(r):
+			if r == 'õ' && !unicode.IsLetter(behind) { // Hungarian words end in ő, and no others in õ
+				weight = 0.3
+			}
+		case strings.ContainsRune(signs, r) && (r == 'µ' || !unicode.IsLetter(r)):
 			weight = 0.9
+			if unicode.IsLetter(before) && strings.ContainsRune("¼½¾£¥¹±", r) || unicode.IsLetter(behind) && r == '£' {
+				weight = 0.2
+			}
 			if unicode.IsLetter(behind) && strings.ContainsRune("©®±²³»™½¼¾÷", r) || unicode.IsLetter(before) && unicode.IsLetter(behind) && r != '’' && r != '·' && r != '\u00a0' && r != '–' && r != '—' {
 				weight = 0.2
 			}

@@ -11,19 +11,19 @@ import (
 // shortTexts are texts of a few words by the character sets in which programs write them.
 var shortTexts = map[string][]string{
 	"shift_jis": {
-		"品名,価格\nカキクケコ,12\n", "名前,年齢,住所\n田中一郎,31,京都\n森本花子,26,大阪\n", "東京", "お知らせ", "商品番号;数量;単価\nA-1;3;1200\n", "ポンプの圧力は 3 bar です。", "注文日\t担当者\n2024/1/5\t鈴木\n",
+		"品名,価格\nカキクケコ,12\n", "名前,年齢,住所\n田中一郎,31,京都\n森本花子,26,大阪\n", "東京", "お知らせ", "商品番号;数量;単価\nA-1;3;1200\n", "ポンプの圧力は 3 bar です。", "注文日\t担当者\n2024/1/5\t鈴木\n", "ｱｲｳｴｵ,12\n", "検査結果\n合格\n", "りんご,120\nみかん,80\n",
 	},
 	"euc-jp":  {"品名,価格\nカキクケコ,12\n", "名前,年齢,住所\n田中一郎,31,京都\n", "お知らせ", "ポンプの圧力は 3 bar です。", "商品番号;数量;単価\nA-1;3;1200\n"},
 	"big5":    {"姓名,年齡,地址\n王小明,31,台北市\n", "產品名稱,單價\n水,12\n", "電話號碼", "這個機器的說明。"},
 	"euc-kr":  {"이름,나이,주소\n김민수,31,서울\n", "제품명,가격\n펌프,1200\n", "안녕하세요", "이 기계의 설명입니다."},
 	"gb18030": {"姓名,年龄,地址\n王小明,31,北京市\n", "产品名称,单价\n水,12\n", "这个机器的说明。"},
 	"windows-1251": {
-		"Наименование;Цена\nНасос;1200\n", "Имя,Возраст,Город\nИван,31,Москва\n", "Привет", "Назва;Ціна\nКлапан;15\n", "Давление насоса 3 бар.", "ОТЧЕТ ПО ПРОДАЖАМ",
+		"Наименование;Цена\nНасос;1200\n", "Имя,Возраст,Город\nИван,31,Москва\n", "Привет", "Назва;Ціна\nКлапан;15\n", "Давление насоса 3 бар.", "ОТЧЕТ ПО ПРОДАЖАМ", "Київ,Львів\n", "Номер на поръчка;Цена\n1;25\n",
 	},
 	"koi8-r":       {"Наименование;Цена\nНасос;1200\n", "Имя,Возраст,Город\nИван,31,Москва\n", "Привет", "Давление насоса 3 бар."},
-	"windows-1250": {"Název;Množství\nČerpadlo;3\n", "Jméno,Město\nJiří,Plzeň\n", "Nazwa;Ilość\nZawór;3\nŚruba;5\n", "Część zamienna łożysko", "Megnevezés;Mennyiség\nTömítő gyűrű;3\n", "Količina;Šifra\n"},
+	"windows-1250": {"Název;Množství\nČerpadlo;3\n", "Jméno,Město\nJiří,Plzeň\n", "Nazwa;Ilość\nZawór;3\nŚruba;5\n", "Część zamienna łożysko", "Megnevezés;Mennyiség\nTömítő gyűrű;3\n", "Količina;Šifra\n", "Łódź", "Alma;Körte\n1;szőlő\n", "Příliš žluťoučký kůň"},
 	"iso-8859-2":   {"Název;Šířka\nČerpadlo;3\n", "Nazwa;Ilość\nZawór;3\nŚruba;5\n", "Część zamienna łożysko", "Megnevezés;Mennyiség\nTömítő gyűrű;3\n"},
-	"windows-1252": {"Größe;Stück\nÖlfilter;3\n", "Prénom;Âge\nÉlodie;31\n", "Descripción;Tamaño\n", "Preis in €\n10 °C – 20 °C\n", "Málaga, año", "Ærø Ångström", "“quoted” text…", "Straße", "naïve café", "Já está à venda a edição"},
+	"windows-1252": {"Größe;Stück\nÖlfilter;3\n", "Prénom;Âge\nÉlodie;31\n", "Descripción;Tamaño\n", "Preis in €\n10 °C – 20 °C\n", "Málaga, año", "Ærø Ångström", "“quoted” text…", "Straße", "50 µm ± 2 µm", "£ 12", "São Paulo", "naïve café", "Já está à venda a edição", "pt: doação\nes: español, prácticas\nde: für Größe\nfr: contrôlé\n"},
 }
 
 func TestShortTexts(t *testing.T) {

@@ -17,11 +17,11 @@ func Text(n *html.Node) string {
 
 // WriteText writes the text of a node as Text returns it, with the white space around it.
 func WriteText(b *strings.Builder, n *html.Node) {
-	switch {
-	case n.Type == html.TextNode:
+	switch n.Type {
+	case html.TextNode:
 		b.WriteString(n.Data)
 		return
-	case n.Type == html.CommentNode || n.Type == html.DoctypeNode:
+	case html.CommentNode, html.DoctypeNode:
 		return
 	}
 	switch n.DataAtom {

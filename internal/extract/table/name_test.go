@@ -76,13 +76,14 @@ func TestEachBlockSaysItsLabels(t *testing.T) {
 	rows := [][]table.Cell{cells("Region", "Month", "EUR")}
 	for i := range 100 {
 		month := fmt.Sprint("Month ", i)
-		if i == 0 {
-			rows = append(rows, []table.Cell{high("North", 50), one(month), one("1")})
-		} else if i == 50 {
-			rows = append(rows, []table.Cell{high(strings.Repeat("South ", 50), 50), one(month), one("1")})
-		} else {
-			rows = append(rows, cells(month, "1"))
+		row := cells(month, "1")
+		switch i {
+		case 0:
+			row = append([]table.Cell{high("North", 50)}, row...)
+		case 50:
+			row = append([]table.Cell{high(strings.Repeat("South ", 50), 50)}, row...)
 		}
+		rows = append(rows, row)
 	}
 	tab := table.Table{}
 	for _, row := range table.Grid(rows) {
