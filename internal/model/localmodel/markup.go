@@ -46,7 +46,7 @@ func nameCells(header, cells []string) []string {
 	for i, cell := range cells {
 		switch {
 		case cell == "":
-		case len(header) == len(cells) && header[i] != "":
+		case len(cells) <= len(header) && header[i] != "": // empty cells at the end are left out
 			named = append(named, header[i]+": "+cell)
 		default:
 			named = append(named, cell)

@@ -24,6 +24,7 @@ Receipts are kept for ten years. Breakfast is served until ten.
 | --- | --- | --- |
 | Net sales | 1,406 | 1,512 |
 | Operating income | 211 | 240 |
+| Dividends | 15 |
 </source_1>`
 
 // TestAnswersFromTables asks for cells by the names of their row and column.
@@ -34,6 +35,7 @@ func TestAnswersFromTables(t *testing.T) {
 		"What does breakfast cost abroad?":                   {"Expense: Breakfast, Domestic: 12 EUR, Abroad: 18 EUR.", "Dinner"},
 		"How many units did Kiel make in 2024?":              {"2024 Units: 3", "44"},
 		"What was the operating income in 2024?":             {"Operating income, 2023: 211, 2024: 240.", "Net sales"},
+		"How high were the dividends?":                       {"Dividends, 2023: 15.", "Net sales"},
 		"How many people are the staff of the Bremen plant?": {"Plant: Bremen, Staff: 80.", "Kiel"},
 	} {
 		got := answer(t, []model.Message{{Role: model.RoleSystem, Content: rates}, {Role: model.RoleUser, Content: question}})
