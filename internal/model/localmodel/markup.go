@@ -60,7 +60,7 @@ func renderRow(cells []string) string {
 	if len(cells) == 0 {
 		return ""
 	}
-	return strings.Join(cells, ", ") + "."
+	return strings.TrimRight(strings.Join(cells, ", "), ".") + "."
 }
 
 // referenceNumber matches the number of an entry in a list of references.

@@ -2,6 +2,7 @@ package localmodel
 
 import (
 	"math"
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -102,19 +103,25 @@ func properWords(text string) map[string]bool {
 	}
 }
 
-// wideRow is the number of cells above which only those are quoted that the question
-// names, behind the first one, which is the name of the row.
+// wideRow is the number of cells above which only those are quoted of which the question
+// names the most, behind the first one, which is the name of the row.
 const wideRow = 4
 
-// narrow returns the text of a row of many cells with those that the question names.
+// narrow returns the text of a row of many cells with those of which the question names the
+// most words.
 func (r *reading) narrow(p passage) string {
 	if len(p.cells) <= wideRow {
 		return p.text
 	}
 	label, _, _ := r.match(p.cells[0])
-	quoted := p.cells[:1:1]
+	quoted, most := p.cells[:1:1], 1
 	for _, cell := range p.cells[1:] {
-		if has, _, _ := r.match(cell); has&^label != 0 {
+		has, _, _ := r.match(cell)
+		named := bits.OnesCount64(has &^ label)
+		if named > most {
+			quoted, most = p.cells[:1:1], named
+		}
+		if named == most {
 			quoted = append(quoted, cell)
 		}
 	}
