@@ -95,7 +95,7 @@ func (g *grid) claim(page []Line, turned, number int) (lines []Line, ok bool) {
 			table = append(table, p)
 		}
 	}
-	if !g.isTable(table) {
+	if !g.isTable(table) && !(g.isRow(table) && atEdge(lines, table, turned)) {
 		return page, false
 	}
 	g.tighten(table)
@@ -108,7 +108,7 @@ func (g *grid) claim(page []Line, turned, number int) (lines []Line, ok bool) {
 			role.Column = len(g.xs) - 1 - p.area.column - p.area.columns
 		}
 		role.Header = p.line.Role.Header || p.area.row < header
-		p.line.Role, p.line.claimed = role, true
+		p.line.Role, p.line.stated, p.line.claimed = role, p.line.Role, true
 		claimed[i] = p.line
 	}
 	return slices.Insert(lines, first, claimed...), true

@@ -40,7 +40,7 @@ func (d Document) Blocks() []knowledge.Block {
 		text, furniture = withoutRoles(furniture), nil
 	}
 	markContents(text)
-	text = joinTables(text)
+	text = withoutSingleRows(joinTables(text))
 	markOutline(text, d.Outline)
 	readLexicon(text)
 	return withFurniture(blocks(text), furniture)

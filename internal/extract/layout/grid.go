@@ -34,7 +34,7 @@ func gridOf(m mesh) *grid {
 		return nil
 	}
 	xs, ys := edges(m.down, m.across), edges(m.across, m.down)
-	if len(xs) < 2 || len(ys) < 2 || len(xs)*len(ys) > maxCells {
+	if len(xs) < 3 || len(ys) < 2 || len(xs)*len(ys) > maxCells { // less than two columns
 		return nil
 	}
 	g := &grid{xs: xs, ys: ys}

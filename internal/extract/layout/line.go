@@ -25,6 +25,7 @@ type Line struct {
 	group   group         // of lines of code or of entries that are one block
 	lexicon *lexicon      // words of the document, nil if no line ends in a hyphen
 	claimed bool          // its role is that of a cell of a table that shows on the page
+	stated  Role          // its role before it was claimed
 }
 
 // Word is a word of a line: its code points, and its extent along the line when that

@@ -194,8 +194,12 @@ func (f *finder) withEnds(first, end int, columns []span) []visualRow {
 		}
 		r, other := f.rows[i], f.rows[to]
 		a, b := reach(columns, r.words[0].x1, r.words[len(r.words)-1].x2)
+		next := r.words[0].text // of the two lines of the cell
+		if i < to {
+			next = textsIn(other, columns)[a]
+		}
 		gap, tightest := math.Max(r.y1-other.y2, other.y1-r.y2), -.1*r.tall
-		if gap > tightest && (gap > wrappedGap*r.tall || lines < 2 && !beginsLower(r.words[0].text)) {
+		if gap > tightest && (gap > wrappedGap*r.tall || lines < 2 && !beginsLower(next)) {
 			return false
 		}
 		return a == b && r.words[len(r.words)-1].x2 < columns[a].to+r.tall && r.words[0].x1 > columns[a].from-r.tall

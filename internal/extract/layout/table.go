@@ -75,7 +75,9 @@ func tableBlocks(rows []row) []knowledge.Block {
 	made := table.Table{HasHeader: rows[0].header}
 	var cells []knowledge.Block // in order
 	lines := make([][]table.Cell, len(rows))
+	header := true // of the rows so far
 	for r, row := range rows {
+		header = header && row.header
 		lines[r] = append(lines[r], make([]table.Cell, max(0, row.width()-len(lines[r])))...)
 		for i, c := range row.cells {
 			text := joined(c)
@@ -83,7 +85,7 @@ func tableBlocks(rows []row) []knowledge.Block {
 			lines[r][row.columns[i]].Text, lines[r][row.columns[i]].Covered = text.Text, false // a file may state that cells overlap
 			cover(lines[r:], rows[r:], c[0].Role, row.columns[i])
 		}
-		made.Add(table.Row{Cells: lines[r]})
+		made.Add(table.Row{Cells: lines[r], IsHeader: header && r+1 < len(rows)})
 	}
 	blocks := made.Blocks()
 	addLines(blocks, cells)

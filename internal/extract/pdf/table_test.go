@@ -237,6 +237,10 @@ func TestTablesOverPages(t *testing.T) {
 			[]string{"| Name | Count |\n| --- | --- |\n| Anchor | 6 |\n| Bridge | 7 |\n| Canal | 5 |"}},
 		{"text between two tables", []string{part(72, 220, "Name", "Anchor", "Bridge") + body(72, 100, "The second table is on the next page."), part(72, 800, "Name", "Canal")},
 			[]string{"| Name | Count |\n| --- | --- |\n| Anchor | 6 |\n| Bridge | 7 |", "| Name | Count |\n| --- | --- |\n| Canal | 5 |"}},
+		{"only the header is on the first page", []string{body(72, 700, "A sentence above the table.") + part(72, 80, "Name"), part(72, 800, "Anchor", "Bridge", "Canal")},
+			[]string{"| Name | Count |\n| --- | --- |\n| Anchor | Count |\n| Bridge | 6 |\n| Canal | 6 |"}},
+		{"only the last row is on the second page", []string{part(72, 120, "Name", "Anchor", "Bridge"), part(72, 800, "Canal") + body(72, 700, "The end.")},
+			[]string{"| Name | Count |\n| --- | --- |\n| Anchor | 6 |\n| Bridge | 7 |\n| Canal | Count |"}},
 		{"two tables side by side", []string{part(72, 700, "Name", "Anchor", "Bridge") + part(300, 700, "Town", "Basel", "Ghent")},
 			[]string{"| Name | Count |\n| --- | --- |\n| Anchor | 6 |\n| Bridge | 7 |", "| Town | Count |\n| --- | --- |\n| Basel | 5 |\n| Ghent | 6 |"}},
 	} {

@@ -18,7 +18,7 @@ import (
 var updateTables = flag.Bool("update-tables", false, "write testdata/tables.golden")
 
 // leastReadable is the least share of the triples that must be readable, by look.
-var leastReadable = map[string]float64{"ruled": .91, "rules": .85, "shaded": .75, "none": .75}
+var leastReadable = map[string]float64{"ruled": .97, "rules": .93, "shaded": .93, "none": .93}
 
 // figures are the results of one producer and look.
 type figures struct {
