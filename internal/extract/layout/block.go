@@ -42,6 +42,7 @@ func blocks(lines []Line) []knowledge.Block {
 		}
 		b := block(lines[start:caption], look)
 		levels.set(&b, lines[start])
+		levels.add(len(out), b, lines[start])
 		out = appendBlock(out, b)
 		if caption < end {
 			b := joined(lines[caption:end])
@@ -50,6 +51,7 @@ func blocks(lines []Line) []knowledge.Block {
 		}
 		start = end
 	}
+	levels.settle(out)
 	return out
 }
 
@@ -97,6 +99,8 @@ func follows(last, next Line) bool {
 		return false
 	case last.Role.Element != next.Role.Element && last.Page == next.Page:
 		return false
+	case last.Page == next.Page && (headsParagraph(last, next) || beginsHeading(last, next)):
+		return false
 	case last.Role.Element != 0 && last.Role.Element == next.Role.Element:
 		return true
 	case last.Role.Paragraph != 0 && last.Role.Paragraph == next.Role.Paragraph:
@@ -114,6 +118,27 @@ func follows(last, next Line) bool {
 	tall := math.Max(height(a), height(b))
 	gap := b.Y1 - a.Y2
 	return gap < .6*tall && gap > -.8*tall && Overlap(a.X1, a.X2, b.X1, b.X2) > .1
+}
+
+// headsParagraph reports whether a line in bold stands above a paragraph that is not, as
+// its heading, although the file may state one paragraph.
+func headsParagraph(last, next Line) bool {
+	if !last.Bold || next.Bold || Beside(last, next) || last.Turned != next.Turned || last.Role.Kind != "" {
+		return false
+	}
+	end, _ := utf8.DecodeLastRuneInString(last.Text)
+	begin, _ := utf8.DecodeRuneInString(next.Text)
+	return !unicode.IsLower(begin) && !strings.ContainsRune(",;-–", end)
+}
+
+// beginsHeading reports whether next is a heading in bold with a number, below another
+// heading or a sentence.
+func beginsHeading(last, next Line) bool {
+	if !next.Bold || Beside(last, next) || next.Role.Kind != "" {
+		return false
+	}
+	end, _ := utf8.DecodeLastRuneInString(last.Text)
+	return depthOf(next.Text) > 0 && (!last.Bold || depthOf(last.Text) > 0) || !last.Bold && strings.ContainsRune(".!?:", end)
 }
 
 // alike reports whether two lines have the same direction, weight and font

@@ -103,3 +103,53 @@ func TestContents(t *testing.T) {
 			"list: Introduction … 1\nScope … 1\nCare … 1", "heading1: Scope", "paragraph: "+prose)
 	})
 }
+
+func TestHeadings(t *testing.T) {
+	t.Parallel()
+	sized := func(size float64, bold bool, l layout.Line) layout.Line {
+		l.Size, l.Bold = size, bold
+		l.Box.Y2 = l.Box.Y1 + size
+		return l
+	}
+	paragraph := func(element int, l layout.Line) layout.Line {
+		l.Role.Element = element
+		return l
+	}
+	const p = "paragraph: " + prose
+	for _, tc := range []struct {
+		behaviour string
+		lines     []layout.Line
+		outline   []layout.Bookmark
+		want      []string
+	}{
+		{"a bold line right above its paragraph", []layout.Line{sized(10, true, at(50, 50, "Safety of the operator")), at(50, 61, prose)}, nil,
+			[]string{"heading1: Safety of the operator", p}},
+		{"a bold line in one paragraph of the file with the next", []layout.Line{
+			paragraph(1, sized(10, true, at(50, 50, "Safety of the operator"))), paragraph(1, at(50, 61, prose)),
+		}, nil, []string{"heading1: Safety of the operator", p}},
+		{"bold words that a sentence begins with are of it", []layout.Line{
+			paragraph(1, sized(10, true, at(50, 50, "The safety of the operator and of"))), paragraph(1, at(50, 61, "others comes first.")),
+		}, nil, []string{"paragraph: The safety of the operator and of others comes first."}},
+		{"bold headings below each other", []layout.Line{
+			sized(10, true, at(50, 50, "2 Maintenance")), sized(10, true, at(50, 61, "2.1 Seals")), at(50, 72, prose),
+		}, nil, []string{"heading1: 2 Maintenance", "heading2: 2.1 Seals", p}},
+		{"numbers in one size", []layout.Line{
+			sized(14, false, at(50, 50, "1 Introduction")), at(50, 70, prose), sized(14, false, at(50, 100, "1.1 Scope")), at(50, 120, prose),
+			sized(14, false, at(50, 150, "1.1.1 Readers")), at(50, 170, prose), sized(14, false, at(50, 200, "2 Care")), at(50, 220, prose),
+		}, nil, []string{"heading1: 1 Introduction", p, "heading2: 1.1 Scope", p, "heading3: 1.1.1 Readers", p, "heading1: 2 Care", p}},
+		{"sizes", []layout.Line{
+			sized(16, true, at(50, 50, "Introduction")), at(50, 70, prose), sized(13, true, at(50, 100, "Scope")), at(50, 120, prose), sized(10, true, at(50, 150, "Readers")), at(50, 162, prose),
+		}, nil, []string{"heading1: Introduction", p, "heading2: Scope", p, "heading3: Readers", p}},
+		{"bookmarks of the second level alone", []layout.Line{
+			sized(16, true, at(50, 50, "Introduction")), at(50, 70, prose), sized(13, true, at(50, 100, "Scope")), at(50, 120, prose), sized(16, true, at(50, 150, "Care")), at(50, 172, prose),
+		}, []layout.Bookmark{{Title: "Scope", Level: 1, Page: 1, Top: 100}}, []string{"heading1: Introduction", p, "heading2: Scope", p, "heading1: Care", p}},
+		{"capitals in the size of the body", []layout.Line{
+			sized(10, true, at(50, 50, "SAFETY")), at(50, 70, prose), sized(10, true, at(50, 100, "Before the start")), at(50, 112, prose),
+		}, nil, []string{"heading1: SAFETY", p, "heading2: Before the start", p}},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			wantBlocks(t, layout.Document{Pages: pages(1), Lines: tc.lines, Outline: tc.outline}, tc.want...)
+		})
+	}
+}

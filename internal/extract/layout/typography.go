@@ -56,8 +56,8 @@ func typographyOf(lines []Line) typography {
 func rounded(size float64) float64 { return math.Round(size*2) / 2 }
 
 // isHeading reports whether the lines of a block look like a heading: either up to
-// three lines larger than the body, or a single bold line where the body is not
-// bold.
+// three lines larger than the body, or where the body is not bold a single bold line, or
+// up to three with a number.
 func (look typography) isHeading(lines []Line, text string) bool {
 	if look.stated || len(lines) > 3 || utf8.RuneCountInString(text) > maxHeading || !strings.ContainsFunc(text, unicode.IsLetter) {
 		return false
@@ -70,7 +70,7 @@ func (look typography) isHeading(lines []Line, text string) bool {
 		return true
 	}
 	end, _ := utf8.DecodeLastRuneInString(text)
-	return first.Bold && !look.bold && first.Size >= .95*look.body && len(lines) == 1 && !strings.ContainsRune(".,;:", end)
+	return first.Bold && !look.bold && first.Size >= .95*look.body && (len(lines) == 1 || depthOf(text) > 0) && !strings.ContainsRune(".,;:", end)
 }
 
 // level returns the level of a heading by its font size, 1..6. Bold text in the

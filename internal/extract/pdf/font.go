@@ -56,6 +56,18 @@ func (t textPage) font(index int) (f typeface, err error) {
 	return f, nil
 }
 
+// thickened reports whether the outline of a character is drawn too, as programs do for
+// bold text in a font without a bold one.
+func (t textPage) thickened(index int) (bool, error) {
+	object, err := t.lib.call("FPDFText_GetTextObject", t.handle, uint64(index))
+	if err != nil || object == 0 {
+		return false, err
+	}
+	const fillAndStroke = 2
+	mode, err := t.lib.number("FPDFTextObj_GetTextRenderMode", object)
+	return mode == fillAndStroke, err
+}
+
 // boldFont reports whether a font is bold, by its name in small letters or by its
 // ForceBold flag (bit 19 of flags, little endian).
 func boldFont(name string, flags []byte) bool {

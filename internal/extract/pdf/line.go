@@ -77,9 +77,18 @@ func (t textPage) setFont(l *layout.Line, base, last glyph) error {
 			return err
 		}
 		l.Bold, l.Mono = f.bold && end.bold, f.mono && end.mono && isASCII(l.Text)
+		return nil
 	}
-	return nil
+	if len(l.Text) <= longestHeading && strings.ContainsFunc(l.Text, unicode.IsLetter) {
+		if l.Bold, err = t.thickened(base.index); err == nil && l.Bold {
+			l.Bold, err = t.thickened(last.index)
+		}
+	}
+	return err
 }
+
+// longestHeading is the length in bytes of a line that may be a heading.
+const longestHeading = 100
 
 // isASCII reports whether most of a text is of ASCII.
 func isASCII(text string) bool {

@@ -115,3 +115,28 @@ func TestFormsAndComments(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestThickenedHeadings draws bold text as programs do whose font has no bold one.
+func TestThickenedHeadings(t *testing.T) {
+	t.Parallel()
+	content := "2 Tr .3 w\n" + body(72, 700, "Safety of the operator") + "0 Tr\n" + body(72, 687, "The pump is heavy, and two persons lift it.", "Each of them wears shoes.")
+	if diff := cmp.Diff([]shape{
+		{Kind: knowledge.BlockHeading, Level: 1, Text: "Safety of the operator"},
+		{Kind: knowledge.BlockParagraph, Text: "The pump is heavy, and two persons lift it. Each of them wears shoes."},
+	}, shapes(read(t, makePDF(a4, content)))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestCodeInCourier draws code with spaces in the text and by the position of its lines.
+func TestCodeInCourier(t *testing.T) {
+	t.Parallel()
+	objects := onePage("", "", body(72, 700, "The configuration of the pump is a file.")+
+		text("M", 10, 72, 670, "if speed > limit {")+text("M", 10, 72, 658, "    stop\\(\\)   # now")+text("M", 10, 72, 646, "}")+
+		body(72, 600, "After a change the controller starts again."))
+	objects[2] = strings.Replace(objects[2], "/F 5 0 R", "/F 5 0 R /M << /Type /Font /Subtype /Type1 /BaseFont /Courier >>", 1)
+	got := shapes(read(t, build("", objects...)))
+	if diff := cmp.Diff(shape{Kind: knowledge.BlockCode, Text: "if speed > limit {\n    stop()   # now\n}"}, got[1]); diff != "" {
+		t.Error(diff)
+	}
+}
