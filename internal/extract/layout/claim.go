@@ -95,7 +95,7 @@ func (g *grid) claim(page []Line, turned, number int) (lines []Line, ok bool) {
 			table = append(table, p)
 		}
 	}
-	if !g.isTable(table) && !(g.isRow(table) && atEdge(lines, table, turned)) {
+	if !g.isTable(table) && (!g.isRow(table) || !atEdge(lines, table, turned)) {
 		return page, false
 	}
 	g.tighten(table)
