@@ -2,6 +2,7 @@ package layout
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,6 +24,8 @@ const (
 	// maxTitleLines is how many lines of a title stand above the line with the number of
 	// its page.
 	maxTitleLines = 2
+	// longestContentsTitle is the length in bytes of the title of a table of contents.
+	longestContentsTitle = 60
 )
 
 // markContents makes a group of the entries of each table of contents, which are neither
@@ -30,7 +33,7 @@ const (
 // title of a table of contents also rows that end in numbers of pages in their order.
 func markContents(lines []Line) {
 	for start := 0; start < len(lines); {
-		below := start > 0 && contentsTitle.MatchString(lines[start-1].Text)
+		below := start > 0 && isContentsTitle(lines[start-1].Text)
 		n := entriesAt(lines[start:], below)
 		if n > 0 {
 			mark(lines[start:start+n], knowledge.BlockList)
@@ -51,10 +54,12 @@ func entriesAt(lines []Line, titled bool) int {
 		}
 		at += len(row)
 		text := textOf(row)
-		page, ok := 0, leader.MatchString(text)
-		if m := pageBehind.FindStringSubmatch(text); !ok && titled && m != nil {
-			page, ok = pageNumber(m[2]), true
-			ok = page >= last
+		page, ok := 0, hasLeader(text)
+		if !ok && titled {
+			if m := pageBehind.FindStringSubmatch(text); m != nil {
+				page = pageNumber(m[2])
+				ok = page >= last
+			}
 		}
 		switch {
 		case ok:
@@ -69,6 +74,19 @@ func entriesAt(lines []Line, titled bool) int {
 		return 0
 	}
 	return end
+}
+
+// leaders are the beginnings of leaders. A text without one need not be matched.
+var leaders = []string{"..", ". .", "…", "··", "· ·", "‥", "․", "__"}
+
+// hasLeader reports whether a text has a leader and the number of a page behind it.
+func hasLeader(text string) bool {
+	return slices.ContainsFunc(leaders, func(s string) bool { return strings.Contains(text, s) }) && leader.MatchString(text)
+}
+
+// isContentsTitle reports whether a text is the title of a table of contents.
+func isContentsTitle(text string) bool {
+	return len(text) <= longestContentsTitle && contentsTitle.MatchString(text)
 }
 
 // besideAt returns the lines that stand beside the first.
