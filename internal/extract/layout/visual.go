@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -67,14 +69,7 @@ func visualRowsOf(page []Line, turned int, is func(Line) bool) []visualRow {
 		}
 		r := &rows[len(rows)-1]
 		r.y1, r.y2, r.tall = math.Min(r.y1, l.upbox.Y1), math.Max(r.y2, l.upbox.Y2), math.Min(r.tall, em(l))
-		for _, w := range wordsOf(l, i) {
-			if isLeader(l, w.text) {
-				r.leads = true
-				continue
-			}
-			r.leads = r.leads || leaderDots(w.text)
-			r.words = append(r.words, w)
-		}
+		r.add(l, i)
 		if l.Role.Kind != "" || l.heading.mark > 0 {
 			r.kind = noTable
 		}
@@ -92,6 +87,22 @@ func visualRowsOf(page []Line, turned int, is func(Line) bool) []visualRow {
 	return slices.DeleteFunc(rows, func(r visualRow) bool { return len(r.words) == 0 })
 }
 
+// add adds the words of a line to a row, without the dots of leaders.
+func (r *visualRow) add(l Line, number int) {
+	words := wordsOf(l, number)
+	if leaderDots(l.Text) || strings.Contains(l.Text, ". . . .") {
+		words = slices.DeleteFunc(words, func(w placedWord) bool {
+			r.leads = r.leads || isLeader(l, w.text) || leaderDots(w.text)
+			return isLeader(l, w.text)
+		})
+	}
+	if r.words == nil {
+		r.words = words
+	} else {
+		r.words = append(r.words, words...)
+	}
+}
+
 // em returns the font size of a line, or its height if that is not known.
 func em(l Line) float64 {
 	if l.Size > 0 {
@@ -106,9 +117,13 @@ func wordsOf(l Line, number int) []placedWord {
 		return []placedWord{{l.upbox.X1, l.upbox.X2, l.Text, l.Bold, number}}
 	}
 	words := make([]placedWord, len(l.Words))
-	runes := []rune(l.Text)
+	part := func(w Word) string { return l.Text[w.Start:w.End] }
+	if utf8.RuneCountInString(l.Text) < len(l.Text) {
+		runes := []rune(l.Text)
+		part = func(w Word) string { return string(runes[w.Start:w.End]) }
+	}
 	for i, w := range l.Words {
-		words[i] = placedWord{w.X1, w.X2, string(runes[w.Start:w.End]), l.Bold, number}
+		words[i] = placedWord{w.X1, w.X2, part(w), l.Bold, number}
 	}
 	return words
 }
