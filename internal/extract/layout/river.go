@@ -24,70 +24,180 @@ const (
 // in some of the first rows, which name groups of columns, and in few others. hinted means
 // that lines or areas show that the rows are those of a table.
 func columnsIn(rows []visualRow, down []rule, hinted bool) []span {
-	best := columnsBelow(rows, down, hinted)
+	c := newCoverage(rows, down, hinted)
+	best := slices.Clone(c.columns(nil, -1))
 	if len(best) == 0 {
 		return nil
 	}
-	kept, crossing := rows, []visualRow(nil)
-	try := func(rest, without []visualRow) {
-		if found := columnsBelow(rest, down, hinted); len(found) > len(best) && supported(found, rest, without) && !isProseOver(without, found) {
-			best, kept, crossing = found, rest, without
+	var crossing []int // rows that do not count
+	try := func(without []int, extra int) {
+		found := c.columns(without, extra)
+		if len(found) <= len(best) {
+			return
+		}
+		out := slices.Clone(without)
+		if extra >= 0 {
+			out = append(out, extra)
+		}
+		rest, over := c.divide(out)
+		if supported(found, rest, over) && !isProseOver(over, found) {
+			best, crossing = slices.Clone(found), out
 		}
 	}
 	for head := 1; head <= min(2, len(rows)-2); head++ {
-		try(rows[head:], rows[:head])
+		try([]int{0, 1}[:head], -1)
 	}
-	if len(rows) > maxExcluded {
-		return joinNames(widened(best, crossing), rows)
-	}
-	for range max(1, len(rows)/6) {
-		before := len(best)
-		from, out := kept, crossing
-		for i := range from {
-			if from[i].kind == several && len(from) > 3 {
-				try(slices.Concat(from[:i], from[i+1:]), append(slices.Clone(out), from[i]))
+	if len(rows) <= maxExcluded {
+		for range max(1, len(rows)/6) {
+			before, without := len(best), crossing
+			if !c.oneRowParts(without) {
+				break
+			}
+			for i, r := range rows {
+				if r.kind == several && len(rows)-len(without) > 3 && !slices.Contains(without, i) {
+					try(without, i)
+				}
+			}
+			if len(best) == before {
+				break
 			}
 		}
-		if len(best) == before {
-			break
-		}
 	}
-	return joinNames(widened(best, crossing), rows)
+	_, over := c.divide(crossing)
+	return joinNames(widened(best, over), rows)
 }
 
 // maxExcluded is the number of rows up to which each is tried as one whose text reaches
 // over several columns.
 const maxExcluded = 60
 
-// columnsBelow returns the columns of rows that all count.
-func columnsBelow(rows []visualRow, down []rule, hinted bool) []span {
-	var covered []span
-	count, words, numbers := 0, 0, 0
-	tall := math.Inf(1)
-	for _, r := range rows {
-		if r.kind == several {
-			count++
-			tall = math.Min(tall, r.tall)
-			for _, w := range r.words {
-				if words++; isNumeric(w.text) {
-					numbers++
-				}
-			}
-		}
-	}
-	wide := looseGap - (looseGap-tightGap)*math.Min(1, math.Max(0, float64(count-fewRows)/(manyRows-fewRows)))
-	if hinted || count > 1 && 2*numbers > words {
-		wide = tightGap
-	}
-	for _, r := range rows {
+// coverage is what rows cover of the axis along the lines. Columns are looked for in many
+// choices of the same rows, so it is sorted once.
+type coverage struct {
+	rows   []visualRow
+	down   []rule
+	hinted bool
+	spans  []rowSpan // by their beginning
+	words  []int     // of each row
+	digits []int     // of each row: its words that are numbers
+	skip   []bool    // rows that do not count now
+	found  []span
+}
+
+// rowSpan is an interval that the words of a row cover.
+type rowSpan struct {
+	span
+
+	row int
+}
+
+func newCoverage(rows []visualRow, down []rule, hinted bool) *coverage {
+	c := &coverage{rows: rows, down: down, hinted: hinted, words: make([]int, len(rows)), digits: make([]int, len(rows)), skip: make([]bool, len(rows))}
+	for i, r := range rows {
 		if r.kind != several && r.kind != centred {
 			continue
 		}
 		for _, s := range r.segments(tightGap) {
-			covered = append(covered, parted(s, down)...)
+			for _, part := range parted(s, down) {
+				c.spans = append(c.spans, rowSpan{part, i})
+			}
+		}
+		c.words[i] = len(r.words)
+		for _, w := range r.words {
+			if isNumeric(w.text) {
+				c.digits[i]++
+			}
 		}
 	}
-	return joinSpans(covered, math.Max(minGapWide, wide*tall), down)
+	slices.SortStableFunc(c.spans, func(a, b rowSpan) int { return cmp.Compare(a.from, b.from) })
+	return c
+}
+
+// divide returns the rows without some, and these.
+func (c *coverage) divide(without []int) (rest, over []visualRow) {
+	for i, r := range c.rows {
+		if !slices.Contains(without, i) {
+			rest = append(rest, r)
+		}
+	}
+	for _, i := range without {
+		over = append(over, c.rows[i])
+	}
+	return rest, over
+}
+
+// columns returns the columns of the rows without some, and without one more if extra is
+// not negative. The result holds until the next call.
+func (c *coverage) columns(without []int, extra int) []span {
+	clear(c.skip)
+	for _, i := range without {
+		c.skip[i] = true
+	}
+	if extra >= 0 {
+		c.skip[extra] = true
+	}
+	gap := c.gap()
+	out := c.found[:0]
+	for _, s := range c.spans {
+		n := len(out)
+		switch {
+		case c.skip[s.row]:
+		case n == 0 || s.from-out[n-1].to >= gap || s.from >= out[n-1].to-.5 && ruleBetween(c.down, out[n-1].to, s.from):
+			out = append(out, s.span)
+		default:
+			out[n-1].to = math.Max(out[n-1].to, s.to)
+		}
+	}
+	c.found = out
+	return out
+}
+
+// oneRowParts reports whether more columns may show without one more row: somewhere it
+// alone covers the space between words of others. No row of prose does.
+func (c *coverage) oneRowParts(without []int) bool {
+	if len(c.down) > 0 {
+		return true
+	}
+	least := math.Inf(1)
+	for i, r := range c.rows {
+		if r.kind == several && !slices.Contains(without, i) {
+			least = math.Min(least, r.tall)
+		}
+	}
+	gap := math.Max(minGapWide, tightGap*least)
+	end, others, row := math.Inf(-1), math.Inf(-1), -1 // how far the words reach so far, and those of other rows than row
+	for _, s := range c.spans {
+		switch {
+		case slices.Contains(without, s.row):
+		case s.row == row:
+			end = math.Max(end, s.to)
+		case s.from-others >= gap && s.from-end < gap && !math.IsInf(others, -1):
+			return true
+		case s.to > end:
+			end, others, row = s.to, end, s.row
+		default:
+			others = math.Max(others, s.to)
+		}
+	}
+	return false
+}
+
+// gap returns the least width of the space between two columns of the rows that count.
+func (c *coverage) gap() float64 {
+	count, words, numbers := 0, 0, 0
+	tall := math.Inf(1)
+	for i, r := range c.rows {
+		if r.kind == several && !c.skip[i] {
+			count++
+			tall = math.Min(tall, r.tall)
+			words, numbers = words+c.words[i], numbers+c.digits[i]
+		}
+	}
+	wide := looseGap - (looseGap-tightGap)*math.Min(1, math.Max(0, float64(count-fewRows)/(manyRows-fewRows)))
+	if c.hinted || count > 1 && 2*numbers > words {
+		wide = tightGap
+	}
+	return math.Max(minGapWide, wide*tall)
 }
 
 // parted returns the extent of a segment, cut at lines between its words.
@@ -105,22 +215,6 @@ func parted(s segment, down []rule) []span {
 
 func ruleBetween(down []rule, from, to float64) bool {
 	return slices.ContainsFunc(down, func(r rule) bool { return r.at >= from-.5 && r.at <= to+.5 })
-}
-
-// joinSpans joins intervals that are less than a gap apart, unless a line is between
-// them.
-func joinSpans(spans []span, gap float64, down []rule) []span {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	var out []span
-	for _, s := range spans {
-		n := len(out)
-		if n == 0 || s.from-out[n-1].to >= gap || s.from >= out[n-1].to-.5 && ruleBetween(down, out[n-1].to, s.from) {
-			out = append(out, s)
-			continue
-		}
-		out[n-1].to = math.Max(out[n-1].to, s.to)
-	}
-	return out
 }
 
 // supported reports whether each column has text in several rows, of which one may be among
