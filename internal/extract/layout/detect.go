@@ -12,7 +12,7 @@ func (d Document) withTables(lines []Line) []Line {
 	for _, l := range lines {
 		number = max(number, l.Role.Table)
 	}
-	var out []Line
+	out := make([]Line, 0, len(lines))
 	for _, page := range pagesOf(lines) {
 		drawing := d.Drawings[page[0].Page]
 		for _, turned := range directions(page) {

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"math"
+	"slices"
 )
 
 // tableRun is the successive lines of one table.
@@ -14,7 +15,10 @@ type tableRun struct {
 // is between the two parts, and they have the same columns. It leaves out the header that
 // the second part repeats.
 func joinTables(lines []Line) []Line {
-	var out []Line
+	if !slices.ContainsFunc(lines, func(l Line) bool { return l.Role.Table > 0 }) {
+		return lines
+	}
+	out := make([]Line, 0, len(lines))
 	var last tableRun // the table at the end of out, without lines if there is none
 	for start := 0; start < len(lines); {
 		end := start + 1

@@ -137,7 +137,7 @@ type segment struct {
 // segments returns the words of a row, cut at gaps that are at least so wide, in heights
 // of a line.
 func (r visualRow) segments(wide float64) []segment {
-	var out []segment
+	out := make([]segment, 0, 4)
 	for i, w := range r.words {
 		if n := len(out); n > 0 && w.x1-out[n-1].x2 < math.Max(minGapWide, wide*r.tall) {
 			s := &out[n-1]
