@@ -72,6 +72,7 @@ func (s *server) call(t *testing.T, method, path string, body, out any, header .
 // accepted is the answer to an upload.
 type accepted struct {
 	ID        string `json:"id"`
+	Name      string `json:"name"`
 	Version   int    `json:"version"`
 	RunID     string `json:"runId"`
 	EventsURL string `json:"eventsUrl"`

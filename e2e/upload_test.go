@@ -20,15 +20,28 @@ func TestUpload(t *testing.T) {
 
 	t.Run("shows a name without its folders and control characters", func(t *testing.T) { showsPlainNames(t, s) })
 
-	t.Run("with a name that is none or too long is refused", func(t *testing.T) {
-		for _, name := range []string{strings.Repeat("x", 10_000), strings.Repeat("x", 513), "..", "/", "\r\n", "\u202e"} {
+	t.Run("with a name that is too long is refused", func(t *testing.T) {
+		for _, name := range []string{strings.Repeat("x", 10_000), strings.Repeat("x", 513)} {
 			p := s.refuses(t, "POST", webhooks+"/document?projectId=default", map[string]any{"name": name, "content": map[string]string{"text": "A text."}},
 				http.StatusUnprocessableEntity, knowledge.CodeInvalid)
 			if len(p.Errors) != 1 || p.Errors[0].Location != "body.name" {
 				t.Errorf("the name %.20q is refused as %+v", name, p.Errors)
 			}
-			if strings.TrimSpace(name) != "" {
-				s.refusesFile(t, file{name, []byte("A text.")}, http.StatusUnprocessableEntity, knowledge.CodeInvalid)
+			s.refusesFile(t, file{name, []byte("A text.")}, http.StatusUnprocessableEntity, knowledge.CodeInvalid)
+		}
+	})
+
+	t.Run("with a name of which nothing is left is untitled", func(t *testing.T) {
+		for title, want := range map[string]string{"\r\n": "untitled", "\u202e": "untitled", "..": "..", "/": "/"} { // a title is not the path of a file
+			var a accepted
+			body := map[string]any{"name": title, "content": map[string]string{"text": "A text."}}
+			if status := s.call(t, "POST", webhooks+"/document?projectId=default", body, &a); status != http.StatusAccepted || a.Name != want {
+				t.Errorf("the title %q is %q, status %d", title, a.Name, status)
+			}
+		}
+		for _, name := range []string{"..", "\u202e"} {
+			if d := s.sendFile(t, name, []byte("A text.")); d.Name != "untitled" {
+				t.Errorf("the file %q is named %q", name, d.Name)
 			}
 		}
 	})

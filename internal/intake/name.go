@@ -8,6 +8,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// untitled is the name of a document that has no other.
+const untitled = "untitled"
+
 // name returns the document's name as readers are shown it: the one that was given,
 // which is a title and keeps its slashes, else the first default that is a name.
 func (d Document) name() (string, error) {
@@ -29,7 +32,7 @@ func (d Document) name() (string, error) {
 			return name, nil
 		}
 	}
-	return "untitled", nil
+	return untitled, nil
 }
 
 // defaultNames returns what may stand in for a name, best first.
@@ -46,7 +49,8 @@ func (d Document) defaultNames() []string {
 
 // CleanName returns the name of a file as it is shown: without the folders of a
 // path and without control characters, those that turn the direction of text
-// around included. location is where the name stands in the request.
+// around included. If nothing is left, it is untitled. location is where the name stands
+// in the request.
 func CleanName(name, location string) (string, error) {
 	if !utf8.ValidString(name) {
 		return "", knowledge.Errorf(knowledge.CodeMalformed, "%s is not UTF-8", location)
@@ -54,7 +58,7 @@ func CleanName(name, location string) (string, error) {
 	name = knowledge.CleanName(name)
 	switch {
 	case name == "":
-		return "", knowledge.Invalid(location, "must name the document")
+		return untitled, nil
 	case utf8.RuneCountInString(name) > knowledge.MaxName:
 		return "", knowledge.Invalid(location, "must have at most %d characters", knowledge.MaxName)
 	}

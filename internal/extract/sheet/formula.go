@@ -34,6 +34,7 @@ type formulas struct {
 	cell       []byte // the tag of the open cell
 	hasFormula bool
 	hasValue   bool
+	hasEmpty   bool // the cell has an element for its value, which may be empty
 }
 
 // add follows the tags of a sheet. piece is what ends with the tag.
@@ -42,13 +43,16 @@ func (f *formulas) add(piece, tag []byte) {
 	switch {
 	case len(name) != 1 && string(name) != "/c" && string(name) != "/v":
 	case name[0] == 'c':
-		f.cell, f.hasFormula, f.hasValue = append(f.cell[:0], tag...), false, false
+		f.cell, f.hasFormula, f.hasValue, f.hasEmpty = append(f.cell[:0], tag...), false, false, false
 	case name[0] == 'f':
 		f.hasFormula = true
+	case name[0] == 'v':
+		f.hasEmpty = true
 	case string(name) == "/v":
 		f.hasValue = f.hasValue || len(piece) > len(tag)
 	case string(name) == "/c":
-		if f.hasFormula && !f.hasValue && !textResult.Match(f.cell) {
+		emptyText := f.hasEmpty && textResult.Match(f.cell) // a result like any other
+		if f.hasFormula && !f.hasValue && !emptyText {
 			f.keep()
 		}
 	}

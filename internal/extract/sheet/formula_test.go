@@ -29,6 +29,8 @@ func TestFormulasWithoutValues(t *testing.T) {
 			"| Item | Net | Tax |\n| --- | --- | --- |\n| Pump | 200 | =NOSUCHFUNCTION(B2) |", true},
 		{"a value that is stored counts, and so does an empty text", head + `<c r="C2"><f>B2*0.19</f><v>7</v></c></row><row r="3">` + text("A3", "None") + `<c r="B3" t="str"><f>IF(1,"","")</f><v></v></c></row>`,
 			"| Item | Net | Tax |\n| --- | --- | --- |\n| Pump | 200 | 7 |\n| None |", false},
+		{"are computed although the file says that the result is a text", head + `<c r="C2" t="str"><f>B2*2</f></c></row>`,
+			"| Item | Net | Tax |\n| --- | --- | --- |\n| Pump | 200 | 400 |", false},
 		{"in a namespace", strings.NewReplacer("<row", "<x:row", "</row", "</x:row").Replace(`<row r="1"><x:c r="A1"><x:v>2</x:v></x:c><x:c r="B1"><x:f>A1*2</x:f></x:c></row>`), "| 2 | 4 |", false},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
