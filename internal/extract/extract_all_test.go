@@ -65,7 +65,7 @@ func TestExtractAll(t *testing.T) {
 		results := 0
 		err := pool.ExtractAll(ctx, []extract.Input{text(hang, "One."), text("b.txt", "Two.")}, func(int, format.Result, error) { results++ })
 		if !errors.Is(err, context.DeadlineExceeded) || results != 0 {
-			t.Errorf("%d results and error %v, want none and that of the context", results, err)
+			t.Errorf("%d results and error %v, want none and the cause of the context", results, err)
 		}
 	})
 }

@@ -22,7 +22,7 @@ type Format struct {
 	// IsSpeech means that the words are spoken: a transcript beside the file is read, or
 	// a model transcribes it. Its reader only cuts a long recording into parts.
 	IsSpeech bool
-	MaxBytes int64 // largest file that its reader takes, 0 = no limit but the one of all files
+	MaxBytes int64 // largest file that its reader takes, 0 = only the limit of all files
 	// read reads a file in the parser child. nil means that the format is recognised
 	// but not supported.
 	read func(ctx context.Context, p *parser, s format.Source) (format.Result, error)

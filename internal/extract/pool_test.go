@@ -161,7 +161,7 @@ func TestPoolStopsCanceledWork(t *testing.T) {
 	defer cancel()
 	_, err := pool.Extract(ctx, extract.Input{Name: hang, Path: note})
 	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v, want that of the context", err)
+		t.Errorf("error %v, want the cause of the context", err)
 	}
 	mustExtract(t, pool, note)
 	if got := len(children(t, folder)); got != 2 {
@@ -193,7 +193,7 @@ func TestPoolLimitsApplyToTheDocumentOnly(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := pool.Extract(ctx, extract.Input{Name: "a.pdf", Path: page}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v, want that of the context", err)
+			t.Errorf("error %v, want the cause of the context", err)
 		}
 		if compiled, err := filepath.Glob(filepath.Join(cache, "*", "*")); err != nil || len(compiled) == 0 {
 			t.Errorf("nothing of pdfium is kept: %v", err)

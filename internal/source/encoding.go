@@ -31,7 +31,7 @@ type unzipped struct {
 	from io.Reader // nil before the first Read
 }
 
-// Read implements io.Reader. Its errors are those of the body, or say that the object is
+// Read implements io.Reader. It returns the errors of the body, and one that says that the object is
 // damaged.
 func (u *unzipped) Read(p []byte) (int, error) {
 	if u.from == nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // sideBySide returns the first column of the second of two tables that stand side by side,
-// 0 if the columns are those of one table.
+// 0 if the columns are one table.
 func (f *finder) sideBySide(rows []visualRow, columns []span) int {
 	widest, next := 0, 0.0
 	gap := func(i int) float64 { return columns[i].from - columns[i-1].to }

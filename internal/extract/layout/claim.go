@@ -75,7 +75,7 @@ func leaderDots(word string) bool {
 }
 
 // claim gives the lines of a page that are in the cells of a grid their roles, and
-// moves them to the first of them. ok is false if the grid is not that of a table.
+// moves them to the first of them. ok is false if the grid is no table.
 func (g *grid) claim(page []Line, turned, number int) (lines []Line, ok bool) {
 	var table []piece
 	first := -1

@@ -58,7 +58,7 @@ func runsOn(rows []visualRow, left, right span) bool {
 	return true
 }
 
-// joinSigns joins a column that holds nothing but signs, such as those of a currency, to
+// joinSigns joins a column that holds nothing but signs, such as signs of a currency, to
 // the column of their numbers.
 func joinSigns(columns []span, rows []visualRow) []span {
 	var out []span

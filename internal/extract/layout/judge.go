@@ -118,7 +118,7 @@ func byColumn(rows []visualRow, columns []span) bool {
 	return true
 }
 
-// isContents reports whether rows are those of a table of contents: titles with the
+// isContents reports whether rows are a table of contents: titles with the
 // numbers of pages, which do not become smaller, behind them.
 func isContents(rows []visualRow, columns []span) bool {
 	if len(columns) > 3 {
@@ -205,7 +205,7 @@ func isChart(rows []visualRow, hinted bool) bool {
 	return !hinted && !slices.ContainsFunc(rows[:len(rows)-1], letters)
 }
 
-// isProgram reports whether rows are those of a program.
+// isProgram reports whether rows are lines of a program.
 func isProgram(rows []visualRow) bool {
 	n := 0
 	for _, r := range rows {

@@ -63,7 +63,7 @@ func (s *levels) settle(blocks []knowledge.Block) {
 const larger = 1.08
 
 // raiseLarger makes room above the bookmarks for headings in larger fonts than all that
-// bookmarks name, if there are several: some programs write no bookmarks for those of the
+// bookmarks name, if there are several: some programs write no bookmarks for headings of the
 // first level. A single one is the title.
 func (s *levels) raiseLarger(blocks []knowledge.Block) {
 	most, sizes, count := 0.0, []float64(nil), 0
@@ -94,8 +94,8 @@ func (s *levels) raiseLarger(blocks []knowledge.Block) {
 	}
 }
 
-// byCapitals puts headings in the size of the body below those of them that are written
-// in capitals.
+// byCapitals puts headings in the size of the body below others of that size that are
+// written in capitals.
 func (s *levels) byCapitals(blocks []knowledge.Block) {
 	var capitals, others []int
 	for _, h := range s.found {

@@ -24,7 +24,7 @@ type Line struct {
 	heading heading       // that a bookmark names
 	group   group         // of lines of code or of entries that are one block
 	lexicon *lexicon      // words of the document, nil if no line ends in a hyphen
-	claimed bool          // its role is that of a cell of a table that shows on the page
+	claimed bool          // it is in a cell of a table that shows on the page
 	stated  Role          // its role before it was claimed
 }
 

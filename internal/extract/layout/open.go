@@ -45,7 +45,7 @@ func (f *finder) apart(first, end int) [][2]int {
 	return out
 }
 
-// trim returns a range of rows without those of one segment at its ends.
+// trim returns a range of rows without the rows of one segment at its ends.
 func (f *finder) trim(first, end int) (int, int) {
 	for first < end && f.rows[first].kind != several {
 		first++
@@ -77,7 +77,7 @@ func (r visualRow) hasNumber() bool {
 	return slices.ContainsFunc(r.words, func(w placedWord) bool { return isNumeric(w.text) })
 }
 
-// usualGap returns the median gap between rows, or between those of several segments.
+// usualGap returns the median gap between rows, or between rows of several segments.
 func (f *finder) usualGap(first, end int, wide bool) float64 {
 	var gaps []float64
 	last := first
@@ -94,7 +94,7 @@ func (f *finder) usualGap(first, end int, wide bool) float64 {
 	return gaps[len(gaps)/2]
 }
 
-// find adds the grid of a range of rows if they are a table, or those of two tables that
+// find adds the grid of a range of rows if they are a table, or the grids of two tables that
 // stand side by side.
 func (f *finder) find(first, end int) {
 	if first, end = f.trim(first, end); end-first < 2 || f.budget <= 0 {
@@ -149,7 +149,7 @@ func markCentred(rows []visualRow, usual float64) {
 }
 
 // proseBetween returns the index of a row of one segment whose words stand over the columns
-// as those of prose do, 0 if there is none. It is between two tables.
+// as the words of prose do, 0 if there is none. It is between two tables.
 func proseBetween(rows []visualRow, columns []span) int {
 	for i, r := range rows[:len(rows)-1] {
 		if i == 0 || r.kind != single {

@@ -108,7 +108,7 @@ func leftmost(columns map[int]span) float64 {
 }
 
 // alikeExtents reports whether the columns overlap, and no column overlaps another, if
-// those of b are moved.
+// the words of b are moved.
 func alikeExtents(a, b map[int]span, moved float64) bool {
 	both, overlap := 0, 0
 	for i, c := range b {
@@ -128,7 +128,7 @@ func alikeExtents(a, b map[int]span, moved float64) bool {
 	return overlap >= 2 && overlap*5 >= both*4
 }
 
-// continued returns the lines of the next part of a table, as rows behind those of the
+// continued returns the lines of the next part of a table, as rows behind the rows of the
 // run. Rows of a header that are there already are left out.
 func (t tableRun) continued(next []Line) []Line {
 	repeated := 0

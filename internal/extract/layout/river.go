@@ -22,7 +22,7 @@ const (
 // between the spaces that all rows leave free. Down are lines and edges of areas that run
 // down the page: they part columns however near these are. Text may reach over the spaces
 // in some of the first rows, which name groups of columns, and in few others. hinted means
-// that lines or areas show that the rows are those of a table.
+// that lines or areas show that the rows are a table.
 func columnsIn(rows []visualRow, down []rule, hinted bool) []span {
 	c := newCoverage(rows, down, hinted)
 	best := slices.Clone(c.columns(nil, -1))
@@ -165,7 +165,7 @@ func (c *coverage) oneRowParts(without []int) bool {
 		}
 	}
 	gap := math.Max(minGapWide, tightGap*least)
-	end, others, row := math.Inf(-1), math.Inf(-1), -1 // how far the words reach so far, and those of other rows than row
+	end, others, row := math.Inf(-1), math.Inf(-1), -1 // how far all words reach so far, and the words of other rows than row
 	for _, s := range c.spans {
 		switch {
 		case slices.Contains(without, s.row):
@@ -241,7 +241,7 @@ func supported(columns []span, rows, crossing []visualRow) bool {
 }
 
 // isProseOver reports whether words of a row stand over more than half of the spaces
-// between columns, as those of prose do.
+// between columns, as the words of prose do.
 func isProseOver(rows []visualRow, columns []span) bool {
 	return slices.ContainsFunc(rows, func(r visualRow) bool {
 		return len(columns) > 2 && 2*len(r.words) > 3*len(columns) && 2*wordsOver(r, columns) > len(columns)-1

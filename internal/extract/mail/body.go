@@ -47,7 +47,7 @@ func parametersOf(p *enmime.Part) map[string]string {
 }
 
 // readHTML calls read for a part, with the character set that the part states. read
-// looks for one in the page otherwise, and readHTML falls back to the one of Windows.
+// looks for one in the page otherwise, and readHTML falls back to the Windows charset.
 func readHTML(p *enmime.Part, read func(data []byte, declared string) error) error {
 	s := textOf(p)
 	if utf8.Valid(p.Content) {
@@ -110,7 +110,7 @@ func isASCII(text string) bool {
 }
 
 // readable returns text as UTF-8. Text in a character set that is neither stated nor
-// told is most often in the one of Windows.
+// told is most often in the Windows charset.
 func readable(data []byte) string {
 	if utf8.Valid(data) {
 		return string(data)

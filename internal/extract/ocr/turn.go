@@ -21,7 +21,7 @@ type reading struct {
 // better.
 const enoughLetters = 20
 
-// turned returns the best reading of a picture, given the one of the picture as it is. It
+// turned returns the best reading of a picture, given the reading of the picture as it is. It
 // turns pictures that seem to lie on their side or head. If tesseract fails on a turned
 // picture, the first reading counts.
 func (t *Tesseract) turned(ctx context.Context, first reading, picture *image.Gray, perPoint float64) reading {

@@ -28,7 +28,7 @@ func TestTheLevelOfANumberStandsInTheStyle(t *testing.T) {
 		want                    []string
 	}{
 		{"the level of the style", p("One", "a") + p("Two", "b") + p("Two", "c") + p("One", "d"), "", []string{"list 1. a\n  1.1 b\n  1.2 c\n2. d"}},
-		{"the level of a style whose list is that of its base", p("One", "a") + p("Two", "b") + p("Three", "c"), "", []string{"list 1. a\n  1.1 b\n    1.1.1 c"}},
+		{"the level of a style that has the list of its base", p("One", "a") + p("Two", "b") + p("Three", "c"), "", []string{"list 1. a\n  1.1 b\n    1.1.1 c"}},
 		{"the level of the base", p("One", "a") + p("Derived", "b"), "", []string{"list 1. a\n  1.1 b"}},
 		{"the level that the list links with a derived style", p("One", "a") + p("Linked", "b"), `<w:pStyle w:val="Linked"/>`, []string{"list 1. a\n  1.1 b"}},
 		{"a style without the list of its base", p("One", "a") + p("None", "b"), "", []string{"list 1. a", "paragraph b"}},

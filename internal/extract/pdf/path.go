@@ -8,7 +8,7 @@ import (
 )
 
 // The paths and their segments that are looked at on one page. A page with more is a
-// map or a chart, and its lines are not those of a table.
+// map or a chart, and its lines are no table.
 const (
 	maxPaths    = 8_000
 	maxSegments = 40_000

@@ -14,7 +14,7 @@ const (
 	// smallScript is how high a raised or lowered character is at most, in heights of its
 	// line.
 	smallScript = .87
-	// leastRaised and leastLowered are how far its base line is from that of the line.
+	// leastRaised and leastLowered are how far its base line is from the base line of the line.
 	leastRaised  = .14
 	leastLowered = .04
 	// longestScript is how many characters are raised or lowered together. A longer text

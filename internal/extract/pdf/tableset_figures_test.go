@@ -35,7 +35,7 @@ func (f figures) String() string {
 
 // TestTableSet reads 60 tables of four looks, as the tests draw them and as Chromium and
 // LibreOffice print them, and counts the triples of column, row and value that one block
-// holds. testdata/tables.golden holds the figures; those of another version of a program
+// holds. testdata/tables.golden holds the figures; figures of another version of a program
 // need not be the same.
 func TestTableSet(t *testing.T) {
 	t.Parallel()

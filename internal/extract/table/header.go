@@ -47,7 +47,7 @@ func subjects(rows []row) int {
 const maxHeaderRows = 5
 
 // statedRows returns the number of the first rows of which the file states that they
-// name columns, 0 if it states that of all rows, or of too many to be true.
+// name columns, 0 if it states it of all rows, or of too many to be true.
 func statedRows(rows []row) int {
 	n := slices.IndexFunc(rows, func(r row) bool { return !r.header })
 	if n < 0 && len(rows) == 1 {

@@ -107,8 +107,8 @@ func properWords(text string) map[string]bool {
 // names the most, behind the first one, which is the name of the row.
 const wideRow = 4
 
-// narrow returns the text of a row of many cells with those of which the question names the
-// most words.
+// narrow returns the text of a row of many cells: the first one, and the cells of which the
+// question names the most words.
 func (r *reading) narrow(p passage) string {
 	if len(p.cells) <= wideRow {
 		return p.text
