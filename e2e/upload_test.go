@@ -31,20 +31,7 @@ func TestUpload(t *testing.T) {
 		}
 	})
 
-	t.Run("with a name of which nothing is left is untitled", func(t *testing.T) {
-		for title, want := range map[string]string{"\r\n": "untitled", "\u202e": "untitled", "..": "..", "/": "/"} { // a title is not the path of a file
-			var a accepted
-			body := map[string]any{"name": title, "content": map[string]string{"text": "A text."}}
-			if status := s.call(t, "POST", webhooks+"/document?projectId=default", body, &a); status != http.StatusAccepted || a.Name != want {
-				t.Errorf("the title %q is %q, status %d", title, a.Name, status)
-			}
-		}
-		for _, name := range []string{"..", "\u202e"} {
-			if d := s.sendFile(t, name, []byte("A text.")); d.Name != "untitled" {
-				t.Errorf("the file %q is named %q", name, d.Name)
-			}
-		}
-	})
+	t.Run("with a name of which nothing is left is untitled", func(t *testing.T) { namesTheNameless(t, s) })
 
 	t.Run("with content in base64 is what its bytes are", func(t *testing.T) {
 		send := func(name string, content []byte, mediaType string) map[string]any {
@@ -212,5 +199,21 @@ func refusesBrokenForms(t *testing.T, s *server) {
 	}
 	if after := count(); after != before {
 		t.Errorf("there are %d documents, and before there were %d", after, before)
+	}
+}
+
+func namesTheNameless(t *testing.T, s *server) {
+	t.Helper()
+	for title, want := range map[string]string{"\r\n": "untitled", "\u202e": "untitled", "..": "..", "/": "/"} { // a title is not the path of a file
+		var a accepted
+		body := map[string]any{"name": title, "content": map[string]string{"text": "A text."}}
+		if status := s.call(t, "POST", webhooks+"/document?projectId=default", body, &a); status != http.StatusAccepted || a.Name != want {
+			t.Errorf("the title %q is %q, status %d", title, a.Name, status)
+		}
+	}
+	for _, name := range []string{"..", "\u202e"} {
+		if d := s.sendFile(t, name, []byte("A text.")); d.Name != "untitled" {
+			t.Errorf("the file %q is named %q", name, d.Name)
+		}
 	}
 }
