@@ -54,6 +54,7 @@ func furnish(lines []Line, sizes []knowledge.PageSize) {
 		heights[s.Page] = s.Height
 	}
 	candidates := repeatedLines(lines, heights)
+	addMoving(lines, candidates)
 	keepTables(lines, candidates)
 	var found []int
 	start := 0
@@ -84,18 +85,7 @@ func repeatedLines(lines []Line, heights map[int]float64) map[int]bool {
 		if !ok || l.Size > largest || l.Role.Kind != "" && l.group == (group{}) {
 			continue
 		}
-		var own *chain
-		for _, c := range open[at] {
-			if c.add(lines, i) {
-				own = c
-				break
-			}
-		}
-		if own == nil {
-			own = &chain{lines: []int{i}, pages: 1}
-			open[at] = append(open[at], own)
-			all = append(all, own)
-		}
+		all = addToChain(open, all, at, lines, i, sameHeight)
 	}
 	for _, c := range all {
 		if c.pages >= repeated || c.counts && c.pages >= 2 {
@@ -107,21 +97,43 @@ func repeatedLines(lines []Line, heights map[int]float64) map[int]bool {
 	return found
 }
 
+// addToChain adds a line to an open chain of its spot whose last line is at most so many
+// points higher or lower, or to a new one, and returns all chains.
+func addToChain(open map[spot][]*chain, all []*chain, at spot, lines []Line, i int, off float64) []*chain {
+	for _, c := range open[at] {
+		if c.add(lines, i, off) {
+			return all
+		}
+	}
+	own := &chain{lines: []int{i}, pages: 1}
+	open[at] = append(open[at], own)
+	return append(all, own)
+}
+
+// spelling returns a text in small letters with placeholder for its numbers.
+func spelling(text string) string {
+	if _, ok := romanNumber(text); ok {
+		return placeholder + "roman"
+	}
+	return number.ReplaceAllString(strings.ToLower(text), placeholder)
+}
+
 // spotOf returns the spot of a line in a margin. ok is false for other lines.
 func spotOf(l Line, pageHeight float64) (at spot, ok bool) {
 	at.bottom = l.Box.Y1 > pageHeight/2
 	if at.bottom && l.Box.Y1 <= (1-margin)*pageHeight || !at.bottom && l.Box.Y2 >= margin*pageHeight || len(l.Text) > 300 {
 		return spot{}, false
 	}
-	at.text = number.ReplaceAllString(strings.ToLower(l.Text), placeholder)
+	at.text = spelling(l.Text)
 	return at, true
 }
 
-// add adds a line if it repeats the last one of the chain on a page soon after.
-func (c *chain) add(lines []Line, i int) bool {
+// add adds a line if it repeats the last one of the chain on a page soon after, at most so
+// many points higher or lower.
+func (c *chain) add(lines []Line, i int, off float64) bool {
 	last, next := lines[c.lines[len(c.lines)-1]], lines[i]
 	distance := next.Page - last.Page
-	if distance < 1 || distance > maxSkipped || math.Abs(next.Box.Y1-last.Box.Y1) > sameHeight {
+	if distance < 1 || distance > maxSkipped || math.Abs(next.Box.Y1-last.Box.Y1) > off {
 		return false
 	}
 	counts := false
@@ -146,6 +158,9 @@ func (c *chain) add(lines []Line, i int) bool {
 }
 
 func numbers(text string) []int {
+	if n, ok := romanNumber(text); ok {
+		return []int{n}
+	}
 	var list []int
 	for _, digits := range number.FindAllString(text, -1) {
 		n, _ := strconv.Atoi(digits) // at most nine digits
