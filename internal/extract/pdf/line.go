@@ -88,7 +88,7 @@ func (t textPage) setFont(l *layout.Line, base, last glyph) error {
 }
 
 // longestHeading is the length in bytes of a line that may be a heading.
-const longestHeading = 100
+const longestHeading = 60
 
 // isASCII reports whether most of a text is of ASCII.
 func isASCII(text string) bool {
