@@ -20,6 +20,10 @@ func binaryType(name string, head []byte) string {
 		return TypeXLS // BIFF 2 to 4, from before OLE
 	case bytes.HasPrefix(head, []byte(`{\rtf`)):
 		return TypeRTF
+	case bytes.HasPrefix(head, []byte("BM")) && !isBMP(head):
+		return "" // two letters alone may begin a text
+	case isAAC(head):
+		return TypeAAC
 	}
 	found := mimetype.Detect(head)
 	for m := found; m != nil; m = m.Parent() {
@@ -46,6 +50,8 @@ func usualType(kind string) string {
 		return TypeOGG
 	case "video/quicktime":
 		return TypeMP4
+	case "image/heif", "image/heic-sequence", "image/heif-sequence":
+		return TypeHEIC
 	}
 	return kind
 }
@@ -110,13 +116,31 @@ func zipType(name string, head []byte) string {
 	switch {
 	case bytes.Contains(head, []byte("[Content_Types].xml")):
 		return extensionIn(ext, TypeDOCX, TypeXLSX, TypePPTX) // the parser, which has all entries, decides
-	case bytes.Contains(head, []byte(".iwa")), bytes.Contains(head, []byte("buildVersionHistory.plist")):
-		if ext == "pages" || ext == "numbers" {
-			return "application/vnd.apple." + ext
-		}
-		return TypeKeynote
+	case isIWork(head):
+		return extensionIn(ext, iWorkType(head), TypeKeynote, TypePages, TypeNumbers)
 	}
-	return extensionIn(ext, TypeZIP, TypeKeynote, TypeEPUB, TypeODT, TypeODS, TypeODP, TypeDOCX, TypeXLSX, TypePPTX)
+	return extensionIn(ext, TypeZIP, TypeKeynote, TypePages, TypeNumbers, TypeEPUB, TypeODT, TypeODS, TypeODP, TypeDOCX, TypeXLSX, TypePPTX)
+}
+
+// isIWork reports whether a ZIP archive is a document of an iWork program.
+func isIWork(head []byte) bool {
+	for _, mark := range []string{".iwa", "buildVersionHistory.plist", "QuickLook/Preview.pdf", "QuickLook/Thumbnail.jpg"} {
+		if bytes.Contains(head, []byte(mark)) {
+			return true
+		}
+	}
+	return false
+}
+
+// iWorkType returns the type of an iWork document without the name of one. Only slides
+// show in its entries.
+func iWorkType(head []byte) string {
+	for _, mark := range []string{"Slide", "index.apxl"} {
+		if bytes.Contains(head, []byte(mark)) {
+			return TypeKeynote
+		}
+	}
+	return TypePages
 }
 
 // openDocument is an OpenDocument file of a kind that is not read, as a drawing.

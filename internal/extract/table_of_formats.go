@@ -29,17 +29,24 @@ const (
 	TypeXLS     = "application/vnd.ms-excel"
 	TypeRTF     = "application/rtf"
 	TypeKeynote = "application/vnd.apple.keynote"
+	TypePages   = "application/vnd.apple.pages"
+	TypeNumbers = "application/vnd.apple.numbers"
 
 	TypePNG  = "image/png"
 	TypeJPEG = "image/jpeg"
 	TypeTIFF = "image/tiff"
 	TypeGIF  = "image/gif"
+	TypeWebP = "image/webp"
+	TypeBMP  = "image/bmp"
+	TypeHEIC = "image/heic"
 	TypeMP3  = "audio/mpeg"
 	TypeWAV  = "audio/wav"
 	TypeM4A  = "audio/mp4"
 	TypeFLAC = "audio/flac"
 	TypeOGG  = "audio/ogg"
+	TypeAAC  = "audio/aac"
 	TypeMP4  = "video/mp4"
+	TypeWebM = "video/webm"
 
 	TypeZIP = "application/zip"
 
@@ -85,18 +92,25 @@ var formats = []Format{
 	{MediaType: TypePPT, Label: "PPT", Name: "a PowerPoint presentation (.ppt)", Extensions: []string{"ppt", "pps", "pot"}, MaxBytes: maxOffice, read: readByConversion},
 	{MediaType: TypeXLS, Label: "XLS", Name: "an Excel workbook (.xls)", Extensions: []string{"xls", "xlt"}, MaxBytes: maxOffice, read: readByConversion},
 	{MediaType: TypeRTF, Label: "RTF", Name: "an RTF document", Extensions: []string{"rtf"}, MaxBytes: maxOffice, read: readByConversion},
-	{MediaType: TypeKeynote, Label: "KEY", Name: "an Apple iWork document", Extensions: []string{"key"}, MaxBytes: maxOffice, read: readByConversion},
+	{MediaType: TypeKeynote, Label: "KEY", Name: "a Keynote presentation", Extensions: []string{"key"}, MaxBytes: maxOffice, read: readKeynote},
+	{MediaType: TypePages, Label: "Pages", Name: "a Pages document", Extensions: []string{"pages"}, MaxBytes: maxOffice, read: readPreview},
+	{MediaType: TypeNumbers, Label: "Numbers", Name: "a Numbers spreadsheet", Extensions: []string{"numbers"}, MaxBytes: maxOffice, read: readPreview},
 
 	{MediaType: TypePNG, Label: "PNG", Name: "an image (PNG)", Extensions: []string{"png"}, IsSafe: true, read: readImage, draw: drawImage},
 	{MediaType: TypeJPEG, Label: "JPG", Name: "an image (JPEG)", Extensions: []string{"jpg", "jpeg"}, IsSafe: true, read: readImage, draw: drawImage},
 	{MediaType: TypeTIFF, Label: "TIFF", Name: "an image (TIFF)", Extensions: []string{"tif", "tiff"}, read: readImage, draw: drawImage},
 	{MediaType: TypeGIF, Label: "GIF", Name: "an image (GIF)", Extensions: []string{"gif"}, IsSafe: true, read: readImage, draw: drawImage},
+	{MediaType: TypeWebP, Label: "WebP", Name: "an image (WebP)", Extensions: []string{"webp"}, IsSafe: true, read: readImage, draw: drawImage},
+	{MediaType: TypeBMP, Label: "BMP", Name: "an image (BMP)", Extensions: []string{"bmp", "dib"}, IsSafe: true, read: readImage, draw: drawImage},
+	{MediaType: TypeHEIC, Label: "HEIC", Name: "an image (HEIC)", Extensions: []string{"heic", "heif"}, read: readHEIC, draw: drawHEIC},
 	{MediaType: TypeMP3, Label: "MP3", Name: "an audio file (MP3)", Extensions: []string{"mp3"}, IsSpeech: true, read: readRecording},
 	{MediaType: TypeWAV, Label: "WAV", Name: "an audio file (WAV)", Extensions: []string{"wav"}, IsSpeech: true, read: readRecording},
 	{MediaType: TypeM4A, Label: "M4A", Name: "an audio file (M4A)", Extensions: []string{"m4a"}, IsSpeech: true, read: readRecording},
 	{MediaType: TypeFLAC, Label: "FLAC", Name: "an audio file (FLAC)", Extensions: []string{"flac"}, IsSpeech: true, read: readRecording},
 	{MediaType: TypeOGG, Label: "OGG", Name: "an audio file (Ogg)", Extensions: []string{"ogg", "oga", "opus"}, IsSpeech: true, read: readRecording},
+	{MediaType: TypeAAC, Label: "AAC", Name: "an audio file (AAC)", Extensions: []string{"aac"}, IsSpeech: true, read: readRecording},
 	{MediaType: TypeMP4, Label: "MP4", Name: "a video (MP4)", Extensions: []string{"mp4", "m4v", "mov"}, IsSpeech: true, read: readRecording},
+	{MediaType: TypeWebM, Label: "WebM", Name: "a video (WebM)", Extensions: []string{"webm", "weba"}, IsSpeech: true, read: readRecording},
 
 	{MediaType: TypeZIP, Name: "a ZIP archive", Extensions: []string{"zip"}},
 }

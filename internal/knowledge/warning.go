@@ -15,6 +15,7 @@ const (
 	WarnUnreadablePage    WarningCode = "unreadable_page"       // recognised text without words of any language
 	WarnSecondReader      WarningCode = "second_reader"         // the usual reader of the format had a fault
 	WarnFormulas          WarningCode = "formulas_not_computed" // formulas of a spreadsheet without a value
+	WarnPreview           WarningCode = "preview"               // the text is from the preview in the document
 )
 
 // Warning is something that was read with doubt, so that the text may be wrong or

@@ -20,6 +20,7 @@ func checkComponents() []Finding {
 		{"Tesseract", tools.Tesseract, "reads scanned pages", "tesseract-ocr"},
 		{"pdftotext", tools.PDFToText, "reads damaged PDF files", "poppler-utils"},
 		{"FFmpeg", tools.FFmpeg, "reads recordings", "ffmpeg"},
+		{"heif-convert", tools.HEIF, "reads HEIC pictures", "libheif-examples"},
 		{"bubblewrap", programAt(confine.Bubblewrap), "confines these programs, code_interpreter and Chromium", "bubblewrap"},
 		{"Chromium", programAt("/usr/lib/chromium/chromium"), "reads web pages that need their scripts", "chromium"},
 	} {
@@ -42,7 +43,7 @@ func checkConfinement(ctx context.Context, cfg config.Config) Finding {
 		if len(format.FindTools().Paths()) == 0 {
 			state = FindingNote // there is none to confine
 		}
-		return Finding{"sandbox", state, fmt.Sprintf("LibreOffice, tesseract, poppler and ffmpeg are not started, because they cannot be confined: %v", err),
+		return Finding{"sandbox", state, fmt.Sprintf("LibreOffice, tesseract, poppler, ffmpeg and heif-convert are not started, because they cannot be confined: %v", err),
 			"apt-get install bubblewrap and allow it to make namespaces (docs/deploy.md), or set sandbox.helpers to none"}
 	}
 	return Finding{"sandbox", FindingOK, "programs that read documents are in namespaces of their own", ""}

@@ -30,6 +30,7 @@ const (
 // its other formats open files and addresses that the recording names.
 var demuxers = map[string]string{
 	"audio/mpeg": "mp3", "audio/wav": "wav", "audio/flac": "flac", "audio/ogg": "ogg", "audio/mp4": "mov", "video/mp4": "mov",
+	"audio/aac": "aac", "video/webm": "matroska",
 }
 
 // Cut cuts the speech of a recording into parts of PartSeconds, as MP3 with one channel.

@@ -41,19 +41,60 @@ func standIn(t *testing.T, commands string) format.Tools {
 	return format.Tools{FFmpeg: extracttest.Script(t, "ffmpeg", commands)}
 }
 
+// needFFmpeg skips a test without ffmpeg, or fails it in CI.
+func needFFmpeg(t *testing.T, tools format.Tools) {
+	t.Helper()
+	const reason = "recordings cannot be cut; install ffmpeg (package ffmpeg)"
+	switch {
+	case tools.FFmpeg != "":
+	case os.Getenv("CI") != "":
+		t.Fatal(reason)
+	default:
+		t.Skip(reason)
+	}
+}
+
+func TestCutNewerRecordings(t *testing.T) {
+	t.Parallel()
+	for mediaType, arguments := range map[string][]string{
+		"video/webm": {"-c:a", "libopus", "-f", "webm"}, "audio/aac": {"-c:a", "aac", "-f", "adts"},
+	} {
+		t.Run("cuts "+mediaType, func(t *testing.T) {
+			t.Parallel()
+			s := recording(t, 3, format.FindTools())
+			needFFmpeg(t, s.Tools)
+			made := filepath.Join(t.TempDir(), "made")
+			arguments = append(append([]string{"-v", "error", "-i", s.Path}, arguments...), made)
+			if _, err := s.Run(t.Context(), s.Tools.FFmpeg, arguments...); err != nil {
+				t.Skip("this ffmpeg cannot write " + mediaType)
+			}
+			s.Path, s.MediaType = made, mediaType
+			if result, err := audio.Cut(t.Context(), s); err != nil || len(result.Assets) != 1 {
+				t.Errorf("%d parts, %v", len(result.Assets), err)
+			}
+			data, err := os.ReadFile(made)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, damaged := range [][]byte{nil, data[:5], append([]byte("\xff\xf1"), "no recording at all"...)} {
+				if err := os.WriteFile(made, damaged, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := audio.Cut(t.Context(), s); !knowledge.IsCode(err, knowledge.CodeCorrupt) {
+					t.Errorf("%q: %v, want corrupt", damaged, err)
+				}
+			}
+		})
+	}
+}
+
 func TestCut(t *testing.T) {
 	t.Parallel()
 
 	t.Run("cuts a recording into parts, in their order", func(t *testing.T) {
 		t.Parallel()
 		tools := format.FindTools()
-		if tools.FFmpeg == "" {
-			const reason = "recordings cannot be cut; install ffmpeg (package ffmpeg)"
-			if os.Getenv("CI") != "" {
-				t.Fatal(reason)
-			}
-			t.Skip(reason)
-		}
+		needFFmpeg(t, tools)
 		s := recording(t, 2*audio.PartSeconds+10, tools)
 		result, err := audio.Cut(t.Context(), s)
 		if err != nil || len(result.Assets) != 3 {

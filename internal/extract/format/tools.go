@@ -14,6 +14,7 @@ type Tools struct {
 	Tesseract   string `json:"tesseract,omitempty"`
 	PDFToText   string `json:"pdftotext,omitempty"` // of poppler
 	FFmpeg      string `json:"ffmpeg,omitempty"`
+	HEIF        string `json:"heif,omitempty"` // heif-convert of libheif
 	// Refused means that the server starts none of them, because it cannot confine them.
 	Refused bool `json:"refused,omitempty"`
 	// Confined means that they run in namespaces of the child: without network, without
@@ -23,7 +24,7 @@ type Tools struct {
 
 // Paths returns the paths of the programs that are installed.
 func (t Tools) Paths() []string {
-	return slices.DeleteFunc([]string{t.LibreOffice, t.Tesseract, t.PDFToText, t.FFmpeg}, func(path string) bool { return path == "" })
+	return slices.DeleteFunc([]string{t.LibreOffice, t.Tesseract, t.PDFToText, t.FFmpeg, t.HEIF}, func(path string) bool { return path == "" })
 }
 
 // FindTools returns the programs that are installed.
@@ -36,7 +37,10 @@ func FindTools() Tools {
 		}
 		return ""
 	}
-	return Tools{LibreOffice: find("soffice", "libreoffice"), Tesseract: find("tesseract"), PDFToText: find("pdftotext"), FFmpeg: find("ffmpeg")}
+	return Tools{
+		LibreOffice: find("soffice", "libreoffice"), Tesseract: find("tesseract"), PDFToText: find("pdftotext"),
+		FFmpeg: find("ffmpeg"), HEIF: find("heif-convert", "heif-dec"),
+	}
 }
 
 // Missing returns the error of a document that cannot be read without a program.

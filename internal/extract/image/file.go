@@ -43,6 +43,10 @@ func open(mediaType string, data []byte) (*file, error) {
 		return f, err
 	case "image/tiff":
 		return f, f.openTIFF()
+	case "image/webp":
+		return f, f.openWebP()
+	case "image/bmp":
+		return f, f.openBMP()
 	default:
 		return nil, fmt.Errorf("%s is not a kind of picture", mediaType)
 	}
@@ -87,19 +91,25 @@ func (f *file) openJPEG() error {
 	if c, err := jpeg.DecodeConfig(bytes.NewReader(f.data)); err == nil && c.ColorModel == color.CMYKModel {
 		f.showable = false
 	}
-	if about.tags.orientation <= 1 {
-		return nil
+	if about.tags.orientation > 1 {
+		f.showable = false
+		f.decode = orient(f.decode, about.tags.orientation)
 	}
-	f.showable = false
-	decode := f.decode
-	f.decode = func(index int) (image.Image, error) {
+	return nil
+}
+
+// orient returns a decoder that turns the picture as its file states.
+func orient(decode func(int) (image.Image, error), orientation int) func(int) (image.Image, error) {
+	if orientation <= 1 {
+		return decode
+	}
+	return func(index int) (image.Image, error) {
 		img, err := decode(index)
 		if err == nil {
-			img = picture.Oriented(img, about.tags.orientation)
+			img = picture.Oriented(img, orientation)
 		}
 		return img, err
 	}
-	return nil
 }
 
 // shrink returns the factor by which both sides of a picture become smaller so that
