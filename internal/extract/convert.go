@@ -64,6 +64,12 @@ var conversions = map[string]conversion{
 
 // readByConversion reads a document of a format that only LibreOffice reads.
 func readByConversion(ctx context.Context, p *parser, s format.Source) (format.Result, error) {
+	if isMessage(s) {
+		s.MediaType = TypeMSG
+		r, err := readMSG(ctx, p, s)
+		r.Layout.MediaType = TypeMSG
+		return r, err
+	}
 	if s.Tools.LibreOffice == "" {
 		return format.Result{}, s.Tools.Missing(s.Kind, "LibreOffice", OfficePackages)
 	}

@@ -83,6 +83,17 @@ func isOldOffice(path string) (bool, error) {
 	return !ole.IsEncrypted(f), nil
 }
 
+// isMessage reports whether an older Office document is a message of Outlook with a wrong
+// name: the first bytes do not show all of them.
+func isMessage(s format.Source) bool {
+	f, err := os.Open(s.Path)
+	if err != nil {
+		return false // the reader reports it
+	}
+	defer f.Close()
+	return ole.IsMessage(f)
+}
+
 // decrypted returns the source with the content of an encrypted Office document, in a
 // file that remove removes. It returns other sources as they are.
 func decrypted(s format.Source) (plain format.Source, remove func(), err error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/image"
 	"github.com/cairn-rag/cairn/internal/extract/mail"
 	"github.com/cairn-rag/cairn/internal/extract/markdown"
+	"github.com/cairn-rag/cairn/internal/extract/outlook"
 	"github.com/cairn-rag/cairn/internal/extract/subtitle"
 	"github.com/cairn-rag/cairn/internal/extract/table"
 	"github.com/cairn-rag/cairn/internal/extract/text"
@@ -85,6 +86,10 @@ func readSubtitles(_ context.Context, _ *parser, s format.Source) (r format.Resu
 
 func readMail(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
 	return mail.Read(s)
+}
+
+func readMSG(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
+	return outlook.Read(s)
 }
 
 func readMHT(_ context.Context, _ *parser, s format.Source) (format.Result, error) {

@@ -31,7 +31,7 @@ func binaryType(name string, head []byte) string {
 			return ""
 		}
 		if m.Is("application/x-ole-storage") {
-			return oleType(name, found)
+			return oleType(name, head, found)
 		}
 	}
 	kind, _, _ := strings.Cut(found.String(), ";")
@@ -85,7 +85,7 @@ func nameOf(mediaType string) string {
 
 // oleType returns the type of an OLE file. An encrypted Office document of the newer
 // kind is one too.
-func oleType(name string, found *mimetype.MIME) string {
+func oleType(name string, head []byte, found *mimetype.MIME) string {
 	switch found.Extension() {
 	case ".doc":
 		return TypeDOC
@@ -94,10 +94,16 @@ func oleType(name string, found *mimetype.MIME) string {
 	case ".ppt":
 		return TypePPT
 	case ".msg":
-		return "application/vnd.ms-outlook"
+		return TypeMSG
 	}
-	return extensionIn(extension(name), "application/x-ole-storage", TypeDOC, TypeXLS, TypePPT, TypeDOCX, TypeXLSX, TypePPTX)
+	if bytes.Contains(head, outlookStream) {
+		return TypeMSG
+	}
+	return extensionIn(extension(name), "application/x-ole-storage", TypeMSG, TypeDOC, TypeXLS, TypePPT, TypeDOCX, TypeXLSX, TypePPTX)
 }
+
+// outlookStream begins the names of the streams of messages of Outlook, in UTF-16.
+var outlookStream = []byte("_\x00_\x00s\x00u\x00b\x00s\x00t\x00g\x001\x00.\x000\x00_\x00")
 
 // zipType distinguishes office documents from other archives by the names of their
 // first entries, then by the extension.

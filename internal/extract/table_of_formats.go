@@ -16,6 +16,7 @@ const (
 	TypeSubRip   = "application/x-subrip"
 	TypeMail     = "message/rfc822"
 	TypeMHT      = "multipart/related"
+	TypeMSG      = "application/vnd.ms-outlook"
 
 	TypeDOCX    = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 	TypePPTX    = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -79,6 +80,7 @@ var formats = []Format{
 	{MediaType: TypeWebVTT, Label: "VTT", Name: "a WebVTT subtitle file", Extensions: []string{"vtt"}, IsText: true, read: readSubtitles},
 	{MediaType: TypeSubRip, Label: "SRT", Name: "a SubRip subtitle file", Extensions: []string{"srt"}, IsText: true, read: readSubtitles},
 	{MediaType: TypeMail, Label: "EML", Name: "an e-mail message", Extensions: []string{"eml", "mbox"}, read: readMail},
+	{MediaType: TypeMSG, Label: "MSG", Name: "a message of Outlook (.msg)", Extensions: []string{"msg", "oft"}, MaxBytes: maxOffice, read: readMSG},
 	{MediaType: TypeMHT, Label: "MHT", Name: "a saved web page (MHT)", Extensions: []string{"mht", "mhtml"}, read: readMHT},
 
 	{MediaType: TypeDOCX, Label: "DOCX", Name: "a Word document (.docx)", Extensions: []string{"docx", "docm", "dotx", "dotm"}, MaxBytes: maxOffice, read: readOOXML},

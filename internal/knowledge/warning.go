@@ -16,6 +16,7 @@ const (
 	WarnSecondReader      WarningCode = "second_reader"         // the usual reader of the format had a fault
 	WarnFormulas          WarningCode = "formulas_not_computed" // formulas of a spreadsheet without a value
 	WarnPreview           WarningCode = "preview"               // the text is from the preview in the document
+	WarnAttachments       WarningCode = "attachments_not_read"  // attachments that are links or objects
 )
 
 // Warning is something that was read with doubt, so that the text may be wrong or

@@ -37,6 +37,24 @@ func IsEncrypted(r io.ReaderAt) bool {
 	return false
 }
 
+// IsMessage reports whether a file is the container of a message of Outlook.
+func IsMessage(r io.ReaderAt) bool {
+	head := make([]byte, len(signature))
+	if _, err := r.ReadAt(head, 0); err != nil || !IsContainer(head) {
+		return false
+	}
+	container, err := mscfb.New(r)
+	if err != nil {
+		return false
+	}
+	for _, f := range container.File {
+		if len(f.Path) == 0 && f.Name == "__properties_version1.0" {
+			return true
+		}
+	}
+	return false
+}
+
 // Decrypt returns the document in an encrypted container. Errors are
 // *knowledge.Error with code encrypted.
 func Decrypt(data []byte, password string) ([]byte, error) {
