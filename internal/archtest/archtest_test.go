@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	"internal/extract/html":      {"internal/knowledge", "internal/extract/charset", "internal/extract/hypertext", "internal/extract/markdown"},
 	"internal/extract/hypertext": {"internal/knowledge", "internal/extract/script", "internal/extract/table"},
 	"internal/extract/mail":      {"internal/knowledge", "internal/extract/charset", "internal/extract/format", "internal/extract/html", "internal/extract/text"},
-	"internal/extract/outlook":   {"internal/knowledge", "internal/extract/charset", "internal/extract/format", "internal/extract/mail"},
+	"internal/extract/outlook":   {"internal/knowledge", "internal/extract/charset", "internal/extract/format", "internal/extract/mail", "internal/extract/ole"},
 	"internal/extract/markdown":  {"internal/knowledge", "internal/extract/hypertext", "internal/extract/table"},
 	"internal/extract/container": {"internal/knowledge"},
 	"internal/extract/epub": {

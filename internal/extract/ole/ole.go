@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -22,10 +23,35 @@ const signature = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 // IsContainer reports whether a file that begins with head is an OLE container.
 func IsContainer(head []byte) bool { return bytes.HasPrefix(head, []byte(signature)) }
 
+// Open reads the directory of a container. It refuses a header that states more parts than
+// the file has, for which the library would take the memory.
+func Open(r io.ReaderAt) (*mscfb.Reader, error) {
+	const size, shift, directories, fats, miniFATs, moreFATs = 512, 30, 40, 44, 64, 72 // offsets in the header
+	header := make([]byte, size)
+	if _, err := r.ReadAt(header, 0); err != nil {
+		return nil, fmt.Errorf("read the header of a container: %w", err)
+	}
+	for _, at := range []int{directories, fats, miniFATs, moreFATs} {
+		parts := int64(binary.LittleEndian.Uint32(header[at:]))
+		end := parts<<min(binary.LittleEndian.Uint16(header[shift:]), 12) - 1 // of the parts, if nothing else is in the file
+		if parts == 0 {
+			continue
+		}
+		if _, err := r.ReadAt(make([]byte, 1), end); err != nil {
+			return nil, fmt.Errorf("the header of a container states %d parts: %w", parts, err)
+		}
+	}
+	container, err := mscfb.New(r)
+	if err != nil {
+		return nil, fmt.Errorf("open a container: %w", err)
+	}
+	return container, nil
+}
+
 // IsEncrypted reports whether an OLE container holds an encrypted document of the
 // newer formats (DOCX, PPTX, XLSX).
 func IsEncrypted(r io.ReaderAt) bool {
-	container, err := mscfb.New(r)
+	container, err := Open(r)
 	if err != nil {
 		return false
 	}
@@ -43,7 +69,7 @@ func IsMessage(r io.ReaderAt) bool {
 	if _, err := r.ReadAt(head, 0); err != nil || !IsContainer(head) {
 		return false
 	}
-	container, err := mscfb.New(r)
+	container, err := Open(r)
 	if err != nil {
 		return false
 	}
@@ -79,7 +105,7 @@ func Unpack(base string, object []byte) (name string, data []byte) {
 	case bytes.HasPrefix(object, []byte("%PDF-")):
 		return base + ".pdf", object
 	}
-	container, err := mscfb.New(bytes.NewReader(object))
+	container, err := Open(bytes.NewReader(object))
 	if err != nil {
 		return "", nil // damaged: the picture that stands for it is kept
 	}
@@ -160,7 +186,7 @@ func IsProtected(path string) bool {
 		return false
 	}
 	defer f.Close()
-	container, err := mscfb.New(f)
+	container, err := Open(f)
 	if err != nil {
 		return false
 	}

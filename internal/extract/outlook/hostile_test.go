@@ -16,6 +16,11 @@ func TestMessagesEndAsStated(t *testing.T) {
 		deep = offer(nil, outlooktest.Embedded).With("attach", attachment(map[uint32]any{0x3705: 5, 0x3701: deep}))
 	}
 	deep["__properties_version1.0"] = append(make([]byte, 8), deep["__properties_version1.0"].([]byte)...)
+	claims := func(at int) []byte {
+		data := append([]byte(nil), whole...)
+		copy(data[at:], "\xff\xff\xff\x00")
+		return data
+	}
 	for _, tc := range []struct {
 		behaviour string
 		data      []byte
@@ -25,6 +30,10 @@ func TestMessagesEndAsStated(t *testing.T) {
 		{"cut off in the header", whole[:100], knowledge.CodeCorrupt},
 		{"cut off", whole[:len(whole)/2], knowledge.CodeCorrupt},
 		{"without its last sector", whole[:len(whole)-512], knowledge.CodeCorrupt},
+		{"more directories than there is room for", claims(40), knowledge.CodeCorrupt},
+		{"more tables than there is room for", claims(44), knowledge.CodeCorrupt},
+		{"more small tables than there is room for", claims(64), knowledge.CodeCorrupt},
+		{"more tables of tables than there is room for", claims(72), knowledge.CodeCorrupt},
 		{"a compound file of another kind", outlooktest.Compound(storage{"WordDocument": []byte("text")}), knowledge.CodeCorrupt},
 		{"compressed text that is cut off", outlooktest.Compound(offer(map[uint32]any{0x1009: packed(`{\rtf1 The pump}`)[:20]}, outlooktest.Root)), knowledge.CodeCorrupt},
 		{"compressed text of an unknown kind", outlooktest.Compound(offer(map[uint32]any{0x1009: []byte("0000111122223333444")}, outlooktest.Root)), knowledge.CodeCorrupt},

@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/cairn-rag/cairn/internal/extract/charset"
+	"github.com/cairn-rag/cairn/internal/extract/ole"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/richardlehane/mscfb"
 )
@@ -33,7 +34,7 @@ type store struct {
 }
 
 func open(data []byte) (*store, error) {
-	c, err := mscfb.New(bytes.NewReader(data))
+	c, err := ole.Open(bytes.NewReader(data))
 	if err != nil {
 		return nil, damaged(err)
 	}
