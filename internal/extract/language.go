@@ -19,7 +19,7 @@ func typeByName(name string) string {
 	if ext == "" {
 		return ""
 	}
-	for _, kind := range []string{TypeText, TypeMarkdown, TypeHTML, TypeCSV, TypeTSV, TypeJSON, TypeNDJSON} {
+	for _, kind := range []string{TypeText, TypeMarkdown, TypeAsciiDoc, TypeLaTeX, TypeHTML, TypeCSV, TypeTSV, TypeJSON, TypeNDJSON} {
 		if extensionIn(ext, "", kind) != "" {
 			return kind
 		}
@@ -96,7 +96,7 @@ solidity sol
 sql sql ddl
 svelte svelte
 swift swift
-tex tex sty bib
+tex sty cls bib
 toml toml
 typescript ts tsx mts cts
 verilog v sv svh

@@ -3,10 +3,12 @@ package extract
 import (
 	"context"
 
+	"github.com/cairn-rag/cairn/internal/extract/asciidoc"
 	"github.com/cairn-rag/cairn/internal/extract/audio"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/html"
 	"github.com/cairn-rag/cairn/internal/extract/image"
+	"github.com/cairn-rag/cairn/internal/extract/latex"
 	"github.com/cairn-rag/cairn/internal/extract/mail"
 	"github.com/cairn-rag/cairn/internal/extract/markdown"
 	"github.com/cairn-rag/cairn/internal/extract/outlook"
@@ -56,6 +58,36 @@ func readMarkdown(_ context.Context, _ *parser, s format.Source) (r format.Resul
 		r.Layout.Title, r.Layout.Blocks = markdown.Read(t)
 	}
 	return r, err
+}
+
+func readAsciiDoc(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {
+	t, err := s.Text()
+	if err == nil {
+		d := asciidoc.Read(t)
+		r.Layout.Title, r.Layout.Blocks = d.Title, d.Blocks
+		describe(&r.Layout, d.Author, d.Includes)
+	}
+	return r, err
+}
+
+func readLaTeX(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {
+	t, err := s.Text()
+	if err == nil {
+		d := latex.Read(t)
+		r.Layout.Title, r.Layout.Blocks = d.Title, d.Blocks
+		describe(&r.Layout, d.Author, d.Includes)
+	}
+	return r, err
+}
+
+// describe adds the author of a text, and the warning of one that includes other files.
+func describe(l *knowledge.Layout, author string, includes int) {
+	if author != "" {
+		l.Metadata = map[string]string{"author": author}
+	}
+	if includes > 0 {
+		l.Warn(knowledge.WarnIncludes, nil, "the text includes %d other files, which were not read; send them too", includes)
+	}
 }
 
 func readHTML(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {

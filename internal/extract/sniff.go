@@ -105,7 +105,7 @@ func expectedType(name, declared string) string {
 		return byName
 	}
 	switch declared {
-	case TypeMarkdown, TypeHTML, TypeCSV, TypeTSV, TypeJSON, TypeNDJSON:
+	case TypeMarkdown, TypeAsciiDoc, TypeLaTeX, TypeHTML, TypeCSV, TypeTSV, TypeJSON, TypeNDJSON:
 		return declared
 	}
 	return ""
@@ -189,6 +189,10 @@ func textType(name, expected, text string) string {
 		return TypeMarkdown
 	case startsHTML(body):
 		return TypeHTML
+	case startsLaTeX(body):
+		return TypeLaTeX
+	case (expected == "" || expected == TypeText) && startsAsciiDoc(body):
+		return TypeAsciiDoc
 	case expected != "":
 		return expected
 	case hasExtension(name):

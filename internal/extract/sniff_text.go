@@ -11,11 +11,13 @@ import (
 )
 
 var (
-	subRip    = regexp.MustCompile(`^\d+[ \t]*\r?\n\d{1,2}:\d{2}:\d{2}[,.]\d{1,3} *--> *\d{1,2}:\d{2}:\d{2}`)
-	htmlStart = regexp.MustCompile(`^(?is)(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype\s+html|html)[\s>]`)
-	fragment  = regexp.MustCompile(`^(?i)<(?:head|body|div|p|h[1-6]|table|ul|ol|article|section|main|title|meta|link)[\s>]`)
-	xmlRoot   = regexp.MustCompile(`^(?s)(?:<!--.*?-->|\s)*<(?:!DOCTYPE\s|[A-Za-z_][\w.:-]*(?:\s[^>]*)?\sxmlns[=:])`)
-	headerRow = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*:`)
+	subRip     = regexp.MustCompile(`^\d+[ \t]*\r?\n\d{1,2}:\d{2}:\d{2}[,.]\d{1,3} *--> *\d{1,2}:\d{2}:\d{2}`)
+	htmlStart  = regexp.MustCompile(`^(?is)(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype\s+html|html)[\s>]`)
+	fragment   = regexp.MustCompile(`^(?i)<(?:head|body|div|p|h[1-6]|table|ul|ol|article|section|main|title|meta|link)[\s>]`)
+	xmlRoot    = regexp.MustCompile(`^(?s)(?:<!--.*?-->|\s)*<(?:!DOCTYPE\s|[A-Za-z_][\w.:-]*(?:\s[^>]*)?\sxmlns[=:])`)
+	latexStart = regexp.MustCompile(`^(?:%[^\n]*\n|\s)*\\(?:documentclass|documentstyle)\s*[\[{]`)
+	asciiDoc   = regexp.MustCompile(`^(?://[^\n]*\n|\s)*= \S[^\n]*\n(?:[^\n]+\n){0,8}?:!?[\w][\w-]*!?:(?:[ \t][^\n]*)?\r?(?:\n|$)`)
+	headerRow  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*:`)
 )
 
 // markedTextType returns the media type of a file that is text with a form of its own
@@ -67,6 +69,13 @@ func xmlType(name, expected, body string) string {
 		return TypeXML
 	}
 }
+
+// startsLaTeX reports whether body begins as a LaTeX document does.
+func startsLaTeX(body string) bool { return latexStart.MatchString(body) }
+
+// startsAsciiDoc reports whether body begins with the header of AsciiDoc: a title, and an
+// attribute.
+func startsAsciiDoc(body string) bool { return asciiDoc.MatchString(body) }
 
 // startsHTML reports whether body begins with an HTML page or a fragment of one.
 func startsHTML(body string) bool { return isPage(body) || fragment.MatchString(body) }

@@ -4,6 +4,8 @@ package extract
 const (
 	TypeText     = "text/plain"
 	TypeMarkdown = "text/markdown"
+	TypeAsciiDoc = "text/asciidoc"
+	TypeLaTeX    = "application/x-latex"
 	TypeHTML     = "text/html"
 	TypePDF      = "application/pdf"
 	TypeCSV      = "text/csv"
@@ -65,8 +67,10 @@ const maxOffice = 256 << 20
 // formats is the table of formats. A new format is a row here and a reader in a
 // package of its own.
 var formats = []Format{
-	{MediaType: TypeText, Label: "TXT", Name: "a text", Extensions: []string{"txt", "text", "log", "rst", "adoc", "asciidoc", "org"}, IsText: true, IsSafe: true, read: readPlain},
+	{MediaType: TypeText, Label: "TXT", Name: "a text", Extensions: []string{"txt", "text", "log", "rst", "org"}, IsText: true, IsSafe: true, read: readPlain},
 	{MediaType: TypeMarkdown, Label: "Markdown", Name: "a Markdown text", Extensions: []string{"md", "markdown", "mdown", "mkd", "mdx"}, IsText: true, read: readMarkdown},
+	{MediaType: TypeAsciiDoc, Label: "AsciiDoc", Name: "an AsciiDoc text", Extensions: []string{"adoc", "asciidoc", "asc"}, IsText: true, read: readAsciiDoc},
+	{MediaType: TypeLaTeX, Label: "LaTeX", Name: "a LaTeX text", Extensions: []string{"tex", "latex", "ltx"}, IsText: true, read: readLaTeX},
 	{MediaType: TypeHTML, Label: "HTML", Name: "a web page", Extensions: []string{"html", "htm", "xhtml"}, IsText: true, read: readHTML},
 	{MediaType: TypeCSV, Label: "CSV", Name: "a table (CSV)", Extensions: []string{"csv"}, IsText: true, read: readTable(0)},
 	{MediaType: TypeTSV, Label: "TSV", Name: "a table (TSV)", Extensions: []string{"tsv", "tab"}, IsText: true, read: readTable('\t')},

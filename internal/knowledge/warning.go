@@ -17,6 +17,7 @@ const (
 	WarnFormulas          WarningCode = "formulas_not_computed" // formulas of a spreadsheet without a value
 	WarnPreview           WarningCode = "preview"               // the text is from the preview in the document
 	WarnAttachments       WarningCode = "attachments_not_read"  // attachments that are links or objects
+	WarnIncludes          WarningCode = "includes_not_read"     // files that a text includes
 )
 
 // Warning is something that was read with doubt, so that the text may be wrong or
