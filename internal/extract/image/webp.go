@@ -19,8 +19,9 @@ const (
 
 // openWebP opens a WebP. The page of an animation is its first picture.
 func (f *file) openWebP() error {
-	original, about := f.data, webpAbout{}
-	f.data, about = still(f.data)
+	original := f.data
+	data, about := still(f.data)
+	f.data = data
 	err := f.single(webp.DecodeConfig, webp.Decode, about.tags.resolution)
 	if err != nil {
 		return err

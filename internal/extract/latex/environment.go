@@ -73,7 +73,7 @@ func (r *reader) begin(c *scanner, name string) {
 }
 
 // isPlacement reports whether an option says where a figure may stand.
-func isPlacement(option string) bool { return strings.Trim(option, "htbpHcst! ") == "" }
+func isPlacement(option string) bool { return strings.Trim(option, "htbpHcs! ") == "" }
 
 // code adds a listing. In a list it is a part of the item.
 func (r *reader) code(text string) {

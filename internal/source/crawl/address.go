@@ -53,8 +53,8 @@ func isVisitable(u *url.URL) bool {
 // hasNoText reports whether files with an extension hold no text to read.
 func hasNoText(extension string) bool {
 	switch extension {
-	case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg", ".ico", ".bmp", ".tif", ".tiff",
-		".mp3", ".mp4", ".m4a", ".m4v", ".wav", ".ogg", ".webm", ".avi", ".mov", ".mpg", ".mpeg", ".flac",
+	case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".heic", ".heif", ".svg", ".ico", ".bmp", ".tif", ".tiff",
+		".mp3", ".mp4", ".m4a", ".m4v", ".aac", ".wav", ".ogg", ".opus", ".webm", ".avi", ".mov", ".mpg", ".mpeg", ".flac",
 		".css", ".js", ".mjs", ".map", ".wasm", ".woff", ".woff2", ".ttf", ".otf", ".eot",
 		".zip", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".jar", ".whl", ".deb", ".rpm", ".apk",
 		".exe", ".dmg", ".msi", ".iso", ".img", ".bin", ".torrent", ".rss", ".atom":
