@@ -97,7 +97,8 @@ func (a *Documents) hear(ctx context.Context, v store.Version) (model.Transcript
 		return heard, err
 	case refused.Code == model.CodeTooLarge:
 		return a.hearParts(ctx, v)
-	case refused.Code == model.CodeTimeout: // a slow endpoint may still hear it in parts
+	case refused.Code == model.CodeTimeout, // a slow endpoint may still hear it in parts
+		refused.Code == model.CodeUnreadable && kind.MediaType == extract.TypeAAC: // not all know this kind, but all know that of the parts
 		if parts, err := a.hearParts(ctx, v); !knowledge.IsCode(err, knowledge.CodeNeedsComponent) {
 			return parts, err
 		}

@@ -201,6 +201,38 @@ func TestSlowModel(t *testing.T) {
 	}
 }
 
+// TestModelThatDoesNotKnowTheKind: AAC, which not every endpoint takes, is transcribed in
+// parts, which are MP3. A recording of another kind is damaged if it is refused.
+func TestModelThatDoesNotKnowTheKind(t *testing.T) {
+	t.Parallel()
+	const aac = "\xff\xf1\x50\x80\x01\x1f\xfc\x00\xff\xf1\x50\x80\x01\x1f\xfc\x00"
+	for name, tc := range map[string]struct {
+		file, content string
+		parts         []string
+		code          knowledge.Code // "" = it is published
+	}{
+		"AAC in parts":       {"talk.aac", aac, []string{"first"}, ""},
+		"AAC without ffmpeg": {"talk.aac", aac, nil, knowledge.CodeCorrupt},
+		"WAV":                {"talk.wav", wav, []string{"first"}, knowledge.CodeCorrupt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.Parser.Parts = tc.parts
+			f.Server.ScriptTranscriptions(modeltest.Reply{Status: 400, Body: `{"error":{"message":"Invalid file format."}}`})
+			in := f.Upload(tc.file, tc.content)
+			if tc.code == "" {
+				f.Publish(in)
+				return
+			}
+			_, err := do(f, f.Ingestion.PrepareDocument, ingestion.PrepareInput{StepInput: in})
+			f.Must(err)
+			_, err = do(f, f.Ingestion.ExtractDocument, ingestion.ExtractInput{StepInput: in})
+			f.FailedWith(err, tc.code, false)
+		})
+	}
+}
+
 func TestTranscriptBesideTheRecording(t *testing.T) {
 	t.Parallel()
 	given := func(f *fixture, text string) ingestion.StepInput {

@@ -204,6 +204,7 @@ var mayImport = map[string][]string{
 		"internal/knowledge", "internal/knowledge/knowledgetest", "internal/model", "internal/model/modeltest", "internal/record", "internal/retrieve", "internal/safedial", "internal/store", "internal/stream", "internal/telemetry",
 	},
 	"internal/extract/container/containertest": {},
+	"internal/extract/outlook/outlooktest":     {},
 	"internal/extract/extracttest":             {},
 	"internal/blob/blobtest":                   {"internal/blob", "internal/knowledge"},
 	"internal/index/indextest":                 {"internal/index", "internal/knowledge", "internal/knowledge/knowledgetest"},
