@@ -275,27 +275,3 @@ func isVerbatim(style string) bool {
 	name, _, _ = strings.Cut(name, "%")
 	return name == "source" || name == "listing" || name == "literal"
 }
-
-// literal reads a paragraph that is indented.
-func (r *reader) literal() {
-	first := r.at
-	var lines []string
-	for ; r.at < len(r.lines) && r.lines[r.at] != "" && r.lines[r.at] != "+"; r.at++ {
-		lines = append(lines, r.lines[r.at])
-	}
-	r.verbatim(lines, first)
-}
-
-// verbatim adds a listing, to the item of a list if it continues one.
-func (r *reader) verbatim(lines []string, first int) {
-	r.style = ""
-	if r.joined && len(r.list) > 0 {
-		r.joined = false
-		for _, line := range lines {
-			r.list = append(r.list, indent(len(r.marks))+line)
-		}
-		return
-	}
-	r.endList()
-	r.add(knowledge.Block{Kind: knowledge.BlockCode, Text: strings.TrimRight(strings.Join(lines, "\n"), "\n")}, first)
-}
