@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // readRTF returns the text of RTF. isHTML means that the RTF holds a page, which is then
@@ -36,7 +38,9 @@ type rtfReader struct {
 	fonts    map[int]uint32 // code pages
 	group    group
 	open     []group
-	skip     int // characters that stand for one of Unicode, still to come
+	skip     int  // characters that stand for one of Unicode, still to come
+	half     rune // the first half of a character of UTF-16, 0 if the last one is whole
+	usual    int  // the font of text that states none
 }
 
 func (r *rtfReader) read(data []byte) {
@@ -67,6 +71,7 @@ func (r *rtfReader) read(data []byte) {
 		}
 	}
 	r.flush()
+	r.endHalf()
 }
 
 // isShown reports whether text belongs to the result.
@@ -89,6 +94,7 @@ func (r *rtfReader) flush() {
 	if len(r.raw) == 0 {
 		return
 	}
+	r.endHalf()
 	page := r.fonts[r.group.font]
 	if page == 0 || r.group.isTag {
 		page = r.codePage
@@ -109,7 +115,35 @@ func isASCII(data []byte) bool {
 func (r *rtfReader) add(s string) {
 	r.flush()
 	if r.isShown() {
+		r.endHalf()
 		r.out.WriteString(s)
+	}
+}
+
+// unit adds a unit of UTF-16. Characters such as emoji have two, in words of their own.
+func (r *rtfReader) unit(u rune) {
+	r.flush()
+	switch whole := utf16.DecodeRune(r.half, u); {
+	case !r.isShown():
+	case whole != utf8.RuneError:
+		r.half = 0
+		r.out.WriteRune(whole)
+	case utf16.IsSurrogate(u) && u < secondHalves:
+		r.endHalf()
+		r.half = u
+	default:
+		r.add(string(u))
+	}
+}
+
+// secondHalves is the first unit of UTF-16 that is the second half of a character.
+const secondHalves = 0xdc00
+
+// endHalf marks half a character whose other half is missing.
+func (r *rtfReader) endHalf() {
+	if r.half != 0 {
+		r.out.WriteRune(utf8.RuneError)
+		r.half = 0
 	}
 }
 
@@ -192,12 +226,14 @@ func (r *rtfReader) word(word string, number int, isStated bool) {
 	r.flush()
 	switch word {
 	case "u":
-		r.add(string(rune(uint16(number))))
+		r.unit(rune(uint16(number)))
 		r.skip = r.group.unicode
 	case "uc":
 		r.group.unicode = min(max(number, 0), 10)
 	case "ansicpg":
 		r.codePage = uint32(max(number, 0))
+	case "deff":
+		r.usual, r.group.font = number, number
 	case "f":
 		r.group.font = number
 	case "fcharset":
@@ -217,6 +253,6 @@ func (r *rtfReader) word(word string, number int, isStated bool) {
 	case "v":
 		r.group.isSkipped = !r.isHTML && (!isStated || number != 0)
 	case "plain":
-		r.group.font = 0
+		r.group.font = r.usual
 	}
 }
