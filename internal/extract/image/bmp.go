@@ -3,6 +3,7 @@ package image
 import (
 	"encoding/binary"
 	"errors"
+	"image"
 
 	"golang.org/x/image/bmp"
 
@@ -19,7 +20,31 @@ func (f *file) openBMP() error {
 		return err
 	}
 	f.showable = false
+	decode := f.decode
+	f.decode = func(index int) (image.Image, error) {
+		img, err := decode(index)
+		return filled(img), err
+	}
 	return nil
+}
+
+// filled returns a picture as opaque if no pixel of it is seen: programs leave the alpha
+// of a BMP empty.
+func filled(img image.Image) image.Image {
+	p, ok := img.(*image.NRGBA)
+	if !ok {
+		return img
+	}
+	const bytesOfPixel = 4
+	for i := bytesOfPixel - 1; i < len(p.Pix); i += bytesOfPixel {
+		if p.Pix[i] != 0 {
+			return img
+		}
+	}
+	for i := bytesOfPixel - 1; i < len(p.Pix); i += bytesOfPixel {
+		p.Pix[i] = 0xff
+	}
+	return img
 }
 
 // bmpResolution returns the pixels of an inch that a BMP states, 0 if it does not.

@@ -105,6 +105,16 @@ func withMasks(p *stdimage.Gray) []byte {
 	return out
 }
 
+// withoutAlpha returns a BMP of 32 bits a pixel whose newer header allows for alpha, and
+// whose alpha is empty.
+func withoutAlpha(p *stdimage.Gray) []byte {
+	const size, pixels = 124, 14 + 124
+	old := withMasks(p)
+	out := append(append([]byte(nil), old[:14+40]...), make([]byte, size-40)...)
+	out[10], out[14], out[30] = pixels, size, 0
+	return append(out, old[14+40+12:]...)
+}
+
 func TestTextInNewerPictures(t *testing.T) {
 	t.Parallel()
 	fox := drawn("The quick brown fox")
@@ -124,6 +134,7 @@ func TestTextInNewerPictures(t *testing.T) {
 		{"BMP", "image/bmp", asBMP(t, fox)},
 		{"BMP with a gap", "image/bmp", withGap(asBMP(t, fox))},
 		{"BMP with masks", "image/bmp", withMasks(fox)},
+		{"BMP with an alpha that is empty", "image/bmp", withoutAlpha(fox)},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
