@@ -21,7 +21,8 @@ var dropped = map[string]int{
 	"providecommand": 2, "newenvironment": 3, "renewenvironment": 3, "newtheorem": 2, "DeclareMathOperator": 2, "hypersetup": 1, "lstset": 1,
 	"color": 1, "definecolor": 3, "newlength": 1, "graphicspath": 1, "geometry": 1, "pagenumbering": 1, "addcontentsline": 3, "cline": 1, "cmidrule": 1,
 	"thanks": 1, "rule": 2, "fontsize": 2, "selectlanguage": 1, "nocite": 1, "phantom": 1, "hphantom": 1, "vphantom": 1, "captionsetup": 1, "date": 1,
-	"includegraphics": 1, "theoremstyle": 1, "linespread": 1, "hyphenation": 1, "addbibresource": 1, "usetikzlibrary": 1, "def": 0,
+	"includegraphics": 1, "theoremstyle": 1, "linespread": 1, "hyphenation": 1, "addbibresource": 1, "usetikzlibrary": 1, "rowcolor": 1, "cellcolor": 1,
+	"rowcolors": 3, "arrayrulecolor": 1, "sisetup": 1, "usetheme": 1, "usecolortheme": 1, "titleformat": 5, "titlespacing": 4, "pgfplotsset": 1, "tikzset": 1, "let": 2, "def": 0,
 }
 
 // second are the commands of whose arguments only the last one is shown.
@@ -77,6 +78,9 @@ func (r *reader) command(c *scanner) {
 }
 
 func accented(letter, mark string) string {
+	if letter == "" { // it stands alone: \^{}
+		return map[string]string{accents["^"]: "^", accents["~"]: "~"}[mark]
+	}
 	letter = strings.NewReplacer("ı", "i", "ȷ", "j").Replace(letter)
 	first, rest := letter, ""
 	for i := range letter {
@@ -178,7 +182,22 @@ func (r *reader) other(c *scanner, name string) {
 		r.text.WriteString(strings.ReplaceAll(c.argument(), `\`, ""))
 	case "%", "$", "&", "#", "_", "{", "}":
 		r.text.WriteString(name)
+	case "bibitem":
+		r.item(c)
+	case "mintinline":
+		c.option()
+		c.argument()
+		r.verb(c)
+	case "framesubtitle":
+		r.end()
+		r.text.WriteString(r.inline(c.argument()))
+		r.end()
 	default:
+		if text, ok := quantity(c, name); ok {
+			r.text.WriteString(text)
+			return
+		}
+		c.overlay()
 		c.option()
 		if !c.done() && isLetter(name[0]) && c.s[c.at] != '{' {
 			c.spaces()

@@ -1,4 +1,4 @@
 // Package latex reads LaTeX: headings, lists, tables, listings and paragraphs, without
-// commands, comments and the preamble. Formulas become one line. Nothing is run and nothing
-// is included: macros of the text itself are not expanded.
+// commands, comments and the preamble. Formulas become one line. Commands that the text
+// defines are replaced by their texts, within bounds; nothing is run and nothing is included.
 package latex

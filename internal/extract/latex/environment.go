@@ -24,24 +24,12 @@ func (r *reader) begin(c *scanner, name string) {
 	case slices.Contains(drawnNames, plain):
 		c.until(end)
 	case slices.Contains(verbatimNames, plain):
-		if plain == "minted" {
-			c.option()
-			c.argument()
-		} else if strings.HasPrefix(c.rest(), "[") {
-			c.option()
-		}
-		r.end()
-		text := c.until(end)
-		_, afterLine, found := strings.Cut(text, "\n")
-		if first, _, _ := strings.Cut(text, "\n"); found && strings.TrimSpace(first) == "" {
-			text = afterLine
-		}
-		r.code(strings.TrimRight(text, " \t\n"))
+		r.listing(c, plain, end)
 	case slices.Contains(mathNames, plain):
 		if plain == "alignat" {
 			c.argument()
 		}
-		r.formula(c.until(end))
+		r.formula(c.environment(name))
 	case slices.Contains(tableNames, plain):
 		r.end()
 		for range 2 {
@@ -52,7 +40,7 @@ func (r *reader) begin(c *scanner, name string) {
 		}
 		c.option()
 		c.argument()
-		r.table(c.until(end))
+		r.table(c.environment(name))
 	case slices.Contains(listNames, plain):
 		c.option()
 		r.end()
@@ -60,6 +48,8 @@ func (r *reader) begin(c *scanner, name string) {
 			c.argument()
 		}
 		r.lists = append(r.lists, list{kind: plain})
+	case plain == "frame", plain == "block", plain == "alertblock", plain == "exampleblock":
+		r.slide(c, plain)
 	default:
 		r.end()
 		if name == "minipage" || name == "adjustbox" || name == "multicols" || name == "wrapfigure" || name == "spacing" {
@@ -68,6 +58,52 @@ func (r *reader) begin(c *scanner, name string) {
 		}
 		if title, ok := c.option(); ok && !isPlacement(title) {
 			r.text.WriteString(r.inline(title) + ". ")
+		}
+	}
+}
+
+// listing reads text that is shown as it is, and its caption.
+func (r *reader) listing(c *scanner, name, end string) {
+	r.end()
+	if name == "minted" || strings.HasPrefix(c.rest(), "[") {
+		options, _ := c.option()
+		if at := strings.Index(options, "caption="); at >= 0 {
+			title := &scanner{s: options, at: at + len("caption=")}
+			if strings.HasPrefix(title.rest(), "{") {
+				r.text.WriteString(r.inline(title.argument()))
+			} else {
+				r.text.WriteString(r.inline(title.until(",")))
+			}
+			r.end()
+		}
+	}
+	if name == "minted" {
+		c.argument()
+	}
+	text := c.until(end)
+	if first, after, found := strings.Cut(text, "\n"); found && strings.TrimSpace(first) == "" {
+		text = after
+	}
+	r.code(strings.TrimRight(text, " \t\n"))
+}
+
+// slide begins a slide of a presentation, or a box on one. Its title may be missing.
+func (r *reader) slide(c *scanner, name string) {
+	r.closeLists()
+	c.overlay()
+	for range 2 {
+		c.option()
+	}
+	for i := 0; i < 2 && strings.HasPrefix(strings.TrimLeft(c.rest(), " "), "{"); i++ {
+		title := strings.ReplaceAll(r.inline(c.argument()), "\n", " ")
+		switch {
+		case i == 0 && name == "frame":
+			r.add(knowledge.BlockHeading, levels["frametitle"], title)
+		default:
+			r.add(knowledge.BlockParagraph, 0, title)
+		}
+		if name != "frame" {
+			return
 		}
 	}
 }
@@ -99,8 +135,13 @@ func (r *reader) finish(name string) {
 
 // closeLists adds the lists that are open.
 func (r *reader) closeLists() {
-	r.end()
+	r.addItems()
 	r.lists = nil
+}
+
+// addItems adds the items that were read. The list goes on behind a table.
+func (r *reader) addItems() {
+	r.end()
 	if len(r.items) > 0 {
 		r.add(knowledge.BlockList, 0, strings.Join(r.items, "\n"))
 	}
@@ -110,6 +151,7 @@ func (r *reader) closeLists() {
 // item begins an item of a list.
 func (r *reader) item(c *scanner) {
 	r.end()
+	c.overlay()
 	if len(r.lists) == 0 {
 		r.lists = append(r.lists, list{kind: "itemize"})
 	}
@@ -133,19 +175,25 @@ func (r *reader) item(c *scanner) {
 }
 
 // rules are the commands between the rows of a table that draw lines.
-var rules = strings.NewReplacer(`\hline`, "", `\toprule`, "", `\midrule`, "", `\bottomrule`, "", `\endhead`, "", `\endfirsthead`, "", `\endfoot`, "", `\endlastfoot`, "")
+var rules = strings.NewReplacer(`\hline`, "", `\toprule`, "", `\midrule`, "", `\bottomrule`, "", `\endhead`, "", `\endfirsthead`, "", `\endfoot`, "", `\endlastfoot`, "", `\tabularnewline`, `\\`)
 
 // table reads the rows of a table.
 func (r *reader) table(s string) {
-	r.closeLists()
+	r.addItems()
 	t := table.Table{}
-	for _, line := range split(s, `\\`) {
+	for _, line := range split(rules.Replace(s), `\\`) {
 		if option, after, ok := strings.Cut(line, "]"); ok && strings.HasPrefix(option, "[") {
 			line = after
 		}
 		var cells []table.Cell
-		for _, cell := range split(rules.Replace(line), "&") {
+		for _, cell := range split(line, "&") {
 			cells = append(cells, r.cells(strings.TrimSpace(cell))...)
+		}
+		if r.isInline {
+			for _, cell := range cells {
+				r.text.WriteString(cell.Text + " ")
+			}
+			continue
 		}
 		t.Add(table.Row{Cells: cells})
 	}
@@ -182,8 +230,14 @@ func split(s, mark string) []string {
 			parts = append(parts, s[start:i])
 			start = i + len(mark)
 			i = start - 1
+		case strings.HasPrefix(s[i:], `\begin{`):
+			depth++
+			i += len(`\begin`) - 1
+		case strings.HasPrefix(s[i:], `\end{`):
+			depth--
+			i += len(`\end`) - 1
 		case s[i] == '\\':
-			i++
+			i += max(1, literal(s[i:]))
 		case s[i] == '{':
 			depth++
 		case s[i] == '}':

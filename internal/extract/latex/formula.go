@@ -2,6 +2,8 @@ package latex
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/extract/script"
 )
@@ -118,11 +120,28 @@ func (f *formulaReader) command() {
 		}
 	case "{", "}", "%", "$", "#", "_", "&", "|":
 		f.out.WriteString(name)
+	case "over":
+		below := formula(f.rest(), f.depth+1)
+		above := group(strings.TrimSpace(f.out.String()))
+		f.at = len(f.s)
+		f.out.Reset()
+		f.out.WriteString(above + "/" + group(below))
 	default: // sin, lim, and commands that are not known: their names are all that is known
-		f.out.WriteString(name)
-		if !f.done() && isLetter(f.s[f.at]) {
-			f.out.WriteByte(' ')
+		if text, ok := quantity(&f.scanner, name); ok {
+			name = text
 		}
+		f.word(name)
+	}
+}
+
+// word writes a name that must not grow together with the letters around it.
+func (f *formulaReader) word(name string) {
+	if last, _ := utf8.DecodeLastRuneInString(f.out.String()); unicode.IsLetter(last) || unicode.IsDigit(last) {
+		f.out.WriteByte(' ')
+	}
+	f.out.WriteString(name)
+	if next, _ := utf8.DecodeRuneInString(f.rest()); unicode.IsLetter(next) || unicode.IsDigit(next) || next == '\\' {
+		f.out.WriteByte(' ')
 	}
 }
 
@@ -134,6 +153,8 @@ func (f *formulaReader) styled(name string) {
 	switch argument := f.argument(); {
 	case strings.HasPrefix(name, "text"), name == "mbox":
 		f.out.WriteString(strings.ReplaceAll(argument, "$", ""))
+	case name == "operatorname":
+		f.word(formula(argument, f.depth+1))
 	default:
 		part := formula(argument, f.depth+1)
 		if len([]rune(part)) == 1 {

@@ -25,6 +25,8 @@ func Read(s string) Document {
 		preamble, body = "", s
 	}
 	body, _, _ = strings.Cut(body, `\end{document}`)
+	m := &macros{defined: map[string]macro{}}
+	preamble, body = m.expand(preamble, 0), m.expand(body, 0)
 	r.preamble(preamble)
 	r.read(body)
 	r.closeLists()
@@ -38,6 +40,7 @@ type reader struct {
 	lists    []list
 	items    []string
 	depth    int
+	isInline bool // tables are text, as in a cell
 }
 
 // list is a list that is open.
@@ -186,7 +189,7 @@ func (r *reader) formula(s string) {
 
 // inline returns a text without blocks on one line.
 func (r *reader) inline(s string) string {
-	inner := &reader{document: &Document{}, depth: r.depth}
+	inner := &reader{document: &Document{}, depth: r.depth, isInline: true}
 	inner.read(s)
 	inner.closeLists()
 	r.document.Includes += inner.document.Includes

@@ -1,6 +1,7 @@
 package latex
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -91,13 +92,20 @@ func (c *scanner) argument() string {
 	case '\\':
 		start := c.at
 		c.at++
-		c.command()
+		if name := c.command(); name != "" && isLetter(name[0]) {
+			defer c.spaces()
+		}
 		return c.s[start:c.at]
 	}
 	_, size := utf8.DecodeRuneInString(c.rest())
 	c.at += size
 	return c.s[c.at-size : c.at]
 }
+
+var overlay = regexp.MustCompile(`^<[0-9.+][0-9a-z.,+:|() -]*>`)
+
+// overlay skips the slides of a presentation on which something is shown: <2->.
+func (c *scanner) overlay() { c.at += len(overlay.FindString(c.rest())) }
 
 // closing returns where the bracket ends that is next, -1 if it does not. A text with very
 // many that do not is not searched again and again.
@@ -148,6 +156,24 @@ func (c *scanner) until(mark string) string {
 	return text
 }
 
+// environment reads an environment that has begun, with the ones of the same name in it.
+func (c *scanner) environment(name string) string {
+	begin, end := `\begin{`+name+`}`, `\end{`+name+`}`
+	rest, at := c.rest(), 0
+	for depth := 1; depth > 0; {
+		next := strings.Index(rest[at:], end)
+		if next < 0 {
+			at = len(rest)
+			break
+		}
+		depth += strings.Count(rest[at:at+next], begin) - 1
+		at += next + len(end)
+	}
+	text := rest[:at]
+	c.at += at
+	return strings.TrimSuffix(text, end)
+}
+
 // withoutComments returns a text without its comments. A line that is nothing else goes with
 // its end. Listings stay as they are.
 func withoutComments(s string) string {
@@ -182,6 +208,8 @@ var verbatimNames = []string{"verbatim", "Verbatim", "verbatim*", "lstlisting", 
 // literal returns how far the text of a command goes whose percent signs begin no comment,
 // 0 for other commands.
 func literal(s string) int {
+	const longest = 4096
+	s = s[:min(len(s), longest)]
 	for _, name := range []string{`\url{`, `\href{`, `\path{`} {
 		if rest, ok := strings.CutPrefix(s, name); ok {
 			return len(name) + strings.Index(rest, "}")
