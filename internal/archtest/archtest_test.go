@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"internal/confine":           {},
 	"internal/credential":        {"internal/knowledge", "internal/store"},
 	"internal/extract":           {"internal/confine", "internal/knowledge", "internal/process", "internal/extract/"},
-	"internal/extract/asciidoc":  {"internal/knowledge", "internal/extract/script", "internal/extract/table"},
+	"internal/extract/asciidoc":  {"internal/knowledge", "internal/extract/latex", "internal/extract/script", "internal/extract/table"},
 	"internal/extract/latex":     {"internal/knowledge", "internal/extract/script", "internal/extract/table"},
 	"internal/extract/audio":     {"internal/knowledge", "internal/extract/format"},
 	"internal/extract/charset":   {"internal/knowledge"},

@@ -25,6 +25,7 @@ func Read(s string) Document {
 		r.block()
 	}
 	r.endList()
+	r.addSource()
 	return r.document
 }
 
@@ -41,7 +42,9 @@ type reader struct {
 	first   int // line of the list
 	marks   []string
 	numbers []int
-	joined  bool // a plus continues the item of a list
+	joined  bool   // a plus continues the item of a list
+	quoted  string // source of a quotation, which follows it
+	inQuote bool   // between the lines around a quotation
 }
 
 func (r *reader) add(b knowledge.Block, first int) {
@@ -141,7 +144,7 @@ func (r *reader) block() {
 		r.delimited()
 	case styleLine.MatchString(line) && !strings.HasPrefix(line, "[["):
 		r.endList()
-		r.style = strings.ToLower(strings.Trim(line, "[]"))
+		r.setStyle(strings.Trim(line, "[]"))
 		r.at++
 	case styleLine.MatchString(line):
 		r.at++
@@ -177,7 +180,7 @@ func (r *reader) underlined() int {
 		return 0
 	}
 	line, below := []rune(r.lines[r.at]), r.lines[r.at+1]
-	if len(line) < 2 || below == "" || strings.Trim(below, below[:1]) != "" || strings.ContainsAny(string(line[0]), ".[*-|") || len(line)-len(below) > 1 || len(below)-len(line) > 1 {
+	if len(line) < 2 || len(below) < 2 || strings.Trim(below, below[:1]) != "" || strings.ContainsAny(string(line[0]), ".[*-|") || len(line)-len(below) > 1 || len(below)-len(line) > 1 {
 		return 0
 	}
 	return strings.Index("=-~^+", below[:1]) + 1
@@ -225,6 +228,9 @@ func (r *reader) text() string {
 	var b strings.Builder
 	for start := r.at; r.at < len(r.lines) && (r.at == start || !ends(r.lines[r.at])); r.at++ {
 		line := strings.TrimSpace(r.lines[r.at])
+		if r.at > start && len(r.list) > 0 && r.joined && isItem(line) {
+			break
+		}
 		if r.at > start && strings.HasPrefix(line, "include::") {
 			r.document.Includes++
 			continue
@@ -267,6 +273,9 @@ func (r *reader) paragraph() {
 	}
 	r.endList()
 	r.add(knowledge.Block{Kind: knowledge.BlockParagraph, Text: text}, first)
+	if !r.inQuote {
+		r.addSource()
+	}
 }
 
 // isVerbatim reports whether a style is one of text that is shown as it is.

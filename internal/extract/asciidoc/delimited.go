@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/cairn-rag/cairn/internal/extract/latex"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -28,9 +29,13 @@ func (r *reader) delimited() {
 		text := strings.Join(r.until(line), "\n")
 		if !strings.HasPrefix(r.style, "stem") && !strings.HasSuffix(r.style, "math") {
 			text = tag.ReplaceAllString(text, "")
+		} else if strings.Contains(text, `\`) {
+			text = latex.Formula(text)
 		}
 		r.style = ""
 		r.add(knowledge.Block{Kind: knowledge.BlockParagraph, Text: strings.TrimSpace(text)}, first)
+	case strings.HasPrefix(line, "____"):
+		r.quotation(line)
 	case line == "--" && isVerbatim(r.style):
 		r.verbatim(r.until(line), first)
 	default:

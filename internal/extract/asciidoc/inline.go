@@ -6,15 +6,16 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/cairn-rag/cairn/internal/extract/latex"
 	"github.com/cairn-rag/cairn/internal/extract/script"
 )
 
 var (
-	anchor     = regexp.MustCompile(`\[\[[^\]]*\]\]|\banchor:[^\[\s]*\[[^\]]*\]|\(\(\([^)]*\)\)\)|\bindexterm:\[[^\]]*\]`)
+	anchor     = regexp.MustCompile(`(?:\[\[[^\]]*\]\]|\banchor:[^\[\s]*\[[^\]]*\]|\(\(\([^)]*\)\)\)|\bindexterm:\[[^\]]*\]) ?`)
 	reference  = regexp.MustCompile(`<<#?([^,<>]+)(?:,\s*([^<>]+))?>>`)
-	link       = regexp.MustCompile(`\b((?:https?|ftp|irc|mailto|link|xref|image|icon|menu|kbd|btn|footnote|footnoteref|pass|stem|latexmath|asciimath|indexterm2):[^\s\[\]<>]*)\[((?:[^\]\\]|\\.)*)\]`)
+	link       = regexp.MustCompile(`\b((?:https?|ftp|irc|mailto|link|xref|image|icon|menu|kbd|btn|footnote|footnoteref|pass|stem|latexmath|asciimath|indexterm2):[^\s\[\]<>]*)\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]`)
 	indexed    = regexp.MustCompile(`\(\(([^()]+)\)\)`)
-	named      = regexp.MustCompile(`\{([\w-]+)\}`)
+	named      = regexp.MustCompile(`\\?\{([\w-]+)\}`)
 	role       = regexp.MustCompile(`\[[.#%\w" -]*\]([#*_` + "`" + `])`)
 	raised     = regexp.MustCompile(`\^([^\s^]+)\^`)
 	lowered    = regexp.MustCompile(`~([^\s~]+)~`)
@@ -68,6 +69,9 @@ func codeSpan(s string) (start, end int) {
 // plain returns text in which no code is without its marks.
 func (r *reader) plain(s string) string {
 	s = named.ReplaceAllStringFunc(s, func(name string) string {
+		if escaped, ok := strings.CutPrefix(name, `\`); ok {
+			return escaped
+		}
 		key := strings.ToLower(name[1 : len(name)-1])
 		if value, ok := r.attributes[key]; ok && r.inserted+len(value) < maxInserted {
 			r.inserted += len(value)
@@ -110,7 +114,11 @@ func linkText(found string) string {
 		if text == "" {
 			return ""
 		}
-		return " (" + text + ")"
+		return " (" + link.ReplaceAllStringFunc(text, linkText) + ")"
+	case "latexmath", "stem":
+		if kind == "latexmath" || strings.Contains(text, `\`) {
+			return latex.Formula(text)
+		}
 	case "menu":
 		return target + " > " + text
 	case "image", "icon", "https", "http", "ftp", "irc", "mailto", "link", "xref":
@@ -126,19 +134,29 @@ func linkText(found string) string {
 	return text
 }
 
-// withoutDouble removes pairs of a mark of two characters.
+// withoutDouble removes pairs of a mark of two characters around a text. Marks beside spaces
+// are none: C++ and C++.
 func withoutDouble(s, mark string) string {
-	parts := strings.Split(s, mark)
-	if len(parts) < 3 {
-		return s
-	}
 	var b strings.Builder
-	for i, part := range parts {
-		if i == len(parts)-1 && len(parts)%2 == 0 { // one without a partner
-			b.WriteString(mark)
+	for {
+		before, after, found := strings.Cut(s, mark)
+		if !found || after == "" {
+			break
 		}
-		b.WriteString(part)
+		inside, rest, closed := strings.Cut(after, mark)
+		if !closed {
+			break
+		}
+		b.WriteString(before)
+		if inside == "" || strings.TrimSpace(inside) != inside {
+			b.WriteString(mark)
+			s = after
+			continue
+		}
+		b.WriteString(inside)
+		s = rest
 	}
+	b.WriteString(s)
 	return b.String()
 }
 
@@ -153,7 +171,7 @@ func withoutMark(s string, mark rune) string {
 	begun := -1 // where the mark that is open is in out
 	for i, c := range runes {
 		switch {
-		case c != mark || i > 0 && runes[i-1] == '\\':
+		case c != mark || i > 0 && (runes[i-1] == '\\' || runes[i-1] == mark) || i+1 < len(runes) && runes[i+1] == mark:
 		case begun < 0 && !isWord(i-1) && !isSpace(i+1):
 			begun = len(out)
 		case begun >= 0 && !isSpace(i-1) && !isWord(i+1) && len(out) > begun+1:

@@ -55,12 +55,17 @@ func (r *reader) itemText(depth int) string {
 	var lines []string
 	for start := r.at; r.at < len(r.lines); r.at++ {
 		line := r.lines[r.at]
-		if ends(line) || (r.at > start || depth < 0) && (bullet.MatchString(line) || ordered.MatchString(line) || term.MatchString(line)) {
+		if ends(line) || (r.at > start || depth < 0) && isItem(line) {
 			break
 		}
 		lines = append(lines, strings.TrimSuffix(strings.TrimSpace(line), " +"))
 	}
 	return r.inline(strings.Join(lines, " "))
+}
+
+// isItem reports whether an item of a list begins with a line.
+func isItem(line string) bool {
+	return bullet.MatchString(line) || ordered.MatchString(line) || term.MatchString(line)
 }
 
 // kindOf returns the mark that the items of a numbered list share.

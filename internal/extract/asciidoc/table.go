@@ -78,7 +78,8 @@ func (r *reader) cells(cells []cell, line, separator string) []cell {
 		spec := []string{"", "", "", ""}
 		text := part
 		if i < len(parts)-1 {
-			if at := cellSpec.FindStringSubmatchIndex(part); at != nil {
+			// A letter between two marks is a text: |a|b.
+			if at := cellSpec.FindStringSubmatchIndex(part); at != nil && (i == 0 || at[0] > 0 || part != strings.TrimLeft(part, " \t")) {
 				spec, text = cellSpec.FindStringSubmatch(part), part[:at[0]]
 			}
 		}

@@ -75,21 +75,21 @@ func angle(s string) string {
 func unit(s string) string {
 	u := unitReader{}
 	for c := (&scanner{s: s}); !c.done(); {
-		switch b := c.s[c.at]; {
-		case b == '\\':
+		switch b := c.s[c.at]; b {
+		case '\\':
 			c.at++
 			u.command(c)
-		case b == '^' || b == '_':
+		case '^', '_':
 			c.at++
 			raise := script.Super
 			if b == '_' {
 				raise = script.Sub
 			}
 			u.out += raise(Formula(c.argument()))
-		case b == '.' || b == '~':
+		case '.', '~':
 			c.at++
 			u.next()
-		case b == '{' || b == '}' || b == ' ' || b == '\n' || b == '$':
+		case '{', '}', ' ', '\n', '$':
 			c.at++
 		default:
 			u.out += s[c.at : c.at+1]
