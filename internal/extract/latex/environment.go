@@ -180,7 +180,7 @@ var rules = strings.NewReplacer(`\hline`, "", `\toprule`, "", `\midrule`, "", `\
 // table reads the rows of a table.
 func (r *reader) table(s string) {
 	r.addItems()
-	t := table.Table{}
+	t, below := table.Table{}, map[int]int{} // rows that the cell of a column still covers
 	for _, line := range split(rules.Replace(s), `\\`) {
 		if option, after, ok := strings.Cut(line, "]"); ok && strings.HasPrefix(option, "[") {
 			line = after
@@ -189,6 +189,7 @@ func (r *reader) table(s string) {
 		for _, cell := range split(line, "&") {
 			cells = append(cells, r.cells(strings.TrimSpace(cell))...)
 		}
+		cover(cells, below)
 		if r.isInline {
 			for _, cell := range cells {
 				r.text.WriteString(cell.Text + " ")
@@ -200,10 +201,24 @@ func (r *reader) table(s string) {
 	r.document.Blocks = append(r.document.Blocks, t.Blocks()...)
 }
 
+// cover marks the empty cells below cells of several rows.
+func cover(cells []table.Cell, below map[int]int) {
+	for i := range cells {
+		cell := &cells[i]
+		if below[i] > 0 {
+			below[i]--
+			cell.Covered = cell.Covered || cell.Text == ""
+		}
+		if cell.Rows > 1 && !cell.Covered {
+			below[i] = cell.Rows - 1
+		}
+	}
+}
+
 // cells returns a cell, and those that it covers.
 func (r *reader) cells(s string) []table.Cell {
 	const maxSpan = 100
-	width := 1
+	width, rows := 1, 1
 	if rest, ok := strings.CutPrefix(s, `\multicolumn`); ok {
 		c := &scanner{s: rest}
 		if n, err := strconv.Atoi(strings.TrimSpace(c.argument())); err == nil {
@@ -212,8 +227,15 @@ func (r *reader) cells(s string) []table.Cell {
 		c.argument()
 		s = c.argument()
 	}
+	if rest, ok := strings.CutPrefix(strings.TrimSpace(s), `\multirow`); ok {
+		c := &scanner{s: rest}
+		c.option()
+		if n, err := strconv.Atoi(strings.TrimSpace(c.argument())); err == nil {
+			rows = min(max(n, 1), maxSpan)
+		}
+	}
 	cells := make([]table.Cell, width)
-	cells[0] = table.Cell{Text: r.inline(s), Columns: width}
+	cells[0] = table.Cell{Text: r.inline(s), Columns: width, Rows: rows}
 	for i := range cells[1:] {
 		cells[i+1].Covered = true
 	}

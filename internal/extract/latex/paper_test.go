@@ -46,6 +46,7 @@ func TestPartsOfPapers(t *testing.T) {
 		{"rows that end by name", `\begin{tabular}{l}A & B \tabularnewline\hline C & D \\ \rowcolor{gray} E & F \end{tabular}`, "table: | A | B |\n    | --- | --- |\n    | C | D |\n    | E | F |\n"},
 		{"a table in a cell", `\begin{tabular}{ll}a & \begin{tabular}{l}b\\c\end{tabular} \\ d & \shortstack{e\\f} \end{tabular}`, "table: | a | b c |\n    | --- | --- |\n    | d | e f |\n"},
 		{"marks in code in a cell", `\begin{tabular}{ll}\verb|a&b| & \url{x&y} \\ 1 & 2 \end{tabular}`, "table: | a&b | x&y |\n    | --- | --- |\n    | 1 | 2 |\n"},
+		{"cells of several rows", `\begin{tabular}{lll}Pump & Size & Price \\ \multirow{2}{*}{HX4} & S & 400 \\ & M & 500 \\ \multirow[t]{2}{3cm}{\textbf{HX5}} & S & 1 \\ HX6 & M & 2\end{tabular}`, "table: | Pump | Size | Price |\n    | --- | --- | --- |\n    | HX4 | S | 400 |\n    | HX4 | M | 500 |\n    | HX5 | S | 1 |\n    | HX6 | M | 2 |\n"},
 		{"a table in a list", `\begin{enumerate}\item a \begin{tabular}{ll}b & c\\d & e\end{tabular}\item f\end{enumerate}`, "list: 1. a\ntable: | b | c |\n    | --- | --- |\n    | d | e |\nlist: 2. f\n"},
 		{"formulas in formulas", `\begin{equation*}a \begin{equation*}b\end{equation*} c\end{equation*} d`, "paragraph: a [b] c\nparagraph: d\n"},
 		{"fractions of an older kind", `${a + b \over c}$ and $x\cos y$ and $\sin\theta$`, "paragraph: (a + b)/c and x cos y and sin θ\n"},
