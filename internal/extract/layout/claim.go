@@ -32,13 +32,11 @@ func (g *grid) pieces(l Line) []piece {
 		if i < len(l.Words) && cell(l.Words[i]) == cell(l.Words[start]) {
 			continue
 		}
-		if p := (piece{l, cell(l.Words[start])}); start > 0 || i < len(l.Words) {
+		p := piece{l, cell(l.Words[start])}
+		if start > 0 || i < len(l.Words) {
 			p.line = l.part(start, i)
-			out = append(out, p)
-		} else {
-			out = append(out, p)
 		}
-		start = i
+		out, start = append(out, p), i
 	}
 	return out
 }
@@ -47,12 +45,11 @@ func (g *grid) pieces(l Line) []piece {
 // label to a number.
 func withoutLeader(l Line) Line {
 	first, end := 0, len(l.Words)
-	runes := []rune(l.Text)
-	leads := func(w Word) bool { return isLeader(l, string(runes[w.Start:w.End])) }
-	for first < end && leads(l.Words[first]) {
+	texts := l.wordTexts()
+	for first < end && isLeader(l, texts[first]) {
 		first++
 	}
-	for first < end && leads(l.Words[end-1]) {
+	for first < end && isLeader(l, texts[end-1]) {
 		end--
 	}
 	switch {

@@ -111,11 +111,7 @@ func codeBlock(lines []Line) knowledge.Block {
 		s, indent := inGrid(row, left, wide)
 		text.WriteString(s)
 		n := utf8.RuneCountInString(s)
-		box := row[0].Box
-		for _, l := range row[1:] {
-			box = box.Union(l.Box)
-		}
-		b.Lines = append(b.Lines, knowledge.Line{Start: at + indent, End: at + n, Page: row[0].Page, Box: box})
+		b.Lines = append(b.Lines, knowledge.Line{Start: at + indent, End: at + n, Page: row[0].Page, Box: boxOf(row)})
 		at += n
 	}
 	b.Text = text.String()
@@ -193,9 +189,8 @@ func inGrid(row []Line, left, wide float64) (text string, indent int) {
 			put(l.Text, l.Box.X1)
 			continue
 		}
-		runes := []rune(l.Text)
-		for _, w := range l.Words {
-			put(string(runes[w.Start:w.End]), w.X1)
+		for i, text := range l.wordTexts() {
+			put(text, l.Words[i].X1)
 		}
 	}
 	return b.String(), indent

@@ -3,7 +3,6 @@ package layout
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -57,7 +56,7 @@ func entriesAt(lines []Line, titled bool) int {
 		page, ok := 0, hasLeader(text)
 		if !ok && titled {
 			if m := pageBehind.FindStringSubmatch(text); m != nil {
-				page = pageNumber(m[2])
+				page, _ = plainNumber(m[2]) // 0 for a Roman one
 				ok = page >= last
 			}
 		}
@@ -123,15 +122,6 @@ func textOf(row []Line) string {
 	return strings.Join(texts, " ")
 }
 
-// pageNumber returns the number of a page, -1 for a Roman one.
-func pageNumber(s string) int {
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
 // contentsBlock returns the block of the entries of a table of contents: a line for each,
 // with one sign for the leaders.
 func contentsBlock(lines []Line) knowledge.Block {
@@ -155,13 +145,9 @@ func contentsBlock(lines []Line) knowledge.Block {
 			s = m[1] + " … " + m[2]
 		}
 		open = m == nil && !pageBehind.MatchString(s)
-		box := row[0].Box
-		for _, l := range row[1:] {
-			box = box.Union(l.Box)
-		}
 		n := utf8.RuneCountInString(s)
 		text.WriteString(s)
-		b.Lines = append(b.Lines, knowledge.Line{Start: at, End: at + n, Page: row[0].Page, Box: box})
+		b.Lines = append(b.Lines, knowledge.Line{Start: at, End: at + n, Page: row[0].Page, Box: boxOf(row)})
 		at += n
 	}
 	b.Text = text.String()

@@ -12,9 +12,9 @@ import (
 // addMoving adds to the candidates for furniture what repeats at the edges of the text of
 // pages, outside of the margins too: numbers of pages right below a text of any length,
 // and headers that stand low. On at least three pages it is the outermost row that is not
-// furniture already. A text that is not repeated is never one of them.
-func addMoving(lines []Line, candidates map[int]bool) {
-	largest := headingRatio * typographyOf(lines).body
+// furniture already. A text that is not repeated is never one of them, nor is one that is
+// larger.
+func addMoving(lines []Line, candidates map[int]bool, largest float64) {
 	open := map[spot][]*chain{}
 	var all []*chain
 	rows := map[int][]int{} // the row of a line, by its index

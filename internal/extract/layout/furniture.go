@@ -53,8 +53,9 @@ func furnish(lines []Line, sizes []knowledge.PageSize) {
 	for _, s := range sizes {
 		heights[s.Page] = s.Height
 	}
-	candidates := repeatedLines(lines, heights)
-	addMoving(lines, candidates)
+	largest := headingRatio * typographyOf(lines).body
+	candidates := repeatedLines(lines, heights, largest)
+	addMoving(lines, candidates, largest)
 	keepTables(lines, candidates)
 	var found []int
 	start := 0
@@ -74,9 +75,8 @@ func furnish(lines []Line, sizes []knowledge.PageSize) {
 }
 
 // repeatedLines returns which lines in the margins are repeated, or are furniture
-// by their role.
-func repeatedLines(lines []Line, heights map[int]float64) map[int]bool {
-	largest := headingRatio * typographyOf(lines).body
+// by their role. Larger ones are left out.
+func repeatedLines(lines []Line, heights map[int]float64, largest float64) map[int]bool {
 	found, open := map[int]bool{}, map[spot][]*chain{}
 	var all []*chain
 	for i, l := range lines {

@@ -12,16 +12,12 @@ func lay(rows []visualRow, columns []span, groups [][2]int, labels []visualRow) 
 	for i := 1; i < len(groups); i++ {
 		g.ys = append(g.ys, (rows[groups[i][0]-1].middle()+rows[groups[i][0]].middle())/2)
 	}
-	last := rows[len(rows)-1]
+	end := len(columns)
+	lowest := rows[len(rows)-1]
+	g.xs, g.ys = append(g.xs, columns[end-1].to+1), append(g.ys, lowest.middle()+lowest.tall)
 	for _, r := range rows {
 		for _, w := range r.words {
-			g.xs[0] = math.Min(g.xs[0], w.x1-1)
-		}
-	}
-	g.xs, g.ys = append(g.xs, columns[len(columns)-1].to+1), append(g.ys, last.middle()+last.tall)
-	for _, r := range rows {
-		for _, w := range r.words {
-			g.xs[len(g.xs)-1] = math.Max(g.xs[len(g.xs)-1], w.x2+1)
+			g.xs[0], g.xs[end] = math.Min(g.xs[0], w.x1-1), math.Max(g.xs[end], w.x2+1)
 		}
 	}
 	sets := newSets(len(columns) * len(groups))

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"math"
+	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -85,6 +86,29 @@ func Overlap(a1, a2, b1, b2 float64) float64 {
 func Beside(a, b Line) bool {
 	x, y := Upright(a.Box, a.Turned), Upright(b.Box, b.Turned)
 	return a.Page == b.Page && a.Turned == b.Turned && y.X1 >= x.X2-1 && Overlap(x.Y1, x.Y2, y.Y1, y.Y2) > .5
+}
+
+// wordTexts returns the texts of the words of a line.
+func (l Line) wordTexts() []string {
+	part := func(w Word) string { return l.Text[w.Start:w.End] }
+	if utf8.RuneCountInString(l.Text) < len(l.Text) {
+		runes := []rune(l.Text)
+		part = func(w Word) string { return string(runes[w.Start:w.End]) }
+	}
+	texts := make([]string, len(l.Words))
+	for i, w := range l.Words {
+		texts[i] = part(w)
+	}
+	return texts
+}
+
+// boxOf returns the box around lines, of which there is one at least.
+func boxOf(lines []Line) knowledge.Box {
+	box := lines[0].Box
+	for _, l := range lines[1:] {
+		box = box.Union(l.Box)
+	}
+	return box
 }
 
 // part returns a line with the words from start to end.

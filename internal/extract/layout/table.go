@@ -20,18 +20,13 @@ type row struct {
 	header  bool // all of them are headers
 }
 
-// tableAt returns the rows of the table that begins with the first of lines and
-// the number of lines in them, or none if no table begins there.
+// tableAt returns the rows of the table that begins with the first of lines and the
+// number of lines in them, or none if no table begins there. A table of one column, or of
+// one row, only arranges text on the page.
 func tableAt(lines []Line) (rows []row, count int) {
-	if lines[0].Role.Table != 0 {
-		return statedTable(lines)
+	if lines[0].Role.Table == 0 {
+		return nil, 0
 	}
-	return nil, 0
-}
-
-// statedTable returns the rows of a table that the file states. A table of one
-// column, or of one row, only arranges text on the page.
-func statedTable(lines []Line) (rows []row, count int) {
 	for count < len(lines) && lines[count].Role.Table == lines[0].Role.Table {
 		count++
 	}

@@ -34,22 +34,20 @@ func findCell(blocks []knowledge.Block, cell string, at, from int) (block, start
 // findName returns where the text of a cell stands as a part of the name of a column,
 // behind the last one that was found if it can be.
 func findName(blocks []knowledge.Block, cell string, last [2]int) (block, start, end int) {
-	for i, b := range blocks {
-		if b.Header == "" {
+	i := slices.IndexFunc(blocks, func(b knowledge.Block) bool { return b.Header != "" })
+	if i < 0 {
+		return 0, -1, 0
+	}
+	names, _, _ := strings.Cut(blocks[i].Text, "\n")
+	cell = strings.ReplaceAll(cell, bar, `\`+bar)
+	for _, from := range []int{last[1], 0} {
+		if from > len(names) || last[0] != i && from > 0 {
 			continue
 		}
-		names, _, _ := strings.Cut(b.Text, "\n")
-		cell = strings.ReplaceAll(cell, bar, `\`+bar)
-		for _, from := range []int{last[1], 0} {
-			if from > len(names) || last[0] != i && from > 0 {
-				continue
-			}
-			k := strings.Index(names[from:]+" ", cell+" ")
-			if k >= 0 && strings.HasSuffix(names[:from+k], " ") {
-				return i, from + k, from + k + len(cell)
-			}
+		k := strings.Index(names[from:]+" ", cell+" ")
+		if k >= 0 && strings.HasSuffix(names[:from+k], " ") {
+			return i, from + k, from + k + len(cell)
 		}
-		return 0, -1, 0
 	}
 	return 0, -1, 0
 }

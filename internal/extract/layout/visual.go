@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 const (
@@ -117,13 +116,8 @@ func wordsOf(l Line, number int) []placedWord {
 		return []placedWord{{l.upbox.X1, l.upbox.X2, l.Text, l.Bold, number}}
 	}
 	words := make([]placedWord, len(l.Words))
-	part := func(w Word) string { return l.Text[w.Start:w.End] }
-	if utf8.RuneCountInString(l.Text) < len(l.Text) {
-		runes := []rune(l.Text)
-		part = func(w Word) string { return string(runes[w.Start:w.End]) }
-	}
-	for i, w := range l.Words {
-		words[i] = placedWord{w.X1, w.X2, part(w), l.Bold, number}
+	for i, text := range l.wordTexts() {
+		words[i] = placedWord{l.Words[i].X1, l.Words[i].X2, text, l.Bold, number}
 	}
 	return words
 }
