@@ -15,14 +15,17 @@ func (d Document) withTables(lines []Line) []Line {
 	out := make([]Line, 0, len(lines))
 	for _, page := range pagesOf(lines) {
 		drawing := d.Drawings[page[0].Page]
+		down := map[int][]rule{} // lines and edges down the page, by direction
 		for _, turned := range directions(page) {
-			for _, g := range ruledGrids(drawing, turned) {
+			across, sides := rulesOf(drawing, turned)
+			for _, g := range ruledGrids(across, sides) {
 				if claimed, ok := g.claim(page, turned, number+1); ok {
 					page = claimed
 					number++
 				}
 			}
-			for _, g := range openGrids(page, drawing, turned) {
+			across, down[turned] = hints(drawing, turned, across, sides)
+			for _, g := range openGrids(page, across, down[turned], turned) {
 				if claimed, ok := g.claim(page, turned, number+1); ok {
 					page = claimed
 					number++
@@ -33,7 +36,7 @@ func (d Document) withTables(lines []Line) []Line {
 		for _, l := range page {
 			if t := l.Role.Table; t > 0 && !l.claimed && !seen[t] {
 				seen[t] = true
-				placeStated(page, drawing, t)
+				placeStated(page, down[l.Turned], t)
 			}
 		}
 		out = append(out, page...)
@@ -52,11 +55,11 @@ func directions(page []Line) []int {
 	return list
 }
 
-// ruledGrids returns the grids that a drawing shows, the smallest first, because a table
-// may be in a frame.
-func ruledGrids(d Drawing, turned int) []*grid {
+// ruledGrids returns the grids that lines draw, the smallest first, because a table may be
+// in a frame.
+func ruledGrids(across, down []rule) []*grid {
 	var grids []*grid
-	for _, m := range meshes(rulesOf(d, turned)) {
+	for _, m := range meshes(across, down) {
 		if g := gridOf(m); g != nil {
 			grids = append(grids, g)
 		}

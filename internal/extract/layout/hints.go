@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// hints returns the lines of a drawing and the edges of its areas.
-func hints(d Drawing, turned int) (across, down []rule) {
-	across, down = rulesOf(d, turned)
+// hints adds the edges of the areas of a drawing, and the ends of its rows, to its lines.
+func hints(d Drawing, turned int, across, down []rule) (allAcross, allDown []rule) {
 	if len(d.Fills)+len(d.Rules) > maxRules {
 		return across, down
 	}

@@ -6,10 +6,9 @@ import (
 )
 
 // openGrids returns the grids of the tables of a page that show in the places of their
-// words, and in lines and areas that enclose no cells.
-func openGrids(page []Line, d Drawing, turned int) []*grid {
-	f := finder{rows: visualRows(page, turned), budget: maxLooks}
-	f.across, f.down = hints(d, turned)
+// words, and in lines and edges of areas that enclose no cells.
+func openGrids(page []Line, across, down []rule, turned int) []*grid {
+	f := finder{rows: visualRows(page, turned), across: across, down: down, budget: maxLooks}
 	for _, c := range candidates(f.rows) {
 		for _, part := range f.apart(c[0], c[1]) {
 			f.find(part[0], part[1])

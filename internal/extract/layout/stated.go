@@ -8,8 +8,8 @@ import (
 
 // placeStated corrects the columns of a table that the file states. pdfium leaves out the
 // empty cells of a tagged table, so that the cells behind them seem to be in the columns
-// before. The places of the words show the columns.
-func placeStated(page []Line, d Drawing, number int) {
+// before. The places of the words show the columns, and so do the lines down the page.
+func placeStated(page []Line, down []rule, number int) {
 	var lines []*Line
 	for i := range page {
 		if page[i].Role.Table == number {
@@ -22,7 +22,6 @@ func placeStated(page []Line, d Drawing, number int) {
 		most = max(most, c.role.Column+max(1, c.role.Columns))
 	}
 	rows := visualRowsOf(page, lines[0].Turned, func(l Line) bool { return l.Role.Table == number })
-	_, down := hints(d, lines[0].Turned)
 	columns := joinSigns(columnsIn(rows, inside(down, rows), true), rows)
 	if len(columns) < max(most, 2) || !placeCells(cells, columns) {
 		return
