@@ -42,18 +42,27 @@ func (t textPage) font(index int) (f typeface, err error) {
 		m := t.lib.floats(6)
 		f.size *= math.Hypot(m[2], m[3])
 	}
-	const nameBytes = 256
-	flags := t.lib.scratch + nameBytes
-	n, err := t.lib.number("FPDFText_GetFontInfo", t.handle, uint64(index), t.lib.scratch, nameBytes, flags)
+	name, flags, err := t.fontInfo(index)
 	if err != nil {
 		return f, err
 	}
-	info := t.lib.bytes(nameBytes + 4)
-	if n > 0 {
-		name := strings.ToLower(string(info[:min(n, nameBytes)]))
-		f.bold, f.mono = boldFont(name, info[nameBytes:]), monoFont(name, info[nameBytes:])
+	if name != "" {
+		name = strings.ToLower(name)
+		f.bold, f.mono = boldFont(name, flags), monoFont(name, flags)
 	}
 	return f, nil
+}
+
+// fontInfo returns the name of a character's font, "" if it has none, and its flags, little
+// endian.
+func (t textPage) fontInfo(index int) (name string, flags []byte, err error) {
+	const nameBytes = 256
+	n, err := t.lib.number("FPDFText_GetFontInfo", t.handle, uint64(index), t.lib.scratch, nameBytes, t.lib.scratch+nameBytes)
+	if err != nil {
+		return "", nil, err
+	}
+	info := t.lib.bytes(nameBytes + 4)
+	return string(info[:min(max(n, 0), nameBytes)]), info[nameBytes:], nil
 }
 
 // thickened reports whether the outline of a character is drawn too, as programs do for

@@ -4,13 +4,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/extract/layout"
+	"github.com/cairn-rag/cairn/internal/extract/script"
 )
 
 // pageLine is a line with what glueing it to another one needs.
 type pageLine struct {
 	layout.Line
-	base         glyph    // whose font and height are of the line
-	begins, ends position // of its first and last character
+	base         glyph           // whose font and height are of the line
+	begins, ends script.Position // of its first and last character
 }
 
 // lineList is the lines of a page so far.
@@ -38,16 +39,16 @@ func (t textPage) appendLine(list *lineList, l pageLine) error {
 	}
 	space := true
 	switch {
-	case own != level:
-		setText(&l.Line, own.in(l.Text))
+	case own != script.OnLine:
+		setText(&l.Line, written(l.Text, own))
 		l.ends, space = own, false
-	case first != level: // a mark before the text of its note
-		setText(last, first.in(last.Text))
+	case first != script.OnLine: // a mark before the text of its note
+		setText(last, written(last.Text, first))
 		last.Size, last.Bold = l.Size, l.Bold
 		list.last.base = l.base
-	case l.begins != level:
+	case l.begins != script.OnLine:
 		space = false
-	case list.last.ends != level:
+	case list.last.ends != script.OnLine:
 		space = gapOf(*last, l.Line) > leastSpace*height(layout.Upright(l.Box, l.Turned))
 	}
 	*last = glue(*last, l.Line, space)
@@ -60,9 +61,9 @@ func (t textPage) appendLine(list *lineList, l pageLine) error {
 const leastSpace = .12
 
 // relative returns the position of a line beside a glyph of the line before it.
-func (t textPage) relative(l pageLine, base glyph) (position, error) {
+func (t textPage) relative(l pageLine, base glyph) (script.Position, error) {
 	if !isSmall(l.base, base, l.Turned) || utf8.RuneCountInString(l.Text) > longestScript {
-		return level, nil
+		return script.OnLine, nil
 	}
 	return t.positionOf(l.base, base, l.Turned)
 }

@@ -112,6 +112,15 @@ func (l *library) floats(n int) [6]float64 {
 	return out
 }
 
+// words reads n unsigned numbers of 32 bits, four at most, from the scratch space.
+func (l *library) words(n int) [4]uint32 {
+	var out [4]uint32
+	for i := range n {
+		out[i], _ = l.module.Memory().ReadUint32Le(uint32(l.scratch) + uint32(4*i)) // the range is within the allocated scratch space
+	}
+	return out
+}
+
 // doubles reads two numbers of 64 bits from the scratch space.
 func (l *library) doubles() (a, b float64) {
 	a, _ = l.module.Memory().ReadFloat64Le(uint32(l.scratch)) // within the allocated scratch space

@@ -22,7 +22,7 @@ func (t textPage) meaningful(glyphs []glyph) (kept []glyph, unknown int, err err
 		if !g.unknown {
 			continue
 		}
-		name, err := t.fontName(g.index)
+		name, _, err := t.fontInfo(g.index)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -69,16 +69,6 @@ func (t textPage) addControls(glyphs []glyph, of []*sample) error {
 		last.all += int(unknown)
 	}
 	return nil
-}
-
-// fontName returns the name of a character's font.
-func (t textPage) fontName(index int) (string, error) {
-	const room = 256
-	n, err := t.lib.number("FPDFText_GetFontInfo", t.handle, uint64(index), t.lib.scratch, room, t.lib.scratch+room)
-	if err != nil {
-		return "", err
-	}
-	return string(t.lib.bytes(min(max(n, 0), room))), nil
 }
 
 // sample is the text of a font on a page.

@@ -199,9 +199,8 @@ func (l *library) drawMode(object uint64) (fill, stroke bool, err error) {
 	if err != nil || ok == 0 {
 		return false, false, err
 	}
-	mode, _ := l.module.Memory().ReadUint32Le(uint32(l.scratch)) // within the scratch space, as the next
-	outline, _ := l.module.Memory().ReadUint32Le(uint32(l.scratch) + 4)
-	return mode != 0, outline != 0, nil
+	read := l.words(2) // the mode of the fill, and whether there is an outline
+	return read[0] != 0, read[1] != 0, nil
 }
 
 // strokeOf reports whether the outline of a path is visible, and its width on the page.
@@ -227,10 +226,7 @@ func (l *library) color(name string, object uint64) (rgb uint32, visible bool, e
 	if err != nil || ok == 0 {
 		return 0, err == nil, err // a pattern
 	}
-	var c [4]uint32
-	for i := range c {
-		c[i], _ = l.module.Memory().ReadUint32Le(uint32(l.scratch) + uint32(4*i)) // within the scratch space
-	}
+	c := l.words(4)
 	white := min(c[0], c[1], c[2]) >= nearlyWhite
 	return c[0]<<16 | c[1]<<8 | c[2], !white && c[3] > nearlyTransparent, nil
 }

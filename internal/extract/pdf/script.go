@@ -22,21 +22,12 @@ const (
 	longestScript = 12
 )
 
-// position is where a character stands beside its line: 1 = raised, -1 = lowered.
-type position int
-
-const (
-	level   position = 0
-	raised  position = 1
-	lowered position = -1
-)
-
 // positions is the position of each glyph of a line, nil if all are level.
-type positions []position
+type positions []script.Position
 
-func (p positions) at(i int) position {
+func (p positions) at(i int) script.Position {
 	if p == nil {
-		return level
+		return script.OnLine
 	}
 	return p[i]
 }
@@ -52,7 +43,7 @@ func (t textPage) positions(glyphs []glyph, base glyph, turned int) (positions, 
 		if err != nil {
 			return nil, err
 		}
-		if at != level && found == nil {
+		if at != script.OnLine && found == nil {
 			found = make(positions, len(glyphs))
 		}
 		if found != nil {
@@ -101,24 +92,24 @@ func isSmall(g, base glyph, turned int) bool {
 }
 
 // positionOf compares the base lines of two glyphs, of which the first is the smaller.
-func (t textPage) positionOf(g, base glyph, turned int) (position, error) {
+func (t textPage) positionOf(g, base glyph, turned int) (script.Position, error) {
 	own, err := t.baseline(g, turned)
 	if err != nil {
-		return level, err
+		return script.OnLine, err
 	}
 	line, err := t.baseline(base, turned)
 	if err != nil {
-		return level, err
+		return script.OnLine, err
 	}
 	switch rise := (line - own) / uprightHeight(base, turned); {
 	case math.IsNaN(rise), rise > 1, rise < -1:
-		return level, nil
+		return script.OnLine, nil
 	case rise >= leastRaised:
-		return raised, nil
+		return script.Raised, nil
 	case rise <= -leastLowered:
-		return lowered, nil
+		return script.Lowered, nil
 	}
-	return level, nil
+	return script.OnLine, nil
 }
 
 // baseline returns the distance of a glyph's base line from the top of the page, when
@@ -134,7 +125,7 @@ func (t textPage) baseline(g glyph, turned int) (float64, error) {
 }
 
 // levelLong makes raised and lowered texts level that are too long.
-func levelLong(glyphs []glyph, found []position) {
+func levelLong(glyphs []glyph, found []script.Position) {
 	for start := 0; start < len(found); {
 		end, count := start, 0
 		for end < len(found) && (found[end] == found[start] || !glyphs[end].visible()) {
@@ -145,23 +136,22 @@ func levelLong(glyphs []glyph, found []position) {
 		}
 		if count > longestScript {
 			for i := start; i < end; i++ {
-				found[i] = level
+				found[i] = script.OnLine
 			}
 		}
 		start = max(end, start+1)
 	}
 }
 
-// in returns a text as it is written in a position.
-func (p position) in(text string) string {
-	switch {
-	case text == "" || p == level:
-		return text
-	case p == raised:
+// written returns a text as it is written at a position.
+func written(text string, at script.Position) string {
+	switch at {
+	case script.Raised:
 		return script.Super(text)
-	default:
+	case script.Lowered:
 		return script.Sub(text)
 	}
+	return text
 }
 
 // hidesScript reports whether a word that begins at an index may have a small character
@@ -191,20 +181,20 @@ func (t textPage) hidesScript(chars []rune, index int, first knowledge.Box) (boo
 // scriptMaker makes a line whose glyphs may be raised or lowered.
 type scriptMaker struct {
 	lineMaker
-	begins   position // of the first text
-	position position // of the last one
-	pending  string   // raised or lowered text that is not in the line yet
+	begins   script.Position // of the first text
+	position script.Position // of the last one
+	pending  string          // raised or lowered text that is not in the line yet
 	extent   knowledge.Box
 }
 
 // addAt adds the text of a glyph at a position.
-func (m *scriptMaker) addAt(text string, box knowledge.Box, p position) {
+func (m *scriptMaker) addAt(text string, box knowledge.Box, p script.Position) {
 	if p != m.position {
 		m.flush()
 		m.position = p
 	}
 	switch {
-	case p == level:
+	case p == script.OnLine:
 		m.add(text, box)
 	case m.pending == "":
 		m.pending, m.extent = text, box
@@ -226,8 +216,8 @@ func (m *scriptMaker) flush() {
 		return
 	}
 	begins := m.count == 0
-	m.add(m.position.in(m.pending), m.extent)
-	m.pending, m.space = "", begins && m.position == raised
+	m.add(written(m.pending, m.position), m.extent)
+	m.pending, m.space = "", begins && m.position == script.Raised
 	if begins {
 		m.begins = m.position
 	}
