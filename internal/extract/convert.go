@@ -158,11 +158,11 @@ func (p *parser) addPages(ctx context.Context, s format.Source, kind string, res
 // align adds the pages and line boxes of a PDF of the same document to a result, and
 // keeps the PDF as an asset.
 func (p *parser) align(ctx context.Context, s format.Source, pages string, result *format.Result) error {
-	info, err := os.Stat(pages)
+	size, err := sizeOf(pages)
 	if err != nil {
-		return fmt.Errorf("stat the pages: %w", err)
+		return err
 	}
-	read, err := readPDF(ctx, p, format.Source{Path: pages, Size: info.Size(), MediaType: TypePDF, MoreTime: s.MoreTime, Pages: s.Pages, Options: format.Options{Describe: s.Options.Describe}})
+	read, err := readPDF(ctx, p, format.Source{Path: pages, Size: size, MediaType: TypePDF, MoreTime: s.MoreTime, Pages: s.Pages, Options: format.Options{Describe: s.Options.Describe}})
 	switch {
 	case knowledge.IsCode(err, knowledge.CodeEmpty): // pictures only
 		return nil
@@ -230,4 +230,13 @@ func (p *parser) workFolder() (string, error) {
 		return "", fmt.Errorf("make a folder for a conversion: %w", err)
 	}
 	return folder, nil
+}
+
+// sizeOf returns the size of a file that a program has made.
+func sizeOf(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, fmt.Errorf("stat a converted file: %w", err)
+	}
+	return info.Size(), nil
 }

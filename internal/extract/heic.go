@@ -70,11 +70,3 @@ func (p *parser) decodeHEIC(ctx context.Context, s format.Source) (decoded forma
 	}
 	return decoded, remove, nil
 }
-
-func sizeOf(path string) (int64, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, fmt.Errorf("stat a converted file: %w", err)
-	}
-	return info.Size(), nil
-}

@@ -60,34 +60,30 @@ func readMarkdown(_ context.Context, _ *parser, s format.Source) (r format.Resul
 	return r, err
 }
 
-func readAsciiDoc(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {
-	t, err := s.Text()
-	if err == nil {
-		d := asciidoc.Read(t)
-		r.Layout.Title, r.Layout.Blocks = d.Title, d.Blocks
-		describe(&r.Layout, d.Author, d.Includes)
-	}
-	return r, err
+func readAsciiDoc(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
+	return marked(s, asciidoc.Read)
 }
 
-func readLaTeX(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {
-	t, err := s.Text()
-	if err == nil {
-		d := latex.Read(t)
-		r.Layout.Title, r.Layout.Blocks = d.Title, d.Blocks
-		describe(&r.Layout, d.Author, d.Includes)
-	}
-	return r, err
+func readLaTeX(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
+	return marked(s, latex.Read)
 }
 
-// describe adds the author of a text, and the warning of one that includes other files.
-func describe(l *knowledge.Layout, author string, includes int) {
-	if author != "" {
-		l.Metadata = map[string]string{"author": author}
+// marked returns the result of a reader of a text with marks, with the warning of one that
+// includes other files.
+func marked(s format.Source, read func(string) format.MarkedText) (r format.Result, err error) {
+	t, err := s.Text()
+	if err != nil {
+		return r, err
 	}
-	if includes > 0 {
-		l.Warn(knowledge.WarnIncludes, nil, "the text includes %d other files, which were not read; send them too", includes)
+	d := read(t)
+	r.Layout.Title, r.Layout.Blocks = d.Title, d.Blocks
+	if d.Author != "" {
+		r.Layout.Metadata = map[string]string{"author": d.Author}
 	}
+	if d.Includes > 0 {
+		r.Layout.Warn(knowledge.WarnIncludes, nil, "the text includes %d other files, which were not read; send them too", d.Includes)
+	}
+	return r, nil
 }
 
 func readHTML(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {

@@ -3,7 +3,6 @@ package extract
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,12 +94,11 @@ func (p *parser) readConverted(ctx context.Context, s format.Source) (format.Res
 	if err := p.convert(ctx, s, folder, []libreoffice.Target{{Filter: filter, Path: pages}}); err != nil {
 		return format.Result{}, err
 	}
-	info, err := os.Stat(pages)
-	if err != nil {
-		return format.Result{}, fmt.Errorf("stat the pages: %w", err)
-	}
 	converted := s
-	converted.Path, converted.Size, converted.MediaType = pages, info.Size(), TypePDF
+	converted.Path, converted.MediaType = pages, TypePDF
+	if converted.Size, err = sizeOf(pages); err != nil {
+		return format.Result{}, err
+	}
 	return readWithPoppler(ctx, converted)
 }
 

@@ -4,18 +4,12 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Document is what a text says.
-type Document struct {
-	Title, Author string
-	Blocks        []knowledge.Block
-	Includes      int // files that the text includes, which are left out
-}
-
 // Read reads a text.
-func Read(s string) Document {
+func Read(s string) format.MarkedText {
 	r := &reader{lines: strings.Split(s, "\n"), attributes: map[string]string{}}
 	for i := range r.lines {
 		r.lines[i] = strings.TrimRight(r.lines[i], " \t\r")
@@ -31,7 +25,7 @@ func Read(s string) Document {
 
 // reader reads the lines of a text.
 type reader struct {
-	document   Document
+	document   format.MarkedText
 	lines      []string
 	at         int // the next line
 	attributes map[string]string

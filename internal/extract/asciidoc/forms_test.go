@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/internal/extract/asciidoc"
+	"github.com/cairn-rag/cairn/internal/extract/extracttest"
 )
 
 func TestForms(t *testing.T) {
@@ -33,7 +34,7 @@ func TestForms(t *testing.T) {
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(head+tc.want, shown(asciidoc.Read(tc.source))); diff != "" {
+			if diff := cmp.Diff(head+tc.want, extracttest.Shown(asciidoc.Read(tc.source))); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -3,23 +3,17 @@ package latex
 import (
 	"strings"
 
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
-
-// Document is what a text says.
-type Document struct {
-	Title, Author string
-	Blocks        []knowledge.Block
-	Includes      int // files that the text includes, which are left out
-}
 
 // maxDepth bounds how deep arguments and environments are nested.
 const maxDepth = 100
 
 // Read reads a text.
-func Read(s string) Document {
+func Read(s string) format.MarkedText {
 	s = withoutComments(strings.ReplaceAll(s, "\r\n", "\n"))
-	r := &reader{document: &Document{}}
+	r := &reader{document: &format.MarkedText{}}
 	preamble, body, found := strings.Cut(s, `\begin{document}`)
 	if !found {
 		preamble, body = "", s
@@ -35,7 +29,7 @@ func Read(s string) Document {
 
 // reader reads a text, or the text of a cell or of an item.
 type reader struct {
-	document *Document
+	document *format.MarkedText
 	text     strings.Builder // of the paragraph
 	lists    []list
 	items    []string
@@ -189,7 +183,7 @@ func (r *reader) formula(s string) {
 
 // inline returns a text without blocks on one line.
 func (r *reader) inline(s string) string {
-	inner := &reader{document: &Document{}, depth: r.depth, isInline: true}
+	inner := &reader{document: &format.MarkedText{}, depth: r.depth, isInline: true}
 	inner.read(s)
 	inner.closeLists()
 	r.document.Includes += inner.document.Includes

@@ -1,7 +1,6 @@
 package latex_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -12,24 +11,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// shown writes blocks with their kind, so that a difference can be read.
-func shown(d latex.Document) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "title: %s, author: %s, includes: %d\n", d.Title, d.Author, d.Includes)
-	for _, block := range d.Blocks {
-		fmt.Fprintf(&b, "%s", block.Kind)
-		if block.Level > 0 {
-			fmt.Fprintf(&b, " %d", block.Level)
-		}
-		fmt.Fprintf(&b, ": %s\n", strings.ReplaceAll(block.Text, "\n", "\n    "))
-	}
-	return b.String()
-}
-
 func TestRead(t *testing.T) {
 	t.Parallel()
 	extracttest.EachSample(t, func(t *testing.T, files map[string]string) {
-		if diff := cmp.Diff(files["blocks"], shown(latex.Read(files["source"]))); diff != "" {
+		if diff := cmp.Diff(files["blocks"], extracttest.Shown(latex.Read(files["source"]))); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -77,7 +62,7 @@ func TestBrokenText(t *testing.T) {
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, shown(latex.Read(tc.source))); diff != "" {
+			if diff := cmp.Diff(tc.want, extracttest.Shown(latex.Read(tc.source))); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairn-rag/cairn/internal/extract/extracttest"
 	"github.com/cairn-rag/cairn/internal/extract/latex"
 )
 
@@ -54,7 +55,7 @@ func TestPartsOfPapers(t *testing.T) {
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(head+tc.want, shown(latex.Read(tc.source))); diff != "" {
+			if diff := cmp.Diff(head+tc.want, extracttest.Shown(latex.Read(tc.source))); diff != "" {
 				t.Error(diff)
 			}
 		})
