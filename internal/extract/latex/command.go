@@ -131,78 +131,88 @@ func (r *reader) heading(c *scanner, name string) {
 // other reads the commands that are neither signs nor nothing. The arguments of a command
 // that is not known are shown.
 func (r *reader) other(c *scanner, name string) {
+	if text, ok := r.written(c, name); ok {
+		r.text.WriteString(text)
+		return
+	}
 	switch name {
 	case "begin":
 		r.begin(c, c.argument())
 	case "end":
 		r.finish(c.argument())
-	case "item":
+	case "item", "bibitem":
 		r.item(c)
 	case "[":
 		r.formula(c.until(`\]`))
-	case "(":
-		r.text.WriteString(Formula(c.until(`\)`)))
-	case `\`:
-		c.option()
-		r.text.WriteString(hardBreak)
 	case "title", "author":
 		r.names(name, c.argument())
 	case "maketitle":
 		r.end()
 		r.add(knowledge.BlockHeading, 1, r.document.Title)
 		r.add(knowledge.BlockParagraph, 0, r.document.Author)
-	case "caption", "captionof":
+	case "caption":
 		c.option()
-		if name == "captionof" {
-			c.argument()
-		}
-		r.end()
-		r.text.WriteString(r.inline(c.argument()))
-		r.end()
+		r.paragraph(c.argument())
+	case "captionof":
+		c.option()
+		c.argument()
+		r.paragraph(c.argument())
+	case "framesubtitle":
+		r.paragraph(c.argument())
 	case "input", "include", "subfile", "lstinputlisting", "verbatiminput":
 		c.option()
 		c.argument()
 		r.document.Includes++
 	case "verb", "lstinline":
 		r.verb(c)
-	case "footnote", "footnotetext":
-		c.option()
-		r.text.WriteString(" (" + r.inline(c.argument()) + ")")
-	case "cite", "citep", "citet", "ref", "eqref", "pageref", "autoref", "cref", "Cref", "nameref", "parencite", "textcite":
-		c.option()
-		c.option()
-		r.text.WriteString("[" + c.argument() + "]")
-	case "textsuperscript":
-		r.text.WriteString(script.Super(r.inline(c.argument())))
-	case "textsubscript":
-		r.text.WriteString(script.Sub(r.inline(c.argument())))
-	case "ensuremath":
-		r.text.WriteString(Formula(c.argument()))
-	case "url", "path", "nolinkurl":
-		r.text.WriteString(strings.ReplaceAll(c.argument(), `\`, ""))
-	case "%", "$", "&", "#", "_", "{", "}":
-		r.text.WriteString(name)
-	case "bibitem":
-		r.item(c)
 	case "mintinline":
 		c.option()
 		c.argument()
 		r.verb(c)
-	case "framesubtitle":
-		r.end()
-		r.text.WriteString(r.inline(c.argument()))
-		r.end()
 	default:
-		if text, ok := quantity(c, name); ok {
-			r.text.WriteString(text)
-			return
-		}
 		c.overlay()
 		c.option()
 		if !c.done() && isLetter(name[0]) && c.s[c.at] != '{' {
 			c.spaces()
 		}
 	}
+}
+
+// paragraph adds a text as a paragraph of its own.
+func (r *reader) paragraph(text string) {
+	r.end()
+	r.text.WriteString(r.inline(text))
+	r.end()
+}
+
+// written returns what a command with its arguments is within a paragraph. ok is false for
+// commands that are no text.
+func (r *reader) written(c *scanner, name string) (text string, ok bool) {
+	switch name {
+	case "(":
+		return Formula(c.until(`\)`)), true
+	case `\`:
+		c.option()
+		return hardBreak, true
+	case "footnote", "footnotetext":
+		c.option()
+		return " (" + r.inline(c.argument()) + ")", true
+	case "cite", "citep", "citet", "ref", "eqref", "pageref", "autoref", "cref", "Cref", "nameref", "parencite", "textcite":
+		c.option()
+		c.option()
+		return "[" + c.argument() + "]", true
+	case "textsuperscript":
+		return script.Super(r.inline(c.argument())), true
+	case "textsubscript":
+		return script.Sub(r.inline(c.argument())), true
+	case "ensuremath":
+		return Formula(c.argument()), true
+	case "url", "path", "nolinkurl":
+		return strings.ReplaceAll(c.argument(), `\`, ""), true
+	case "%", "$", "&", "#", "_", "{", "}":
+		return name, true
+	}
+	return quantity(c, name)
 }
 
 // verb reads text that is shown as it is, between two characters that are the same.
