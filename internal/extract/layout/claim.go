@@ -71,8 +71,8 @@ func leaderDots(word string) bool {
 	return strings.Contains(word, "....") || strings.Contains(word, "····") || strings.Contains(word, "……")
 }
 
-// claim gives the lines of a page that are in the cells of a grid their roles, and
-// moves them to the first of them. ok is false if the grid is no table.
+// claim sets the roles of the lines of a page that are in the cells of a grid, and moves
+// them to the first of them. ok is false if the grid is no table.
 func (g *grid) claim(page []Line, turned, number int) (lines []Line, ok bool) {
 	var table []piece
 	first := -1

@@ -18,7 +18,7 @@ const (
 	codeSigns = "{}()[]<>=;_/\\$#|&%*+:\"`"
 )
 
-// markCode gives lines of code their role: successive lines in a font whose letters have
+// markCode sets the role of lines of code: successive lines in a font whose letters have
 // one width, in a document of another. Each run of them is a group.
 func markCode(lines []Line) {
 	mono, all := 0, 0

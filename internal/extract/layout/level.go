@@ -116,8 +116,8 @@ func (s *levels) byCapitals(blocks []knowledge.Block) {
 	}
 }
 
-// byNumber gives headings with numbers the level of their depth: 1.1 is below 1. A level
-// that a bookmark states stays.
+// byNumber sets the levels of headings with numbers by the depth of these: 1.1 is below 1.
+// A level that a bookmark states stays.
 func (s *levels) byNumber(blocks []knowledge.Block) {
 	first, last, base := 0, 0, 7
 	stated := map[int]int{} // level by depth
