@@ -263,7 +263,7 @@ func (c AIConfig) Fields(location string) []Field {
 // those that depend on the search.
 func (c ProjectConfig) WithDefaults() ProjectConfig {
 	c.AI.Splitter = c.AI.Splitter.WithDefaults()
-	c.AI.Retrieval = c.AI.Retrieval.withDefaults()
+	c.AI.Retrieval = c.AI.Retrieval.WithDefaults()
 	if c.AI.History.Messages == nil {
 		ten := 10
 		c.AI.History.Messages = &ten

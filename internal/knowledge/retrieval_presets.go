@@ -34,8 +34,9 @@ func (r RetrievalConfig) RerankedBy(configured string) string {
 	return ""
 }
 
-// withDefaults fills in the defaults, except those that depend on the search.
-func (r RetrievalConfig) withDefaults() RetrievalConfig {
+// WithDefaults returns the settings with their defaults filled in, except those that depend
+// on the search.
+func (r RetrievalConfig) WithDefaults() RetrievalConfig {
 	r.Preset = cmp.Or(r.Preset, PresetBalanced)
 	preset := retrievalPresets[r.Preset]
 	r.Strategy = cmp.Or(r.Strategy, StrategyHybrid)

@@ -20,7 +20,7 @@ type Text struct {
 // of the caller stands. Its error is the caller's cancellation or an error of the memory.
 func (r *Retriever) RerankTexts(ctx context.Context, req Request, texts []Text) (ids []string, scores map[string]float64, done *Reranking, usage Usage, err error) {
 	req.Query = knowledge.Visible(req.Query)
-	req.Config = withDefaults(req.Config)
+	req.Config = req.Config.WithDefaults()
 	s := &search{Retriever: r, request: req, clock: newClock()}
 	if !s.reranks() {
 		return nil, nil, nil, usage, nil

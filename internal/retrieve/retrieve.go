@@ -116,7 +116,7 @@ func (r *Retriever) Retrieve(ctx context.Context, req Request) (Result, error) {
 	if strings.TrimSpace(req.Query) == "" {
 		return Result{}, knowledge.Errorf(knowledge.CodeInvalid, "a search needs some text to search for")
 	}
-	req.Config = withDefaults(req.Config)
+	req.Config = req.Config.WithDefaults()
 	req.Config.Reranker = req.Config.RerankedBy(r.models.RerankerName)
 	s := &search{Retriever: r, request: req, clock: newClock()}
 	if req.Explain {
@@ -130,9 +130,4 @@ func (r *Retriever) Retrieve(ctx context.Context, req Request) (Result, error) {
 	}
 	result.Timings = s.clock.times()
 	return result, nil
-}
-
-func withDefaults(c knowledge.RetrievalConfig) knowledge.RetrievalConfig {
-	all := knowledge.ProjectConfig{AI: knowledge.AIConfig{Retrieval: c}}
-	return all.WithDefaults().AI.Retrieval
 }
