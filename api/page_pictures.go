@@ -189,15 +189,11 @@ func (ppr *pagePictureRoutes) drawPage(ctx context.Context, v store.Version, d e
 		return nil, err
 	}
 	defer original.Close()
-	folder, err := os.MkdirTemp(ppr.tempDir, "cairn-page-*")
+	in, remove, err := localInput(in, ppr.tempDir, v.Document, original)
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for a page: %w", err)
+		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // a leftover in the temporary folder harms nobody
-	in.Path, in.Folder = filepath.Join(folder, "original"), folder
-	if err := writeFile(in.Path, original); err != nil {
-		return nil, fmt.Errorf("make a local copy of document %s: %w", v.Document, err)
-	}
+	defer remove()
 	name, err := ppr.drawer.Draw(ctx, in, d)
 	if knowledge.IsCode(err, knowledge.CodeEncrypted) {
 		return nil, knowledge.Errorf(knowledge.CodeEncrypted, "the pages of an encrypted document cannot be shown, because its password is not kept").WithCause(err)
@@ -205,7 +201,23 @@ func (ppr *pagePictureRoutes) drawPage(ctx context.Context, v store.Version, d e
 	if err != nil {
 		return nil, fmt.Errorf("draw page %d of document %s: %w", d.Page, v.Document, err)
 	}
-	return os.ReadFile(filepath.Join(folder, filepath.Base(name)))
+	return os.ReadFile(filepath.Join(in.Folder, filepath.Base(name)))
+}
+
+// localInput copies a file of a document into a new folder below tempDir, which remove
+// removes, and returns the input of a parser with both.
+func localInput(in extract.Input, tempDir, document string, from io.Reader) (local extract.Input, remove func(), err error) {
+	folder, err := os.MkdirTemp(tempDir, "cairn-file-*")
+	if err != nil {
+		return in, nil, fmt.Errorf("make a folder for document %s: %w", document, err)
+	}
+	remove = func() { _ = os.RemoveAll(folder) } // a leftover in the temporary folder harms nobody
+	in.Path, in.Folder = filepath.Join(folder, "original"), folder
+	if err := writeFile(in.Path, from); err != nil {
+		remove()
+		return in, nil, fmt.Errorf("make a local copy of document %s: %w", document, err)
+	}
+	return in, remove, nil
 }
 
 func writeFile(path string, from io.Reader) error {

@@ -5,10 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -90,15 +87,11 @@ func (pr *parsedRoutes) layout(ctx context.Context, v store.Version) (knowledge.
 		return layout, err
 	}
 	defer func() { _ = original.Close() }() // it was only read
-	folder, err := os.MkdirTemp(pr.tempDir, "cairn-parsed-*")
+	in, remove, err := localInput(extract.Input{Name: v.Name, MediaType: v.MediaType}, pr.tempDir, v.Document, original)
 	if err != nil {
-		return layout, fmt.Errorf("make a folder for a text: %w", err)
+		return layout, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // a leftover in the temporary folder harms nobody
-	path := filepath.Join(folder, "original")
-	if err := writeFile(path, io.Reader(original)); err != nil {
-		return layout, fmt.Errorf("make a local copy of document %s: %w", v.Document, err)
-	}
-	result, err := pr.reader.Extract(ctx, extract.Input{Name: v.Name, MediaType: v.MediaType, Path: path, Folder: folder})
+	defer remove()
+	result, err := pr.reader.Extract(ctx, in)
 	return result.Layout, err
 }
