@@ -34,8 +34,9 @@ func prose(text string) string {
 // detectProse returns the language of a text by its prose. If there is too little of it,
 // the script of the tables decides, where it is not Latin.
 func detectProse(text string, most int, options whatlanggo.Options) string {
-	code := detect(beginning(prose(text), most), options)
-	if code != Undetermined {
+	own := prose(text)
+	code := detect(beginning(own, most), options)
+	if code != Undetermined || len(own) == len(text) {
 		return code
 	}
 	sample := beginning(text, most)
