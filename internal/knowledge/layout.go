@@ -125,6 +125,29 @@ type Block struct {
 	Described bool `json:"described,omitempty"`
 }
 
+// FirstPage returns the page on which a block begins, 0 if it has no lines on pages.
+func (b Block) FirstPage() int {
+	if len(b.Lines) == 0 {
+		return 0
+	}
+	return b.Lines[0].Page
+}
+
+// BoxOn returns the box around the lines of a block on a page. ok is false if there are
+// none.
+func (b Block) BoxOn(page int) (box Box, ok bool) {
+	for _, l := range b.Lines {
+		switch {
+		case l.Page != page:
+		case !ok:
+			box, ok = l.Box, true
+		default:
+			box = box.Union(l.Box)
+		}
+	}
+	return box, ok
+}
+
 // Modality is the kind of content that a text was made from.
 type Modality string
 

@@ -24,7 +24,7 @@ func Markdown(layout knowledge.Layout) string {
 		if out.Len() > 0 {
 			out.WriteString(separator(before, b))
 		}
-		if first, _, ok := firstPage(b); ok && first > page {
+		if first := b.FirstPage(); first > page {
 			page = first
 			if continues(before, b) {
 				out.WriteString("\n")

@@ -44,8 +44,8 @@ func NewContent(v knowledge.VersionRef, layout knowledge.Layout) Content {
 
 func newBlock(b knowledge.Block) Block {
 	out := Block{Kind: b.Kind, Level: b.Level, Text: b.Text, Lines: b.Lines, Header: b.Header, Cells: b.Cells, Sheet: b.Sheet.Name}
-	if page, box, ok := firstPage(b); ok {
-		out.Page, out.Box = page, &box
+	if box, ok := b.BoxOn(b.FirstPage()); ok {
+		out.Page, out.Box = b.FirstPage(), &box
 	}
 	if b.Origin != (knowledge.Origin{}) {
 		out.Origin = &b.Origin
@@ -54,17 +54,4 @@ func newBlock(b knowledge.Block) Block {
 		out.Time = &b.Time
 	}
 	return out
-}
-
-// firstPage returns the page on which a block begins, and the box around its lines there.
-func firstPage(b knowledge.Block) (page int, box knowledge.Box, ok bool) {
-	for _, l := range b.Lines {
-		switch {
-		case !ok:
-			page, box, ok = l.Page, l.Box, true
-		case l.Page == page:
-			box = box.Union(l.Box)
-		}
-	}
-	return page, box, ok
 }

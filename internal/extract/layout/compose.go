@@ -86,7 +86,7 @@ func withFurniture(text []knowledge.Block, furniture []Line) []knowledge.Block {
 		return cmp.Or(cmp.Compare(a.Page, b.Page), cmp.Compare(order(a), order(b)))
 	})
 	for _, b := range text {
-		page := firstPage(b)
+		page := b.FirstPage()
 		emit(func(l Line) bool { return l.Page < page || l.Page == page && l.Role.Kind == knowledge.BlockHeader })
 		out = append(out, b)
 	}
@@ -100,13 +100,6 @@ func order(l Line) int {
 		return 0
 	}
 	return 1
-}
-
-func firstPage(b knowledge.Block) int {
-	if len(b.Lines) == 0 {
-		return 0
-	}
-	return b.Lines[0].Page
 }
 
 // Insert inserts blocks with one line, such as pictures, among the blocks of their
@@ -123,9 +116,9 @@ func Insert(blocks, extra []knowledge.Block) []knowledge.Block {
 func place(blocks []knowledge.Block, at knowledge.Line) int {
 	above, below, end := -1, -1, 0
 	for i, b := range blocks {
-		box, ok := boxOn(b, at.Page)
+		box, ok := b.BoxOn(at.Page)
 		if !ok {
-			if firstPage(b) != 0 && firstPage(b) <= at.Page {
+			if b.FirstPage() != 0 && b.FirstPage() <= at.Page {
 				end = i + 1
 			}
 			continue
@@ -149,19 +142,4 @@ func place(blocks []knowledge.Block, at knowledge.Line) int {
 	default:
 		return end
 	}
-}
-
-// boxOn returns the box of the lines of a block on a page. ok is false if there are
-// none.
-func boxOn(b knowledge.Block, page int) (box knowledge.Box, ok bool) {
-	for _, l := range b.Lines {
-		switch {
-		case l.Page != page:
-		case !ok:
-			box, ok = l.Box, true
-		default:
-			box = box.Union(l.Box)
-		}
-	}
-	return box, ok
 }
