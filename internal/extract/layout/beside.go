@@ -91,10 +91,7 @@ func outOfStep(rows []visualRow, x float64) bool {
 // labels reports whether the first of a range of columns is labels and the others are
 // numbers.
 func labels(rows []visualRow, columns []span, first, end int) bool {
-	cells := make([]texts, 0, len(rows))
-	for _, r := range rows[1:] {
-		cells = append(cells, textsIn(r, columns))
-	}
+	cells := cellsOf(rows[1:], columns)
 	for c := first; c < end; c++ {
 		numbers, all := 0, 0
 		for _, t := range cells {

@@ -16,14 +16,14 @@ const (
 	maxOpenCell = 60
 )
 
-// convincing reports whether rows with these columns are a table. hinted means that the
-// page draws lines or areas between them.
-func convincing(rows []visualRow, columns []span, groups [][2]int, hinted bool) bool {
-	count, cells, length := 0, 0, 0
+// convincing reports whether rows with these columns and texts are a table. hinted means
+// that the page draws lines or areas between them.
+func convincing(rows []visualRow, columns []span, cells []texts, groups [][2]int, hinted bool) bool {
+	count, all, length := 0, 0, 0
 	for _, group := range groups {
 		filled := texts{}
-		for _, r := range rows[group[0]:group[1]] {
-			for c, s := range textsIn(r, columns) {
+		for _, t := range cells[group[0]:group[1]] {
+			for c, s := range t {
 				filled[c] += s
 			}
 		}
@@ -31,7 +31,7 @@ func convincing(rows []visualRow, columns []span, groups [][2]int, hinted bool) 
 			count++
 		}
 		for _, s := range filled {
-			cells++
+			all++
 			length += utf8.RuneCountInString(s)
 		}
 	}
@@ -40,14 +40,14 @@ func convincing(rows []visualRow, columns []span, groups [][2]int, hinted bool) 
 		return false
 	case !hinted && len(columns) == 2 && count < minOpenRows:
 		return false
-	case !hinted && length > maxOpenCell*cells, length > maxAreaText*cells:
+	case !hinted && length > maxOpenCell*all, length > maxAreaText*all:
 		return false
-	case !hinted && (byColumn(rows, columns) || isProse(rows, columns, length/cells)):
+	case !hinted && (byColumn(rows, columns) || isProse(rows, columns, length/all)):
 		return false
 	case scattered(rows, groups):
 		return false
 	}
-	return !isContents(rows, columns) && !isChart(rows, hinted) && (hinted || !isProgram(rows)) && !isList(rows, columns) && !isForm(rows, len(groups))
+	return !isContents(rows, columns) && !isChart(rows, hinted) && (hinted || !isProgram(rows)) && !isList(cells, columns) && !isForm(rows, len(groups))
 }
 
 const (
@@ -163,10 +163,9 @@ func plainNumber(s string) (n int, ok bool) {
 }
 
 // isList reports whether the first of two columns is the marks of the items of a list.
-func isList(rows []visualRow, columns []span) bool {
+func isList(cells []texts, columns []span) bool {
 	marks, all := 0, 0
-	for _, r := range rows {
-		t := textsIn(r, columns)
+	for _, t := range cells {
 		if t[0] == "" {
 			continue
 		}

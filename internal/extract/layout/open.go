@@ -127,8 +127,9 @@ func (f *finder) find(first, end int) {
 	rows = f.withEnds(first, end, columns)
 	breaks := f.breaks(rows, columns[0].from, columns[len(columns)-1].to)
 	rows, labels := centredLabels(rows, columns)
-	groups := rowGroups(rows, columns, breaks)
-	if convincing(rows, columns, groups, len(breaks) > 1) {
+	cells := cellsOf(rows, columns)
+	groups := rowGroups(rows, cells, breaks)
+	if convincing(rows, columns, cells, groups, len(breaks) > 1) {
 		g := lay(rows, columns, groups, labels)
 		f.grids, f.used = append(f.grids, g), end
 	}

@@ -23,14 +23,19 @@ func textsIn(r visualRow, columns []span) texts {
 	return t
 }
 
-// rowGroups returns the ranges of visual rows that are one row of the table: cells whose
-// text is wrapped have several lines. breaks are places between rows at which the page
-// draws a line or the edge of an area.
-func rowGroups(rows []visualRow, columns []span, breaks []float64) [][2]int {
+// cellsOf returns the texts of rows by column.
+func cellsOf(rows []visualRow, columns []span) []texts {
 	cells := make([]texts, len(rows))
 	for i, r := range rows {
 		cells[i] = textsIn(r, columns)
 	}
+	return cells
+}
+
+// rowGroups returns the ranges of visual rows, with these texts, that are one row of the
+// table: cells whose text is wrapped have several lines. breaks are places between rows at
+// which the page draws a line or the edge of an area.
+func rowGroups(rows []visualRow, cells []texts, breaks []float64) [][2]int {
 	bands := between(rows, breaks)
 	if len(bands) > 2 && mostly(bands, func(b [2]int) bool { return oneRow(cells[b[0]:b[1]]) }) {
 		return bands
