@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
+	"unicode/utf8"
 )
 
 // mark is what stands at a place of the input: length bytes that are to be
@@ -28,18 +28,16 @@ const (
 )
 
 var (
-	sourceMark  = regexp.MustCompile(`(?i)^</?source_(\d+(?:\s*,\s*(?:source_)?\d+)*)\s*/?>`)
-	sourcePart  = regexp.MustCompile(`(?i)^</?source_[\d,\s_source]*/?$`)
-	bracketMark = regexp.MustCompile(`(?i)^\[((?:source_)?\d{1,6}(?:\s*,\s*(?:source_)?\d{1,6})*)\]`)
-	bracketPart = regexp.MustCompile(`(?i)^\[[\d,\s_source]*$`)
-	tagID       = regexp.MustCompile(`(?i)\s(?:id|url)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'/>]+))`)
-	tagPart     = regexp.MustCompile(`(?is)^\s*(?:[a-z]+\s*(?:=.*)?)?$`)
-	tagEnd      = regexp.MustCompile(`(?i)^</(?:web_)?citation\s*>`)
-	tagEndPart  = regexp.MustCompile(`(?i)^</(?:web_)?citation\s*$`)
-	label       = regexp.MustCompile(`^\s*\[[\d,\s]*\]`)
-	wholeLabel  = regexp.MustCompile(`(?i)^\s*(?:\[(?:[\d,\s]|source_)*\])?\s*$`)
-	labelPart   = regexp.MustCompile(`^\s*(?:\[[\d,\s]*)?$`)
-	number      = regexp.MustCompile(`\d+`)
+	sourceMark = regexp.MustCompile(`(?i)^</?source_(\d+(?:\s*,\s*(?:source_)?\d+)*)\s*/?>`)
+	sourcePart = regexp.MustCompile(`(?i)^</?source_[\d,\s_source]*/?$`)
+	tagID      = regexp.MustCompile(`(?i)\s(?:id|url)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'/>]+))`)
+	tagPart    = regexp.MustCompile(`(?is)^\s*(?:[a-z]+\s*(?:=.*)?)?$`)
+	tagEnd     = regexp.MustCompile(`(?i)^</(?:web_)?citation\s*>`)
+	tagEndPart = regexp.MustCompile(`(?i)^</(?:web_)?citation\s*$`)
+	label      = regexp.MustCompile(`^\s*\[[\d,\s]*\]`)
+	wholeLabel = regexp.MustCompile(`(?i)^\s*(?:\[(?:[\d,\s]|source_)*\])?\s*$`)
+	labelPart  = regexp.MustCompile(`^\s*(?:\[[\d,\s]*)?$`)
+	number     = regexp.MustCompile(`\d+`)
 )
 
 // mark reads what stands at the beginning of v.
@@ -47,10 +45,13 @@ func (r *Rewriter) mark(v view) mark {
 	switch {
 	case v.text == "":
 		return mark{wait: !v.final}
-	case v.text[0] == '[' && !r.code.open():
-		return r.bracket(v)
+	case !utf8.FullRuneInString(v.text) && !v.final:
+		return mark{wait: true}
 	case v.text[0] != '<':
-		return mark{}
+		if closer, _ := openerOf(v.text); closer == "" || r.code.open() {
+			return mark{}
+		}
+		return r.bracket(v)
 	case hasPrefix(v.text, sourceTag), hasPrefix(v.text, sourceClose):
 		return r.source(v)
 	case hasPrefix(v.text, openTag):
@@ -73,23 +74,6 @@ func (r *Rewriter) source(v view) mark {
 		return mark{wait: !v.final && sourcePart.MatchString(v.text)}
 	case v.text[1] == '/':
 		return mark{length: len(m[0])}
-	}
-	return mark{length: len(m[0]), citations: r.citeAll(ranks(m[1]))}
-}
-
-// bracket reads [1, 2] and leaves links, their definitions and what is quoted
-// alone.
-func (r *Rewriter) bracket(v view) mark {
-	m := bracketMark.FindStringSubmatch(v.text)
-	if m == nil {
-		return mark{wait: !v.final && bracketPart.MatchString(v.text)}
-	}
-	behind := v.text[len(m[0]):]
-	switch {
-	case len(behind) < maxWord && strings.IndexFunc(behind, unicode.IsSpace) < 0 && !v.final:
-		return mark{wait: true}
-	case strings.HasPrefix(behind, "("), strings.HasPrefix(behind, ":") && r.blank, r.quoted.has(r.written, m[0], behind):
-		return mark{}
 	}
 	return mark{length: len(m[0]), citations: r.citeAll(ranks(m[1]))}
 }

@@ -15,7 +15,8 @@ type quoted struct{ behind, ahead map[string]bool }
 // maxWord is how many bytes of a neighbouring word are compared.
 const maxWord = 40
 
-var numberInBrackets = regexp.MustCompile(`(?i)\[(?:source_)?\d{1,6}(?:\s*,\s*(?:source_)?\d{1,6})*\]`)
+// numberInBrackets is what can be read as a mark, as far as it stands in passages.
+var numberInBrackets = regexp.MustCompile(`(?i)[\[【［〔(]\s*\^?\s*(?:` + sourceWord + `[\s_:.#-]*)?` + numbers + `[^\[\]\n]{0,40}?[\]】］〕)]`)
 
 func newQuoted(contexts []Context) quoted {
 	q := quoted{behind: map[string]bool{}, ahead: map[string]bool{}}

@@ -6,6 +6,7 @@ import (
 	"html"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Context is a passage that a model is given. It holds a document's words, so it
@@ -24,27 +25,29 @@ type Context struct {
 
 // Rewriter rewrites marks to citations while a model's words stream through it:
 //
-//	<source_3>  <source_1, source_2>  [3]  [1, 2]  [source_3]  <citation id="CHUNK">[3]</citation>
+//	<source_3>  <source_1, source_2>  [3]  [1, 2]  [1-3]  [ 3 ]  [^3]  [source_3]  [Source 3: title]
+//	(Source 3)  【3】  【3†title】  <citation id="CHUNK">[3]</citation>
 //
 // all become `<citation id="CHUNK">[3]</citation>`, one for each passage, or for a page
 // of the web `<web_citation url="URL" title="TITLE">[3]</web_citation>`. Words
-// between the tags of one stay, and it follows them. A mark of a passage that is
-// not among the contexts is removed, with the space before it, and so is every
-// other tag named citation: what is cited in the output was in the contexts.
-// Numbers in brackets stay as they are in code, where they are links
-// (`[1](…)`), where they define one (`[1]: …` at the start of a line), and where
-// they are quoted from a passage.
+// between the tags of one stay, and it follows them. A tag of a passage that is
+// not among the contexts is removed, with the space before it, and so are [source_9] and
+// 【9†title】: what is cited in the output was in the contexts. Everything else in brackets stays
+// as it is if one of its numbers names no passage ([2021], [0, 1]), in code and where it is an
+// index (arr[0], arr[1]), where it is a link (`[1](…)`), where it defines one (`[1]: …` at the
+// start of a line), and where it is quoted from a passage.
 //
 // Text that could become a mark is held back, at most maxHeld bytes of it. Each
 // decision rests on the maxHeld bytes from its place on and on what came before
 // them, so that the output does not depend on how the input is cut. Not safe for
 // concurrent use.
 type Rewriter struct {
-	byRank map[int]string // citations
-	byID   map[string]int // by chunk id or address
-	used   map[int]bool
-	around int // rank of the citation that the words stand in, until they cite it; 0 = none
-	quoted quoted
+	byRank  map[int]string // citations
+	byID    map[string]int // by chunk id or address
+	used    map[int]bool
+	around  int // rank of the citation that the words stand in, until they cite it; 0 = none
+	quoted  quoted
+	indexed map[string]bool // names with a bracket that was no mark
 
 	pending string
 	closed  bool   // no more input
@@ -52,6 +55,7 @@ type Rewriter struct {
 	blank   bool   // there is only white space since the line began
 	opening string // end of the output, if it could be the beginning of a tag
 	written string // the end of the output, at least a word of it
+	spaced  bool   // a space that is not written yet stands before the mark
 }
 
 // maxHeld bounds what is held back, in bytes. A citation with a UUID has 70.
@@ -59,7 +63,7 @@ const maxHeld = 240
 
 // NewRewriter makes a rewriter for the passages of one answer.
 func NewRewriter(contexts []Context) *Rewriter {
-	r := &Rewriter{byRank: map[int]string{}, byID: map[string]int{}, used: map[int]bool{}, quoted: newQuoted(contexts), blank: true}
+	r := &Rewriter{byRank: map[int]string{}, byID: map[string]int{}, used: map[int]bool{}, quoted: newQuoted(contexts), indexed: map[string]bool{}, blank: true}
 	for _, c := range contexts {
 		r.byRank[c.Rank] = c.citation()
 		r.byID[cmp.Or(c.ChunkID, c.URL)] = c.Rank
@@ -157,7 +161,9 @@ func (r *Rewriter) step(v view) (text string, n int) {
 			}
 			return "", 0
 		}
+		r.spaced = true
 		m := r.mark(v.from(1))
+		r.spaced = false
 		switch {
 		case m.wait:
 			return "", 0
@@ -169,22 +175,43 @@ func (r *Rewriter) step(v view) (text string, n int) {
 			return r.removed(), 1 + m.length
 		}
 		return " " + m.citations, 1 + m.length
-	case '<', '[':
-		m := r.mark(v)
-		switch {
-		case m.wait:
-			return "", 0
-		case m.length == 0:
-			return v.text[:1], 1
-		case m.citations == "":
-			return r.removed(), m.length
-		}
-		return m.citations, m.length
 	}
-	if n = strings.IndexAny(v.text, "\n`~ <["); n < 0 {
-		n = len(v.text)
+	if strings.IndexAny(v.text, "<"+openers) == 0 {
+		return r.bracketed(v)
+	}
+	if n = strings.IndexAny(v.text, "\n`~ <"+openers); n < 0 {
+		n = r.wholeRunes(v.text)
 	}
 	return v.text[:n], n
+}
+
+// bracketed is step where a bracket stands at the beginning.
+func (r *Rewriter) bracketed(v view) (text string, n int) {
+	m := r.mark(v)
+	switch {
+	case m.wait:
+		return "", 0
+	case m.length == 0:
+		_, n = utf8.DecodeRuneInString(v.text)
+		return v.text[:n], n
+	case m.citations == "":
+		return r.removed(), m.length
+	}
+	return m.citations, m.length
+}
+
+// wholeRunes returns the length of text without the beginning of a code point at its end,
+// which may become a bracket.
+func (r *Rewriter) wholeRunes(text string) int {
+	for n := len(text) - 1; n >= max(0, len(text)-utf8.UTFMax) && !r.closed; n-- {
+		if utf8.RuneStart(text[n]) {
+			if !utf8.FullRuneInString(text[n:]) {
+				return n
+			}
+			break
+		}
+	}
+	return len(text)
 }
 
 // removed stands for a mark that is removed: nothing, unless the words before
