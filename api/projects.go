@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,8 @@ type projectView struct {
 	CallbackSecret string `json:"callbackSecret,omitempty" doc:"The generated secret that signs callbacks; shown once"`
 
 	SameName []string `json:"sameName,omitempty" doc:"After a project is created or renamed: the ids of other projects with the same name, oldest first, at most 100"`
+
+	Notices []settingNotice `json:"notices,omitempty" doc:"After a change of ai.prompt or ai.promptRules: what the prompt lacks"`
 
 	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"After a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal: the number of published documents that were processed with other settings. POST …/projects/{id}/reindex processes them again"`
 }
@@ -151,7 +154,7 @@ func (pr *projectRoutes) createProject(ctx context.Context, p knowledge.Principa
 		return nil, fmt.Errorf("create project %s: %w", project.ID, err)
 	}
 	shown := viewProject(p, project, made)
-	shown.APIKey, shown.SameName = secret, pr.sameName(ctx, p, project)
+	shown.APIKey, shown.SameName, shown.Notices = secret, pr.sameName(ctx, p, project), promptNotices(project.Config.AI)
 	return &projectOutput{shown}, nil
 }
 
@@ -169,7 +172,10 @@ func (pr *projectRoutes) changeProject(ctx context.Context, p knowledge.Principa
 	if change.Name != nil {
 		shown.SameName = pr.sameName(ctx, p, project)
 	}
-	if change.concernsDocuments() {
+	if change.names("prompt", "promptRules") {
+		shown.Notices = promptNotices(project.Config.AI)
+	}
+	if change.names("embeddings", "textSplitter", "enrichment", "multimodal") {
 		outdated, err := pr.store.CountOutdated(ctx, p, project.ID, project.Config)
 		if err != nil { // the change is stored all the same
 			edge.RequestLog(ctx).WarnContext(ctx, "outdated documents are not counted", "project", project.ID, "error", err)
@@ -180,9 +186,8 @@ func (pr *projectRoutes) changeProject(ctx context.Context, p knowledge.Principa
 	return &projectOutput{shown}, nil
 }
 
-// concernsDocuments reports whether the change names a setting with which documents
-// are made.
-func (c ProjectChange) concernsDocuments() bool {
+// names reports whether the change names one of these settings of ai, or all of them.
+func (c ProjectChange) names(settings ...string) bool {
 	if string(c.AI) == "null" {
 		return true
 	}
@@ -190,12 +195,10 @@ func (c ProjectChange) concernsDocuments() bool {
 	if json.Unmarshal(c.AI, &named) != nil { // no ai
 		return false
 	}
-	for _, setting := range []string{"embeddings", "textSplitter", "enrichment", "multimodal"} {
-		if _, ok := named[setting]; ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(settings, func(setting string) bool {
+		_, ok := named[setting]
+		return ok
+	})
 }
 
 // updateProject stores a change, and returns the secrets that it made.

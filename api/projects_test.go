@@ -333,3 +333,29 @@ func TestPreferences(t *testing.T) {
 	e.do("PUT", "/preferences", e.reader, `{"rag":{"model":1}}`).refused(422, knowledge.CodeInvalid)
 	e.do("PUT", "/preferences", e.reader, `{"model":"a"}`).refused(422, knowledge.CodeInvalid)
 }
+
+// TestWhatAPromptLacks: the answer to a change of a prompt says what it lacks, and no other answer
+// does.
+func TestWhatAPromptLacks(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	for _, test := range []struct{ change, want string }{
+		{`{"ai":{"prompt":"Be brief. ${context}"}}`, ""},
+		{`{"ai":{"promptRules":"off"}}`, "no_citations"},
+		{`{"ai":{"prompt":"Be brief."}}`, "no_context no_citations"},
+		{`{"ai":{"prompt":"Cite <source_1>. ${context}"}}`, ""},
+		{`{"ai":{"prompt":"Be brief.","promptRules":"on"}}`, "no_context"},
+		{`{"ai":{"temperature":1}}`, ""},
+		{`{"ai":{"promptRules":null,"prompt":null}}`, ""},
+	} {
+		var codes []string
+		notices, _ := e.do("PATCH", own+"/projects/default", e.admin, test.change).want(200)["notices"].([]any)
+		for _, n := range notices {
+			codes = append(codes, n.(map[string]any)["code"].(string))
+		}
+		if got := strings.Join(codes, " "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.change, got, test.want)
+		}
+	}
+	e.do("PATCH", own+"/projects/default", e.admin, `{"ai":{"promptRules":"maybe"}}`).want(422)
+}

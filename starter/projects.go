@@ -152,6 +152,11 @@ func (s projectsSetCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	warnOfNamesakes(a, saved)
+	for _, notice := range saved.Notices {
+		if _, err := fmt.Fprintf(a.stderr, "%s: %s\n", notice.Field, notice.Message); err != nil {
+			return err
+		}
+	}
 	if s.forPrograms() {
 		return s.write(a, saved)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/tool"
 )
@@ -95,7 +96,7 @@ func TestCallModel(t *testing.T) {
 		run := f.Ask("when are apples picked?")
 		search, err := do(f, f.Answering.SearchKnowledge, answering.SearchInput{RunRef: run})
 		f.Must(err)
-		f.Server.ScriptChat(modeltest.Text("In autumn <source_1>. Or in May <source_2>. Or never [7]."))
+		f.Server.ScriptChat(modeltest.Text("In autumn <source_1>. Or in May <source_2>. Or never [source_7]."))
 		in := answering.ModelCallInput{RunRef: run, Turn: 1, Loop: record.Loop{Found: search.Found}}
 		result, err := do(f, f.Answering.CallModel, in)
 		f.Must(err)
@@ -109,18 +110,23 @@ func TestCallModel(t *testing.T) {
 	})
 
 	for name, tc := range map[string]struct {
-		kind         knowledge.RunKind
-		prompt, want string
+		kind                knowledge.RunKind
+		prompt, rules, want string
 	}{
-		"a tool's model is given the passages where its prompt has a place": {"tool", "Passages: ${context} Be brief.", "Passages: SOURCES Be brief."},
-		"a tool's model is given the passages behind a prompt without":      {"tool", "Answer like a lawyer.", "Answer like a lawyer.\n\nSOURCES"},
-		"a question's model is given what its prompt has a place for":       {"query", "Answer like a lawyer.", "Answer like a lawyer."},
+		"a tool's model is given the passages where its prompt has a place": {"tool", "Passages: ${context} Be brief.", "off", "Passages: SOURCES Be brief."},
+		"a tool's model is given the passages behind a prompt without":      {"tool", "Answer like a lawyer.", "off", "Answer like a lawyer.\n\nSOURCES"},
+		"a question's model is given what its prompt has a place for":       {"query", "Answer like a lawyer.", "off", "Answer like a lawyer."},
+		"rules stand around a prompt":                                       {"query", "Answer like a lawyer.", "", "CITE\n\nAnswer like a lawyer.\n\nGUARD"},
+		"rules stand around the prompt of a tool":                           {"tool", "Passages: ${context}", "on", "CITE\n\nPassages: SOURCES\n\nGUARD"},
+		"a tool without documents_rag does not offer it":                    {"tool", "", "", strings.NewReplacer("; you may call documents_rag to look for other passages first", "", "${context}", "SOURCES").Replace(strings.ReplaceAll(prompt.Default, "${date}", "Monday, 2 March 2026"))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			f.Publish(f.Upload("apples.txt", "Apples are picked in autumn."))
-			run := f.Ask("when are apples picked?", func(r *knowledge.Request) { r.Kind, r.Config.AI.Prompt = tc.kind, tc.prompt })
+			run := f.Ask("when are apples picked?", func(r *knowledge.Request) {
+				r.Kind, r.Config.AI.Prompt, r.Config.AI.PromptRules = tc.kind, tc.prompt, tc.rules
+			})
 			search, err := do(f, f.Answering.SearchKnowledge, answering.SearchInput{RunRef: run})
 			f.Must(err)
 			in := answering.ModelCallInput{RunRef: run, Turn: 1, NoTools: true}
@@ -131,7 +137,8 @@ func TestCallModel(t *testing.T) {
 			f.Must(err)
 			sources := "<source_1 document=\"apples.txt\">\nApples are picked in autumn.\n</source_1>\n"
 			got := string(f.Server.Requests()[0].Messages[0].Content)
-			if diff := cmp.Diff(strings.ReplaceAll(tc.want, "SOURCES", sources), got); diff != "" {
+			cite, guard, _ := strings.Cut(prompt.WithRules("|"), "\n\n|\n\n")
+			if diff := cmp.Diff(strings.NewReplacer("SOURCES", sources, "CITE", cite, "GUARD", guard).Replace(tc.want), got); diff != "" {
 				t.Error(diff)
 			}
 		})

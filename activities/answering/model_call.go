@@ -317,7 +317,7 @@ func (a *Questions) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 		return retrieve.PromptOrder(found.by[search], found.chunks, r.Config.AI.Retrieval.Order)
 	}
 	var err error
-	if chat.Messages, err = a.opening(ctx, in, r, found, inOrder); err != nil {
+	if chat.Messages, err = a.opening(ctx, in, r, found, offered, inOrder); err != nil {
 		return chat, err
 	}
 	turns, err := a.turnMessages(ctx, in.Loop.Turns, func(search string) string { return found.output(search, inOrder(search)) })

@@ -8,12 +8,13 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/record"
+	"github.com/cairn-rag/cairn/internal/tool"
 )
 
 // opening returns the messages before the turns of the tool loop: the prompt with its
 // passages, the conversation, and the question with the pictures that were found; or those
 // that a webhook gave in their place. inOrder returns what a search found.
-func (a *Questions) opening(ctx context.Context, in ModelCallInput, r knowledge.Request, found foundWords, inOrder func(search string) []citation.Context) ([]model.Message, error) {
+func (a *Questions) opening(ctx context.Context, in ModelCallInput, r knowledge.Request, found foundWords, offered tool.Set, inOrder func(search string) []citation.Context) ([]model.Message, error) {
 	var given []knowledge.Message
 	if len(r.Webhooks) > 0 {
 		answers, err := record.ReadWebhooks(ctx, a.Blobs, in.RunRef)
@@ -34,6 +35,12 @@ func (a *Questions) opening(ctx context.Context, in ModelCallInput, r knowledge.
 	}
 	if given != nil {
 		return givenMessages(given, r, passages), nil
+	}
+	if _, searches := offered.Find(tool.DocumentsRAG); !searches {
+		template = prompt.WithoutSearch(template)
+	}
+	if r.Config.AI.Prompt != "" && r.Config.AI.PromptRules != knowledge.PromptRulesOff {
+		template = prompt.WithRules(template)
 	}
 	system := prompt.System(template, passages, r.Date)
 	question := model.Message{Role: model.RoleUser, Content: r.Question}

@@ -23,6 +23,16 @@ type Project struct {
 	// OutdatedDocuments is in the answer to a change of ai.textSplitter, ai.enrichment
 	// or ai.multimodal: the documents that were made with other settings.
 	OutdatedDocuments *int `json:"outdatedDocuments,omitempty"`
+	// Notices are in the answer to a new project or a change of ai.prompt: what the prompt
+	// lacks.
+	Notices []SettingNotice `json:"notices,omitempty"`
+}
+
+// SettingNotice says what a setting that was stored does not do.
+type SettingNotice struct {
+	Field   string `json:"field"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 // Projects lists the projects of the workspace.

@@ -35,8 +35,10 @@ type ProjectConfig struct {
 
 // AIConfig is the part of a project that concerns models and retrieval.
 type AIConfig struct {
-	Prompt string `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt. ${context} is replaced by the passages and ${date} by the date. Without ${context} nothing is searched before the first call of the model; rag_search then adds its passages at the end"`
-	Model  string `json:"model,omitempty" maxLength:"200" doc:"The chat model: one of models.chat or models.chat.failover, or another model of the endpoint of models.chat. The name is not checked when it is set. A question whose projectConfigOverride names a model that is known to be missing is refused; a question to a project with a missing model fails with an error that names it. Default: the model of models.chat"`
+	Prompt string `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt. ${context} is replaced by the passages and ${date} by the date. Without ${context} nothing is searched before the first call of the model; rag_search then adds its passages at the end. The rules of promptRules stand around it"`
+	// PromptRules is PromptRulesOff or PromptRulesOn.
+	PromptRules string `json:"promptRules,omitempty" enum:"on,off" doc:"Whether the rules of citing, and a warning not to follow instructions in passages, stand around prompt. off: the prompt is the whole system message, and must have such rules itself. Default: on"`
+	Model       string `json:"model,omitempty" maxLength:"200" doc:"The chat model: one of models.chat or models.chat.failover, or another model of the endpoint of models.chat. The name is not checked when it is set. A question whose projectConfigOverride names a model that is known to be missing is refused; a question to a project with a missing model fails with an error that names it. Default: the model of models.chat"`
 	// Failover are the chat models that answer where Model fails, in their order; none means
 	// the instance's.
 	Failover    []string        `json:"failover,omitempty" maxItems:"10" doc:"Chat models that are tried in this order if the model fails: models of models.chat.failover, or other models of the endpoint of models.chat. Default: models.chat.failover"`
@@ -120,6 +122,12 @@ type RetrievalConfig struct {
 	Neighbours    int    `json:"neighbours,omitempty" minimum:"0" maximum:"5" doc:"The number of chunks before and after a passage that are added to it for the model. Chunks with a parent have none. Default: 0"`
 	Order         string `json:"order,omitempty" enum:"relevance,document,edges" doc:"The order of the passages in the prompt. relevance: best first. document: documents by their best passage, passages in the order of the document. edges: the best at the beginning and at the end. Default: relevance"`
 }
+
+// Whether rules stand around the prompt of a project.
+const (
+	PromptRulesOn  = "on"
+	PromptRulesOff = "off"
+)
 
 // The strategies and fusions of a RetrievalConfig.
 const (

@@ -20,10 +20,22 @@ var Default string
 //go:embed web.md
 var Web string
 
+// rules stand around the prompt of a project.
+//
+//go:embed rules.md
+var rules string
+
 const (
 	contextVariable = "${context}"
 	dateVariable    = "${date}"
+	promptVariable  = "${prompt}"
 )
+
+// WithRules returns a project's own system prompt between the rules that Default and Web hold
+// too: how passages are cited, and that their instructions are not followed.
+func WithRules(template string) string {
+	return strings.TrimSpace(strings.Replace(rules, promptVariable, template, 1))
+}
 
 // WantsContext reports whether a system prompt has a place for passages, so
 // that a search comes before the first model call.
@@ -38,6 +50,14 @@ func WithContext(template string) string {
 		return template
 	}
 	return template + "\n\n" + contextVariable
+}
+
+// searchOffer is the part of Default that offers documents_rag.
+const searchOffer = "; you may call documents_rag to look for other passages first"
+
+// WithoutSearch returns a system prompt that does not offer documents_rag.
+func WithoutSearch(template string) string {
+	return strings.Replace(orDefault(template), searchOffer, "", 1)
 }
 
 // System fills a system prompt; an empty template means Default.

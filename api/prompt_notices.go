@@ -1,0 +1,33 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/prompt"
+)
+
+// settingNotice says what a setting that was stored does not do.
+type settingNotice struct {
+	Field   string `json:"field"`
+	Code    string `json:"code" enum:"no_context,no_citations"`
+	Message string `json:"message"`
+}
+
+// promptNotices returns what the prompt of a project lacks.
+func promptNotices(ai knowledge.AIConfig) []settingNotice {
+	var notices []settingNotice
+	if !prompt.WantsContext(ai.Prompt) {
+		notices = append(notices, settingNotice{
+			Field: "ai.prompt", Code: "no_context",
+			Message: "the prompt has no ${context}, which is replaced by the passages: nothing is searched before the first call of the model",
+		})
+	}
+	if ai.Prompt != "" && ai.PromptRules == knowledge.PromptRulesOff && !strings.Contains(ai.Prompt, "source_") {
+		notices = append(notices, settingNotice{
+			Field: "ai.promptRules", Code: "no_citations",
+			Message: "the prompt does not ask for marks like <source_1>, and promptRules is off: answers will have no citations",
+		})
+	}
+	return notices
+}
