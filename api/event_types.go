@@ -27,6 +27,10 @@ type (
 		Concatenated *wordsSoFar `json:"concatenated,omitempty" doc:"Omitted with ?compact=true"`
 		Chunk        newWords    `json:"chunk"`
 	}
+	reasoningEvent struct {
+		Delta string `json:"delta" doc:"The next part of the reasoning"`
+		Reset bool   `json:"reset,omitempty" doc:"true: drop the reasoning so far, because a repeated model call thinks differently"`
+	}
 	newWords struct {
 		Data string `json:"data" doc:"The next part of the answer"`
 	}
@@ -79,7 +83,7 @@ type (
 // Which events the streams have, with the types of their data.
 var (
 	questionEvents = map[string][]reflect.Type{
-		"runStarted": {reflect.TypeFor[startedEvent]()}, "apiMessageChunk": {reflect.TypeFor[chunkEvent]()}, "messageReset": {reflect.TypeFor[record.ResetData]()},
+		"runStarted": {reflect.TypeFor[startedEvent]()}, "apiMessageChunk": {reflect.TypeFor[chunkEvent]()}, "messageReset": {reflect.TypeFor[record.ResetData]()}, "reasoning": {reflect.TypeFor[reasoningEvent]()},
 		"modelFailed": {reflect.TypeFor[record.ModelFailed]()}, "webhookCall": {reflect.TypeFor[record.WebhookCall]()}, "searchChoices": {reflect.TypeFor[retrieve.Choices]()}, "toolCall": {reflect.TypeFor[toolCallEvent]()}, "toolEvent": {reflect.TypeFor[toolEvent]()}, "sendSourcesMessage": {reflect.TypeFor[sourcesEvent]()}, "completedMessage": {reflect.TypeFor[queryAnswer]()},
 		"attachmentUpdate": {reflect.TypeFor[attachmentView]()}, "researchUpdate": {reflect.TypeFor[researchEvent]()},
 	}

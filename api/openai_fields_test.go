@@ -37,7 +37,7 @@ func TestOpenAIFields(t *testing.T) {
 			"/v1/responses", `"model":"project:default","input":"Why?"`,
 			map[string]string{
 				"instructions": `"Be brief."`, "metadata": `{"a":"b"}`, "user": `"ann"`, "store": "true", "truncation": `"auto"`, "include": `["file_search_call.results","reasoning.encrypted_content"]`, "text": `{"format":{"type":"text"}}`,
-				"parallel_tool_calls": "true", "tool_choice": `{"type":"file_search"}`, "reasoning": "null", "top_p": "1.0", "max_output_tokens": "50", "stream_options": `{"include_obfuscation":false}`, "prompt_cache_key": `"k"`,
+				"parallel_tool_calls": "true", "tool_choice": `{"type":"file_search"}`, "reasoning": `{"summary":"auto"}`, "top_p": "1.0", "max_output_tokens": "50", "stream_options": `{"include_obfuscation":false}`, "prompt_cache_key": `"k"`,
 				"tools": `[{"type":"file_search","vector_store_ids":["default"],"max_num_results":3,"ranking_options":{"ranker":"auto","score_threshold":0.3}}]`,
 			},
 			map[string]string{

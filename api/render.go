@@ -37,6 +37,8 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 		return r.startEvent(e)
 	case stream.TopicDelta:
 		return r.deltaEvent(e)
+	case stream.TopicReasoning:
+		return r.reasoningEvent(e)
 	case stream.TopicReset:
 		return r.resetEvent(ctx, e)
 	case stream.TopicToolCall:
@@ -97,6 +99,16 @@ func (r *renderer) deltaEvent(e stream.Event) (string, any, error) {
 		data.Concatenated = &wordsSoFar{r.text.String()}
 	}
 	return "apiMessageChunk", data, nil
+}
+
+func (r *renderer) reasoningEvent(e stream.Event) (string, any, error) {
+	var data record.ReasoningData
+	if len(e.Data) > 0 {
+		if err := json.Unmarshal(e.Data, &data); err != nil {
+			return "", nil, fmt.Errorf("reasoning of run %s: %w", r.run.ID, err)
+		}
+	}
+	return "reasoning", reasoningEvent{Delta: e.Text, Reset: data.Reset}, nil
 }
 
 // resetEvent drops the words so far. A tool's stream starts its generation once more.

@@ -20,6 +20,7 @@ type askCmd struct {
 	Conversation string   `short:"c" placeholder:"ID" help:"Continue this conversation; its id is printed below each answer."`
 	Attach       []string `placeholder:"FILE" sep:"none" help:"Attach this file to the question; may be repeated."`
 	DeepResearch bool     `help:"Research the question in many searches and answer with a report; takes minutes."`
+	Reasoning    bool     `help:"Show the reasoning of a model that thinks before it answers; without it, only that the model is thinking."`
 	Web          bool     `help:"Let the model search the web too, if the server is configured for it."`
 }
 
@@ -54,6 +55,7 @@ func (q askCmd) Run(ctx context.Context, a *app) error {
 	}
 	var started string
 	n := newNarrator(a, q.forPrograms())
+	n.thought.shown = q.Reasoning
 	n.server = strings.TrimRight(q.URL, "/")
 	c = c.For("", func(run string) { started = run }).WithOutages(n.outage)
 	err = n.showAnswer(c.Ask(ctx, question), answerView{output: q.outputFlags, project: q.Project, continued: q.Conversation != ""})

@@ -16,14 +16,15 @@ import (
 // stdout, everything else to stderr. Events come from one goroutine; an outage and the pages
 // of a document may come from others.
 type narrator struct {
-	app    *app
-	answer *terminal.Answer // nil = the words are not shown
-	quiet  bool             // nothing but the words
-	run    string
-	server string // its address
-	last   knowledge.Stage
-	report reportProgress    // of a research
-	tools  map[string]string // names of the tools that were called, by the ids of the calls
+	app     *app
+	answer  *terminal.Answer // nil = the words are not shown
+	quiet   bool             // nothing but the words
+	run     string
+	server  string // its address
+	last    knowledge.Stage
+	report  reportProgress // of a research
+	thought thought
+	tools   map[string]string // names of the tools that were called, by the ids of the calls
 
 	mu sync.Mutex // held while something is shown
 }
@@ -75,6 +76,10 @@ func (n *narrator) tell(e client.Event) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.unmark()
+	if e.Name == client.EventReasoning {
+		return n.think(e)
+	}
+	n.sayThought()
 	switch e.Name {
 	case client.EventStarted:
 		var started client.Started

@@ -64,7 +64,7 @@ func (a *Questions) chatOnceNoting(ctx context.Context, ai knowledge.AIConfig, c
 		chat.Model = c.Name
 		start, endpoint := time.Now(), c.Client.Endpoint()
 		var text strings.Builder
-		done, err := a.stream(ctx, c.Client, chat, func(words string) error {
+		done, err := a.stream(ctx, c.Client, chat, func(string) {}, func(words string) error {
 			if text.Len()+len(words) > maxAnswer {
 				return &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Cause: errors.New("the answer is longer than 1 MB")}
 			}

@@ -184,6 +184,7 @@ func (a *Questions) ask(ctx context.Context, in ModelCallInput, p *publisher) (r
 	if err != nil {
 		return record.ModelCall{}, err
 	}
+	p.thoughts.hidden = request.Kind != knowledge.KindQuery || request.Config.AI.Reasoning == knowledge.ReasoningHide
 	if request.Web != nil && len(passages.all) == 0 {
 		return a.withoutPages(ctx, in, request, p)
 	}
@@ -242,7 +243,7 @@ func (a *Questions) write(ctx context.Context, client step.Chat, chat model.Chat
 	}
 	start := time.Now()
 	endpoint := client.Endpoint()
-	done, err := a.stream(ctx, client, chat, func(text string) error {
+	done, err := a.stream(ctx, client, chat, p.think, func(text string) error {
 		if raw.Len()+len(text) > maxAnswer {
 			return &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Cause: errors.New("the answer is longer than 1 MB")}
 		}
@@ -276,9 +277,9 @@ func unusual(reason string) string {
 
 // stream makes the call. If the model refuses the pictures, it makes the call without
 // them.
-func (a *Questions) stream(ctx context.Context, client step.Chat, chat model.ChatRequest, text func(string) error) (model.Completion, error) {
+func (a *Questions) stream(ctx context.Context, client step.Chat, chat model.ChatRequest, think func(string), text func(string) error) (model.Completion, error) {
 	said := false
-	done, err := streamOnce(ctx, client, chat, func(words string) error {
+	done, err := streamOnce(ctx, client, chat, think, func(words string) error {
 		said = true
 		return text(words)
 	})
@@ -287,14 +288,15 @@ func (a *Questions) stream(ctx context.Context, client step.Chat, chat model.Cha
 		return done, err
 	}
 	a.Log.WarnContext(ctx, "the chat model refuses pictures; the question is answered without them", "model", chat.Model, "error", err)
-	return streamOnce(ctx, client, plain, text)
+	return streamOnce(ctx, client, plain, think, text)
 }
 
-func streamOnce(ctx context.Context, client step.Chat, chat model.ChatRequest, text func(string) error) (model.Completion, error) {
+func streamOnce(ctx context.Context, client step.Chat, chat model.ChatRequest, think func(string), text func(string) error) (model.Completion, error) {
 	for delta, err := range client.Chat(ctx, chat) {
 		if err != nil {
 			return model.Completion{}, err
 		}
+		think(delta.Reasoning)
 		if delta.Text != "" {
 			if err := text(delta.Text); err != nil {
 				return model.Completion{}, err

@@ -34,6 +34,7 @@ type publisher struct {
 
 	mu        sync.Mutex // guards the fields below, which the timer uses too
 	pending   strings.Builder
+	thoughts  thoughts       // come before the pending words
 	notes     []stream.Entry // that come before the pending words
 	reset     bool           // a reset must come before the pending words
 	published bool           // readers have words of this turn
@@ -69,7 +70,7 @@ func (p *publisher) resume(ctx context.Context) error {
 	if err := p.send(p.take()); err != nil {
 		return err
 	}
-	var seen strings.Builder
+	var seen, thought strings.Builder
 	for from := p.in.Offset; ; {
 		page, err := p.workflows.Events(ctx, p.workflowID, from)
 		if err != nil {
@@ -85,6 +86,11 @@ func (p *publisher) resume(ctx context.Context) error {
 				seen.WriteString(event.Text)
 			case stream.TopicReset:
 				seen.Reset()
+			case stream.TopicReasoning:
+				if len(event.Data) > 0 { // which only a reset has
+					thought.Reset()
+				}
+				thought.WriteString(event.Text)
 			}
 		}
 		if from = page.NextOffset; !page.MoreReady {
@@ -92,6 +98,7 @@ func (p *publisher) resume(ctx context.Context) error {
 		}
 	}
 	p.seen, p.published = seen.String(), seen.Len() > 0
+	p.thoughts.seen = thought.String()
 	return nil
 }
 
@@ -144,6 +151,7 @@ func (p *publisher) restart() {
 	}
 	p.held = 0
 	p.whole.Reset()
+	p.thoughts.restart()
 }
 
 // flush publishes the pending words in the background, unless a batch is in flight
@@ -178,7 +186,7 @@ const quiet = 50 * time.Millisecond
 // setTimer publishes the pending words later if no word follows. The caller holds
 // the lock.
 func (p *publisher) setTimer() {
-	if p.timer != nil || p.closed || p.pending.Len() == 0 {
+	if p.timer != nil || p.closed || !p.waiting() {
 		return
 	}
 	wait := max(p.interval()-time.Since(p.last), 0)
@@ -188,11 +196,14 @@ func (p *publisher) setTimer() {
 	p.timer = time.AfterFunc(wait, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.timer = nil; !p.closed && p.pending.Len() > 0 {
+		if p.timer = nil; !p.closed && p.waiting() {
 			p.flush()
 		}
 	})
 }
+
+// waiting reports whether words are to be published. The caller holds the lock.
+func (p *publisher) waiting() bool { return p.pending.Len() > 0 || p.thoughts.waiting() }
 
 // stop ends the publishing by words and timer, and returns a channel that is closed
 // when the batch in flight has ended.
@@ -222,7 +233,7 @@ func (p *publisher) holdsAll() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	held := p.pending.Len()
-	return p.inHub && !p.published && !p.reset && len(p.notes) == 0 && held > 0 && held <= maxHeld
+	return p.inHub && !p.published && !p.reset && len(p.notes) == 0 && !p.thoughts.waiting() && held > 0 && held <= maxHeld
 }
 
 // firstHold is how long the first words wait in a process that answers many questions
@@ -268,8 +279,14 @@ func (p *publisher) take() []stream.Entry {
 		add(stream.TopicReset, stream.Event{Turn: p.in.Turn, Attempt: p.attempt, Data: data})
 		p.reset = false
 	}
+	if e, ok := p.thoughts.take(); ok {
+		e.Turn, e.Attempt = p.in.Turn, p.attempt
+		add(stream.TopicReasoning, e)
+	}
 	text, later := cutAt(p.pending.String(), maxBatch)
-	add(stream.TopicDelta, stream.Event{Turn: p.in.Turn, Attempt: p.attempt, Text: text})
+	if text != "" || len(items) == 0 { // the log drops an empty one: it only announces the attempt
+		add(stream.TopicDelta, stream.Event{Turn: p.in.Turn, Attempt: p.attempt, Text: text})
+	}
 	p.pending.Reset()
 	p.pending.WriteString(later)
 	return items
@@ -340,7 +357,7 @@ func (p *publisher) close(ctx context.Context) (tail string, published bool, err
 		p.pending.WriteString(p.seen[:p.held])
 		p.seen = ""
 	}
-	for p.reset || len(p.notes) > 0 || p.pending.Len() > maxBatch {
+	for p.reset || len(p.notes) > 0 || p.thoughts.waiting() || p.pending.Len() > maxBatch {
 		if err := p.send(p.take()); err != nil {
 			return "", false, err
 		}

@@ -30,6 +30,7 @@ type ChunkChoice struct {
 type ChunkDelta struct {
 	Role        string        `json:"role,omitempty"`
 	Content     *string       `json:"content,omitempty"`
+	Reasoning   string        `json:"reasoning_content,omitempty" doc:"The next part of the reasoning of a model that thinks before it answers"`
 	Annotations []URLCitation `json:"annotations,omitempty"`
 	Citations   []Citation    `json:"citations,omitempty"`
 
@@ -52,10 +53,13 @@ func (c *completion) stream(w http.ResponseWriter, r *http.Request, usage bool) 
 	s := &chunks{completion: c, out: newStream(w), usage: usage}
 	err := c.server.deps.Runs.Follow(r.Context(), c.run, s.out.alive, func(item stream.Item) error {
 		switch item.Topic {
-		case stream.TopicDelta:
+		case stream.TopicDelta, stream.TopicReasoning:
 			event, err := stream.DecodeEvent(item.Data)
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
+			case item.Topic == stream.TopicReasoning:
+				return s.chunk(ChunkDelta{Reasoning: event.Text}, nil)
 			}
 			return s.say(s.words.Write(event.Text))
 		case stream.TopicReset:

@@ -90,7 +90,7 @@ var chatFields = join(sharedFields, actingFields, fields{
 var responseFields = join(sharedFields, actingFields, fields{
 	"input": read, "instructions": read, "tools": read, "background": read, "previous_response_id": read, "include": read, "max_output_tokens": read, "text": read,
 	"truncation":         only("must be auto: a conversation that is too long is shortened", `"auto"`),
-	"reasoning":          without(ownModel),
+	"reasoning":          onlySummary,
 	"max_tool_calls":     only("must be left out: tools.maxPerRequest of the project bounds its tool calls"),
 	"prompt":             only("must be left out: ai.prompt of the project is its prompt"),
 	"conversation":       only("must be left out: continue with previous_response_id, or name the conversation as session_id"),

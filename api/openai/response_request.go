@@ -29,6 +29,7 @@ type ResponseRequest struct {
 	Include            []string          `json:"include,omitempty" doc:"file_search_call.results: the passages that were found"`
 	ToolChoice         any               `json:"tool_choice,omitempty" doc:"auto, none, required or file_search"`
 	Text               *TextOptions      `json:"text,omitempty"`
+	Reasoning          *ReasoningOptions `json:"reasoning,omitempty"`
 	Temperature        *float64          `json:"temperature,omitempty" minimum:"0" maximum:"2"`
 	MaxOutputTokens    *int              `json:"max_output_tokens,omitempty" minimum:"1"`
 	edge.ActingBody
@@ -131,7 +132,8 @@ type responseDoor struct {
 	Instructions string            `json:"instructions,omitempty"`
 	Metadata     map[string]string `json:"metadata,omitempty"`
 	Tools        []ResponseTool    `json:"tools,omitempty"`
-	Results      bool              `json:"results,omitempty"` // show the passages that were found
+	Results      bool              `json:"results,omitempty"`   // show the passages that were found
+	Reasoning    bool              `json:"reasoning,omitempty"` // show how the model reasons
 	Temperature  *float64          `json:"temperature,omitempty"`
 	MaxTokens    *int              `json:"max_tokens,omitempty"`
 }
@@ -139,7 +141,7 @@ type responseDoor struct {
 func (b ResponseRequest) door() responseDoor {
 	return responseDoor{
 		Model: b.Model, Background: b.Background, Previous: b.PreviousResponseID, Instructions: b.Instructions, Metadata: b.Metadata, Tools: b.Tools,
-		Results: slices.Contains(b.Include, includeResults), Temperature: b.Temperature, MaxTokens: b.MaxOutputTokens,
+		Results: slices.Contains(b.Include, includeResults), Reasoning: b.Reasoning != nil && b.Reasoning.Summary != "", Temperature: b.Temperature, MaxTokens: b.MaxOutputTokens,
 	}
 }
 

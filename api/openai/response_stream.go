@@ -30,6 +30,8 @@ type responseStream struct {
 	words    citation.PlainText
 	text     string
 	searches map[string]search // by the id of the tool call
+
+	reasoning reasoning
 }
 
 // search is an item that shows a search.
@@ -47,7 +49,8 @@ type event struct {
 	ContentIndex *int            `json:"content_index,omitempty"`
 	ItemID       string          `json:"item_id,omitempty"`
 	Item         *OutputItem     `json:"item,omitempty"`
-	Part         *OutputText     `json:"part,omitempty"`
+	SummaryIndex *int            `json:"summary_index,omitempty"`
+	Part         any             `json:"part,omitempty"` // an OutputText or a SummaryText
 	Delta        *string         `json:"delta,omitempty"`
 	Text         *string         `json:"text,omitempty"`
 	Logprobs     *[]struct{}     `json:"logprobs,omitempty"`
@@ -84,6 +87,12 @@ func (s *responseStream) item(ctx context.Context, item stream.Item) error {
 	e, err := stream.DecodeEvent(item.Data)
 	if err != nil {
 		return fmt.Errorf("item %d of run %s: %w", item.Offset, s.run.ID, err)
+	}
+	if item.Topic == stream.TopicReasoning {
+		return s.think(e)
+	}
+	if err := s.endReasoning("completed"); err != nil {
+		return err
 	}
 	switch item.Topic {
 	case stream.TopicStarted:
@@ -144,7 +153,7 @@ func (s *responseStream) say(text string) error {
 		part := newPart("")
 		err := s.sendAll(
 			event{Type: "response.output_item.added", OutputIndex: s.at(), Item: &item},
-			event{Type: "response.content_part.added", ItemID: item.ID, OutputIndex: s.at(), ContentIndex: &zero, Part: &part},
+			event{Type: "response.content_part.added", ItemID: item.ID, OutputIndex: s.at(), ContentIndex: &zero, Part: part},
 		)
 		if err != nil {
 			return err
@@ -200,7 +209,7 @@ func (s *responseStream) closeMessage(item OutputItem, annotations []FileAnnotat
 	}
 	err := s.sendAll(
 		event{Type: "response.output_text.done", ItemID: item.ID, OutputIndex: s.at(), ContentIndex: &zero, Text: &text, Logprobs: &[]struct{}{}},
-		event{Type: "response.content_part.done", ItemID: item.ID, OutputIndex: s.at(), ContentIndex: &zero, Part: &part},
+		event{Type: "response.content_part.done", ItemID: item.ID, OutputIndex: s.at(), ContentIndex: &zero, Part: part},
 		event{Type: "response.output_item.done", OutputIndex: s.at(), Item: &item},
 	)
 	s.message, s.words = -1, citation.PlainText{}

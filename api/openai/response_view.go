@@ -72,14 +72,15 @@ type thoughtTokens struct {
 	Reasoning int `json:"reasoning_tokens"`
 }
 
-// OutputItem is a search or the message.
+// OutputItem is a search, the reasoning in a stream, or the message.
 type OutputItem struct {
 	ID      string         `json:"id"`
-	Type    string         `json:"type" enum:"file_search_call,message"`
+	Type    string         `json:"type" enum:"file_search_call,reasoning,message"`
 	Status  string         `json:"status" enum:"in_progress,completed,incomplete,failed"`
 	Role    string         `json:"role,omitempty"`
 	Content *[]OutputText  `json:"content,omitempty"`
 	Queries *[]string      `json:"queries,omitempty"`
+	Summary *[]SummaryText `json:"summary,omitempty"`
 	Results []SearchResult `json:"results,omitempty"`
 }
 

@@ -21,6 +21,7 @@ const (
 	EventStarted     = "runStarted"
 	EventChunk       = "apiMessageChunk"
 	EventReset       = "messageReset"
+	EventReasoning   = "reasoning"
 	EventToolCall    = "toolCall"
 	EventToolEvent   = "toolEvent"
 	EventCompleted   = "completedMessage"

@@ -98,6 +98,13 @@ type TextChunk struct {
 	} `json:"chunk"`
 }
 
+// Reasoning is the data of a reasoning event. With Reset the reader discards the reasoning so
+// far.
+type Reasoning struct {
+	Delta string `json:"delta"`
+	Reset bool   `json:"reset"`
+}
+
 // Reset is the data of a messageReset event: the reader discards the text so
 // far.
 type Reset struct {

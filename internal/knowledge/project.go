@@ -63,7 +63,15 @@ type AIConfig struct {
 	Multimodal bool `json:"multimodal,omitempty" doc:"A model describes the pictures of documents at ingestion, and the pictures that a question finds are shown to the chat model. The chat model must accept images"`
 	// Reflection asks the model to begin its answer with a block about the question.
 	Reflection bool `json:"reflection,omitempty" doc:"Answers begin with a reflection of the chat model about the question: **Reflection:**, a line in italics, an empty line"`
+	// Reasoning is ReasoningShow or ReasoningHide.
+	Reasoning string `json:"reasoning,omitempty" enum:"show,hide" doc:"Whether the reasoning of a chat model that thinks before it answers is shown while it comes, in events named reasoning. It is never part of the answer. Default: show"`
 }
+
+// Whether readers of an answer see the reasoning of the model.
+const (
+	ReasoningShow = "show"
+	ReasoningHide = "hide"
+)
 
 // PostQuery is what happens after the answer to a question.
 type PostQuery struct {

@@ -100,10 +100,11 @@ type ChatRequest struct {
 	Seed        *int
 }
 
-// Delta is a piece of an answer: text, or the completion.
+// Delta is a piece of an answer: text, reasoning that is no part of it, or the completion.
 type Delta struct {
-	Text string
-	Done *Completion // set in the last one
+	Text      string
+	Reasoning string
+	Done      *Completion // set in the last one
 }
 
 // Completion describes a complete answer. It contains the first 128 tool calls,

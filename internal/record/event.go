@@ -68,6 +68,11 @@ type PhaseData struct {
 	Data   map[string]any `json:"data,omitempty"`
 }
 
+// ReasoningData is the inline data of a reasoning event that drops the reasoning before it.
+type ReasoningData struct {
+	Reset bool `json:"reset"`
+}
+
 // ResetData is the inline data of a messageReset event.
 type ResetData struct {
 	Attempt int    `json:"attempt"`

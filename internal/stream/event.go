@@ -15,6 +15,7 @@ const (
 	TopicStarted    = "runStarted"
 	TopicDelta      = "delta"
 	TopicReset      = "messageReset"
+	TopicReasoning  = "reasoning"
 	TopicToolCall   = "toolCall"
 	TopicToolEvent  = "toolEvent"
 	TopicSources    = "sources"
