@@ -81,7 +81,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 		return nil, err
 	}
 	return queryAnswer{
-		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
+		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: r.results.views.signFileLinks(r.principal, r.run, out.record.Answer),
 		Sources: r.results.views.sources(r.principal, out), ToolCalls: calls, Suggestions: notNil(out.record.Suggestions), Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model, FinishReason: out.record.FinishReason,
 		OperatorURL: r.results.views.links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches, Attachments: attached,
 	}, nil

@@ -119,7 +119,7 @@ func (cr *conversationRoutes) getConversation(ctx context.Context, p knowledge.P
 			return nil, err
 		}
 		out.Body.Messages = append(out.Body.Messages, messageView{
-			ID: m.ID, Role: m.Role, Text: m.Text, Sources: sources, RunID: orNull(m.RunID), Status: m.Status, CreatedAt: m.CreatedAt,
+			ID: m.ID, Role: m.Role, Text: cr.results.views.signFileLinks(p, store.Run{ID: m.RunID}, m.Text), Sources: sources, RunID: orNull(m.RunID), Status: m.Status, CreatedAt: m.CreatedAt,
 		})
 	}
 	out.Body.NextCursor = orNull(next)

@@ -44,6 +44,11 @@ func (o *openaiRuns) Request(ctx context.Context, run store.Run) (knowledge.Requ
 	return record.ReadRequest(ctx, o.blobs, knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID})
 }
 
+// Links implements openai.Runs.
+func (o *openaiRuns) Links(p knowledge.Principal, run store.Run) openai.Words {
+	return o.events.results.views.fileLinks(p, run)
+}
+
 // Cancel implements openai.Runs.
 func (o *openaiRuns) Cancel(ctx context.Context, p knowledge.Principal, id string) error {
 	_, err := o.runs.cancelRun(ctx, p, &runPath{ID: id})
@@ -60,7 +65,7 @@ func (o *openaiRuns) Outcome(ctx context.Context, p knowledge.Principal, run sto
 		return openai.Outcome{}, err
 	}
 	record := found.record
-	out := openai.Outcome{Text: record.Answer, Model: record.Model, ConversationID: record.ConversationID, FinishReason: record.FinishReason, Usage: record.Usage, Choices: record.Searches}
+	out := openai.Outcome{Text: o.events.results.views.signFileLinks(p, run, record.Answer), Model: record.Model, ConversationID: record.ConversationID, FinishReason: record.FinishReason, Usage: record.Usage, Choices: record.Searches}
 	for _, x := range o.events.results.views.sources(p, found) {
 		out.Sources = append(out.Sources, openai.Citation{
 			Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, DocumentName: x.DocumentName, ExternalID: x.ExternalID, URL: x.URL,

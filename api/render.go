@@ -18,12 +18,17 @@ type renderer struct {
 	*reading
 	results *results
 	text    strings.Builder // of the answer so far, where readers are given it
+	links   *fileLinks      // nil = no call has produced a file
 	outcome *outcome
 }
 
 // needs reports whether later events rest on this one, for a reader that has it.
 func (r *renderer) needs(item stream.Item) bool {
-	return !r.compact && (item.Topic == stream.TopicDelta || item.Topic == stream.TopicReset)
+	switch item.Topic {
+	case stream.TopicDelta, stream.TopicReset, stream.TopicToolCall: // links are signed behind calls
+		return r.run.Kind == knowledge.KindQuery
+	}
+	return false
 }
 
 // event returns the name and the data of an item's event. Every item has one.
@@ -93,9 +98,13 @@ func (r *renderer) deltaEvent(e stream.Event) (string, any, error) {
 	if r.run.Kind == knowledge.KindTool {
 		return "tool_partial_update", partialEvent{Content: e.Text, OutputKey: "response"}, nil
 	}
-	data := chunkEvent{Chunk: newWords{e.Text}}
+	words := e.Text
+	if r.links != nil {
+		words = r.links.Write(words)
+	}
+	data := chunkEvent{Chunk: newWords{words}}
 	if !r.compact {
-		r.text.WriteString(e.Text)
+		r.text.WriteString(words)
 		data.Concatenated = &wordsSoFar{r.text.String()}
 	}
 	return "apiMessageChunk", data, nil
@@ -114,6 +123,9 @@ func (r *renderer) reasoningEvent(e stream.Event) (string, any, error) {
 // resetEvent drops the words so far. A tool's stream starts its generation once more.
 func (r *renderer) resetEvent(ctx context.Context, e stream.Event) (string, any, error) {
 	r.text.Reset()
+	if r.links != nil {
+		r.links.held = ""
+	}
 	if r.run.Kind == knowledge.KindTool {
 		request, err := r.request(ctx)
 		if err != nil || request.Web != nil {
@@ -151,6 +163,10 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 		}
 		if len(words.Files) > 0 {
 			out.Files = r.results.views.runFiles(r.principal, r.run, words.Files)
+			if r.links == nil {
+				r.links = r.results.views.fileLinks(r.principal, r.run)
+			}
+			r.links.expect(words.Files)
 		}
 	}
 	return "toolCall", out, nil
@@ -208,7 +224,7 @@ func summary(data record.ToolCallData) string {
 	case data.Found != nil:
 		return quantity(*data.Found, "passage")
 	default:
-		return ""
+		return data.Summary
 	}
 }
 

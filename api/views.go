@@ -112,10 +112,14 @@ func (v *views) run(r store.Run) runView {
 func (v *views) runFiles(p knowledge.Principal, run store.Run, files []knowledge.RunFile) []runFile {
 	list := make([]runFile, 0, len(files))
 	for _, f := range files {
-		// A link changes every originalStep, as links to originals do.
-		expires := v.now().Add(originalLife + originalStep).Truncate(originalStep)
-		token := v.access.SignRunFile(p, run.ID, f.Name, expires)
+		token := v.runFileToken(p, run, f.Name)
 		list = append(list, runFile{Name: f.Name, MediaType: f.MediaType, Bytes: f.Bytes, URL: v.link(tool.FilePath(run.ID, f.Name) + "?token=" + url.QueryEscape(token))})
 	}
 	return list
+}
+
+// runFileToken returns a token that opens a file of a run. It changes every originalStep, as
+// links to originals do.
+func (v *views) runFileToken(p knowledge.Principal, run store.Run, name string) string {
+	return v.access.SignRunFile(p, run.ID, name, v.now().Add(originalLife+originalStep).Truncate(originalStep))
 }

@@ -136,7 +136,7 @@ func (a *answer) tool(ctx workflow.Context, turn, i int, result answering.ModelC
 }
 
 func (a *answer) toolEvent(ctx workflow.Context, key string, i int, call answering.ToolCallRef, status knowledge.RunStatus, output record.ToolOutput, took time.Duration) {
-	data := record.ToolCallData{ID: call.ID, Name: call.Name, Call: i, Status: status, Failure: output.Failure, Seconds: took.Seconds()}
+	data := record.ToolCallData{ID: call.ID, Name: call.Name, Call: i, Status: status, Summary: output.Summary, Failure: output.Failure, Seconds: took.Seconds()}
 	if status == knowledge.RunCompleted && output.Search != "" {
 		data.Found = &output.Kept
 	}

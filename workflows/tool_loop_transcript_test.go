@@ -100,7 +100,7 @@ func playLoop(t *testing.T, sections map[string]string) string {
 	var ask asked
 	test.must(json.Unmarshal([]byte(sections["ask"]), &ask))
 	config := knowledge.ProjectConfig{
-		AI:    knowledge.AIConfig{Prompt: ask.Prompt, Retrieval: knowledge.RetrievalConfig{NumberOfChunks: ask.Passages}},
+		AI:    knowledge.AIConfig{Prompt: ask.Prompt, PromptRules: knowledge.PromptRulesOff, Retrieval: knowledge.RetrievalConfig{NumberOfChunks: ask.Passages}},
 		Tools: knowledge.ToolsConfig{MaxPerRequest: ask.ToolTurns},
 	}
 	test.answer(knowledge.Request{

@@ -143,7 +143,7 @@ func (a *Questions) runTool(ctx context.Context, called tool.Tool, c tool.Call) 
 	var stored record.ToolWords
 	err := a.Blobs.GetJSON(ctx, key, &stored)
 	if err == nil {
-		return record.ToolOutput{Words: key, Files: len(stored.Files), Usage: stored.Usage}, nil
+		return stored.Output(key), nil
 	}
 	if !errors.Is(err, blob.ErrNotFound) {
 		return record.ToolOutput{}, fmt.Errorf("read the output of %s: %w", called.Name, err)
@@ -161,10 +161,11 @@ func (a *Questions) runTool(ctx context.Context, called tool.Tool, c tool.Call) 
 		return record.ToolOutput{Search: output.Search, Kept: output.Found, Chosen: output.Chosen, Usage: output.Usage}, nil
 	}
 	// The effects and the costs of the call are there, so a cancel does not discard it.
-	if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, record.ToolWords{Words: tool.CutWords(output.Words), Files: output.Files, Usage: output.Usage}); err != nil {
+	stored = record.ToolWords{Words: tool.CutWords(output.Words), Summary: output.Summary, Failure: output.Failure, Files: output.Files, Usage: output.Usage}
+	if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, stored); err != nil {
 		return record.ToolOutput{}, fmt.Errorf("store the output of %s: %w", called.Name, err)
 	}
-	return record.ToolOutput{Words: key, Files: len(output.Files), Usage: output.Usage}, nil
+	return stored.Output(key), nil
 }
 
 // runWithin makes a call within the limit of the tool. It ends the call a little before

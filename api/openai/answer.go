@@ -25,10 +25,22 @@ type Runs interface {
 	Readable(ctx context.Context, p knowledge.Principal, id string) (knowledge.Principal, store.Run, error)
 	// Request returns the question with which a run started.
 	Request(ctx context.Context, run store.Run) (knowledge.Request, error)
+	// Links returns what signs the links to files of a run while its words stream.
+	Links(p knowledge.Principal, run store.Run) Words
 	// Cancel asks a run to stop. One that has ended otherwise is CodeConflict.
 	Cancel(ctx context.Context, p knowledge.Principal, id string) error
 	// OpenStream counts a stream that opens, or refuses it (CodeRateLimited).
 	OpenStream() (release func(), err error)
+}
+
+// Words changes words while they stream, which may be cut anywhere.
+type Words interface {
+	// Write returns the words that are certain by now.
+	Write(text string) string
+	// Holds reports whether words are held back.
+	Holds() bool
+	// Close returns what was held back.
+	Close() string
 }
 
 // Outcome is the answer to a question with the passages that its reader may see.

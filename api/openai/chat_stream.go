@@ -3,7 +3,6 @@ package openai
 import (
 	"net/http"
 
-	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -43,14 +42,14 @@ type chunks struct {
 
 	out   *eventStream
 	role  bool // the chunk with the role was sent
-	words citation.PlainText
+	words plainWords
 	wrote bool // words, since the last break
 	usage bool // the client wants the usage
 }
 
 // stream relays the run as chunks. The run continues without its reader.
 func (c *completion) stream(w http.ResponseWriter, r *http.Request, usage bool) error {
-	s := &chunks{completion: c, out: newStream(w), usage: usage}
+	s := &chunks{completion: c, out: newStream(w), usage: usage, words: plainWords{links: c.server.deps.Runs.Links(c.principal, c.run)}}
 	err := c.server.deps.Runs.Follow(r.Context(), c.run, s.out.alive, func(item stream.Item) error {
 		switch item.Topic {
 		case stream.TopicDelta, stream.TopicReasoning:

@@ -27,7 +27,7 @@ type responseStream struct {
 	outputs  int // items so far
 	message  int // index of the open message, -1 = none
 	drops    int // messages that the answer does not hold
-	words    citation.PlainText
+	words    plainWords
 	text     string
 	searches map[string]search // by the id of the tool call
 
@@ -195,7 +195,7 @@ func (s *responseStream) at() *int {
 // closeMessage ends the open message, if there is one. item has its status.
 func (s *responseStream) closeMessage(item OutputItem, annotations []FileAnnotation) error {
 	if err := s.say(s.words.Close()); err != nil || s.message < 0 {
-		s.words = citation.PlainText{}
+		s.words.PlainText = citation.PlainText{}
 		return err
 	}
 	zero, text, part := 0, s.text, newPart(s.text)
@@ -212,7 +212,7 @@ func (s *responseStream) closeMessage(item OutputItem, annotations []FileAnnotat
 		event{Type: "response.content_part.done", ItemID: item.ID, OutputIndex: s.at(), ContentIndex: &zero, Part: part},
 		event{Type: "response.output_item.done", OutputIndex: s.at(), Item: &item},
 	)
-	s.message, s.words = -1, citation.PlainText{}
+	s.message, s.words.PlainText = -1, citation.PlainText{}
 	return err
 }
 

@@ -136,7 +136,7 @@ func (s *Server) awaitResponse(w http.ResponseWriter, r *http.Request, p knowled
 // its run to the end. The run continues without its reader.
 func (s *Server) streamResponse(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, door responseDoor, after int) error {
 	w.Header().Set(runHeader, run.ID)
-	events := &responseStream{server: s, principal: p, run: run, door: door, out: newStream(w), after: after, message: -1, searches: map[string]search{}}
+	events := &responseStream{server: s, principal: p, run: run, door: door, out: newStream(w), after: after, message: -1, words: plainWords{links: s.deps.Runs.Links(p, run)}, searches: map[string]search{}}
 	events.out.begin()
 	err := s.deps.Runs.Follow(r.Context(), run, events.out.alive, func(item stream.Item) error { return events.item(r.Context(), item) })
 	if err != nil {

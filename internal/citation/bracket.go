@@ -90,8 +90,12 @@ func mayBeMark(inside string) bool {
 	return m != nil && slices.ContainsFunc(sourceWords, func(word string) bool { return hasPrefix(word, m[1]) })
 }
 
-// bracketRanks returns the ranks that stand between brackets. A number that is no rank makes it
-// no mark, except in the forms that nothing else has (sure): [source_9] and 【9†name】.
+// maxListed is the largest number beside a rank that is taken for a rank which there is not.
+const maxListed = 99
+
+// bracketRanks returns the ranks that stand between brackets. Without any, or with a number
+// beside them that can be no rank ([0, 1], [1, 100]), it is no mark, except in the forms that
+// nothing else has (sure): [source_9] and 【9†name】.
 func (r *Rewriter) bracketRanks(inside string, round bool) (cited []int, sure bool) {
 	m := inBracket.FindStringSubmatch(inside)
 	if m == nil {
@@ -104,7 +108,7 @@ func (r *Rewriter) bracketRanks(inside string, round bool) (cited []int, sure bo
 	for _, rank := range ranksOf(m[2]) {
 		if _, known := r.byRank[rank]; known {
 			cited = append(cited, rank)
-		} else if !sure {
+		} else if !sure && (rank < 1 || rank > maxListed) {
 			return nil, false
 		}
 	}

@@ -37,7 +37,8 @@ func TestBrackets(t *testing.T) {
 		"an interval":              {"in [0, 1], in [1, 100]", "in [0, 1], in [1, 100]"},
 		"an unknown number":        {"y [7], z [Source 9] 【9】 (1) (Document 7)", "y [7], z [Source 9] 【9】 (1) (Document 7)"},
 		"a heading":                {"【重要】 x [sic] [to do] [ ] [x]", "【重要】 x [sic] [to do] [ ] [x]"},
-		"a range of pages":         {"[1-9], [1–2000], [2-1]", "[1-9], [1–2000], [2-1]"},
+		"a range of pages":         {"[0-9], [1–2000], [2-1]", "[0-9], [1–2000], [2-1]"},
+		"a known and an unknown":   {"x [1, 9], [Source 2, 7]", "x " + one + ", " + two},
 		"a line end":               {"[1\n] (Source\n1)", "[1\n] (Source\n1)"},
 		"code":                     {"`x 【1】 (source 1)`", "`x 【1】 (source 1)`"},
 	} {

@@ -33,7 +33,7 @@ type Context struct {
 // between the tags of one stay, and it follows them. A tag of a passage that is
 // not among the contexts is removed, with the space before it, and so are [source_9] and
 // 【9†title】: what is cited in the output was in the contexts. Everything else in brackets stays
-// as it is if one of its numbers names no passage ([2021], [0, 1]), in code and where it is an
+// as it is if it names no passage ([2021], [0, 1]), in code and where it is an
 // index (arr[0], arr[1]), where it is a link (`[1](…)`), where it defines one (`[1]: …` at the
 // start of a line), and where it is quoted from a passage.
 //

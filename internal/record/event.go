@@ -88,6 +88,7 @@ type ToolCallData struct {
 	Status  knowledge.RunStatus `json:"status"`          // waiting, started, completed, failed or refused
 	Found   *int                `json:"found,omitempty"` // passages that the tool found
 	Files   string              `json:"files,omitempty"` // blob of the ToolWords, if the tool produced files or a person refused the call
+	Summary string              `json:"summary,omitempty"`
 	Failure string              `json:"failure,omitempty"`
 	Seconds float64             `json:"seconds,omitempty"`
 }

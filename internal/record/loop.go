@@ -53,7 +53,8 @@ type ToolOutput struct {
 	Kept    int             `json:"kept,omitempty"`
 	Words   string          `json:"words,omitempty"` // blob of a ToolWords
 	Files   int             `json:"files,omitempty"` // in the ToolWords
-	Failure string          `json:"failure,omitempty"`
+	Summary string          `json:"summary,omitempty"`
+	Failure string          `json:"failure,omitempty"` // with Words, the tool reports it in these
 	Refused bool            `json:"refused,omitempty"` // by a person; Words says so
 	Chosen  bool            `json:"chosen,omitempty"`  // the record of the search has Choices
 	Usage   knowledge.Usage `json:"usage,omitzero"`    // of chat models that the tool asked
@@ -79,8 +80,15 @@ func (o ToolOutput) Status() knowledge.RunStatus {
 
 // ToolWords are the stored words of a tool call.
 type ToolWords struct {
-	Words  string              `json:"words"`
-	Reason string              `json:"reason,omitempty"` // of the person who refused the call
-	Files  []knowledge.RunFile `json:"files,omitempty"`
-	Usage  knowledge.Usage     `json:"usage,omitzero"`
+	Words   string              `json:"words"`
+	Summary string              `json:"summary,omitempty"`
+	Failure string              `json:"failure,omitempty"`
+	Reason  string              `json:"reason,omitempty"` // of the person who refused the call
+	Files   []knowledge.RunFile `json:"files,omitempty"`
+	Usage   knowledge.Usage     `json:"usage,omitzero"`
+}
+
+// Output returns the output of the call whose words are the blob under key.
+func (w ToolWords) Output(key string) ToolOutput {
+	return ToolOutput{Words: key, Summary: w.Summary, Failure: w.Failure, Files: len(w.Files), Usage: w.Usage}
 }

@@ -89,7 +89,7 @@ func (i Interpreter) run(ctx context.Context, c Call) (Output, error) {
 	if err != nil {
 		return Output{}, err
 	}
-	return Output{Words: codeWords(c.Run, result, files), Files: files}, nil
+	return Output{Words: codeWords(c.Run, result, files), Summary: codeSummary(result), Files: files}, nil
 }
 
 // before returns the working folder of a call.
@@ -141,6 +141,14 @@ func (i Interpreter) keep(ctx context.Context, c Call, before, after map[string]
 		files = append(files, file)
 	}
 	return files, nil
+}
+
+// codeSummary says how a job ended, for readers.
+func codeSummary(r sandbox.Result) string {
+	if r.Stopped != "" {
+		return "stopped: " + r.Stopped
+	}
+	return fmt.Sprintf("exit status %d, %s printed", r.ExitCode, Size(len(r.Stdout)+len(r.Stderr)))
 }
 
 // codeWords describes the outcome of a job to the model.

@@ -84,8 +84,21 @@ type Output struct {
 	// Words are for the model if there is no Search. They are stored with the run, so
 	// they must not be words of a document.
 	Words string
-	Files []knowledge.RunFile // beside Words
+	// Summary says in a few words what came back, and Failure that the tool itself reports a
+	// failure, which Words describe. They are shown to readers and stand in histories, so they
+	// are words of Cairn's own, with states and sizes only.
+	Summary string
+	Failure string
+	Files   []knowledge.RunFile // beside Words
 	Usage knowledge.Usage
+}
+
+// Size returns a number of bytes in words.
+func Size(n int) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f KB", float64(n)/1000)
 }
 
 // Files stores the files that calls produce.

@@ -146,7 +146,8 @@ func (t *Tools) send(request *http.Request) (tool.Output, error) {
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
-	words := fmt.Sprintf("HTTP %d %s\n", response.StatusCode, http.StatusText(response.StatusCode))
+	status := strings.TrimSpace(fmt.Sprintf("HTTP %d %s", response.StatusCode, http.StatusText(response.StatusCode)))
+	words := status + "\n"
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case err != nil && len(body) == 0:
@@ -156,7 +157,11 @@ func (t *Tools) send(request *http.Request) (tool.Output, error) {
 	default:
 		words += string(body)
 	}
-	return tool.Output{Words: words}, nil
+	output := tool.Output{Words: words, Summary: fmt.Sprintf("%s, %s", status, tool.Size(len(body)))}
+	if response.StatusCode >= http.StatusBadRequest {
+		output.Failure = "the address answered " + status
+	}
+	return output, nil
 }
 
 // isText reports whether a media type is of text.

@@ -112,6 +112,16 @@ func TestAutomation(t *testing.T) {
 			}
 		})
 	}
+	for path, want := range map[string]tool.Output{
+		"/orders":  {Summary: "HTTP 200 OK, 21 bytes"},
+		"/missing": {Summary: "HTTP 404 Not Found, 14 bytes", Failure: "the address answered HTTP 404 Not Found"},
+		"/large":   {Summary: "HTTP 200 OK, 262.1 KB"},
+	} {
+		output, err := call(t, open(), knowledge.Automation{URL: server.URL + path, Method: "GET"}, `{}`)
+		if err != nil || output.Summary != want.Summary || output.Failure != want.Failure {
+			t.Errorf("%s: %q, %q, %v", path, output.Summary, output.Failure, err)
+		}
+	}
 	t.Run("megabytes are not read", func(t *testing.T) {
 		t.Parallel()
 		output, err := call(t, open(), knowledge.Automation{URL: server.URL + "/large", Method: "GET"}, `{}`)

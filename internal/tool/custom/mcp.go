@@ -202,11 +202,12 @@ func (t *Tools) callMCP(ctx context.Context, server served, name string, call to
 	if err != nil {
 		return tool.Output{}, notReached(err)
 	}
-	words := said(result)
+	output := tool.Output{Words: said(result)}
+	output.Summary = "an answer, " + tool.Size(len(output.Words))
 	if result.IsError {
-		words = "The tool reports an error: " + words
+		output.Words, output.Failure = "The tool reports an error: "+output.Words, "the tool of the MCP server reports an error"
 	}
-	return tool.Output{Words: words}, nil
+	return output, nil
 }
 
 func notReached(err error) error {
