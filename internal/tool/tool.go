@@ -90,7 +90,7 @@ type Output struct {
 	Summary string
 	Failure string
 	Files   []knowledge.RunFile // beside Words
-	Usage knowledge.Usage
+	Usage   knowledge.Usage
 }
 
 // Size returns a number of bytes in words.
