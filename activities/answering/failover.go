@@ -64,12 +64,15 @@ func (a *Questions) chatOnceNoting(ctx context.Context, ai knowledge.AIConfig, c
 		chat.Model = c.Name
 		start, endpoint := time.Now(), c.Client.Endpoint()
 		var text strings.Builder
-		done, err := a.stream(ctx, c.Client, chat, func(string) {}, func(words string) error {
-			if text.Len()+len(words) > maxAnswer {
-				return &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Cause: errors.New("the answer is longer than 1 MB")}
-			}
-			text.WriteString(words)
-			return nil
+		done, err := a.stream(ctx, c.Client, chat, listener{
+			think: func(string) {}, restart: text.Reset,
+			text: func(words string) error {
+				if text.Len()+len(words) > maxAnswer {
+					return &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Cause: errors.New("the answer is longer than 1 MB")}
+				}
+				text.WriteString(words)
+				return nil
+			},
 		})
 		a.Metrics.ModelCall(endpoint.Provider, "chat", step.Outcome(err), time.Since(start).Seconds(), done.Usage.PromptTokens, done.Usage.CompletionTokens)
 		return step.Said{Text: text.String(), Done: done}, err

@@ -27,6 +27,7 @@ type FinishAnswerInput struct {
 	Code     knowledge.Code      `json:"code,omitempty"`
 	Message  string              `json:"message,omitempty"`
 	RetryAt  time.Time           `json:"retry_at,omitzero"` // of the Failure
+	Detail   string              `json:"detail,omitempty"`
 	Workflow string              `json:"workflow"`
 	Segments int                 `json:"segments,omitempty"`
 	Items    []stream.Item       `json:"items"`
@@ -75,7 +76,7 @@ func (a *Questions) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 		end.Answer, end.Record = in.AnswerKey(), &result
 	} else {
 		result.Answer = publishedText(items)
-		end = record.Failed(request.Kind, knowledge.Failure{Code: in.Code, Message: in.Message, RetryAt: in.RetryAt})
+		end = record.Failed(request.Kind, knowledge.Failure{Code: in.Code, Message: in.Message, RetryAt: in.RetryAt, Detail: in.Detail})
 	}
 	cost := knowledge.RunUsage{Usage: in.Loop.Usage, Model: result.Model, Seconds: math.Round(time.Since(request.Date).Seconds()*1000) / 1000}
 	if request.Date.IsZero() {

@@ -204,6 +204,16 @@ func (a *Questions) ask(ctx context.Context, in ModelCallInput, p *publisher) (r
 	return a.firstThatAnswers(ctx, a.candidates(request.Config.AI), p, func(c candidate) (record.ModelCall, error) {
 		chat.Model = c.Name
 		call, done, err := a.write(ctx, c.Client, chat, passages, p)
+		if limit, tooLong := isTooLong(err); tooLong {
+			a.Log.WarnContext(ctx, "the chat model reads fewer tokens; it is asked once more with fewer passages", "run", in.Run, "model", chat.Model, "error", err)
+			share := keptShare(chat, limit, passages.tokens()+historyTokens(request.History))
+			passages, request.History = passages.shorter(share), newest(request.History, share)
+			if chat, err = a.chatRequest(ctx, in, request, passages, offered); err != nil {
+				return record.ModelCall{}, err
+			}
+			chat.Model = c.Name
+			call, done, err = a.write(ctx, c.Client, chat, passages, p)
+		}
 		if err == nil && in.NoTools && call.Text == "" && len(done.ToolCalls) > 0 {
 			call, done, err = a.writeWithoutTools(ctx, c.Client, chat, passages, p, call.Usage)
 		}
@@ -232,10 +242,11 @@ func (a *Questions) writeWithoutTools(ctx context.Context, client step.Chat, cha
 
 // write makes the call at one endpoint, and publishes its words with checked citations.
 func (a *Questions) write(ctx context.Context, client step.Chat, chat model.ChatRequest, passages foundWords, p *publisher) (record.ModelCall, model.Completion, error) {
-	rewriter := citation.NewRewriter(passages.all)
+	newRewriter := func() *citation.Rewriter { return citation.NewRewriter(passages.all) }
 	if passages.marked {
-		rewriter = citation.NewMarker(passages.all)
+		newRewriter = func() *citation.Rewriter { return citation.NewMarker(passages.all) }
 	}
+	rewriter := newRewriter()
 	var raw, written strings.Builder
 	publish := func(text string) {
 		written.WriteString(text)
@@ -243,13 +254,24 @@ func (a *Questions) write(ctx context.Context, client step.Chat, chat model.Chat
 	}
 	start := time.Now()
 	endpoint := client.Endpoint()
-	done, err := a.stream(ctx, client, chat, p.think, func(text string) error {
-		if raw.Len()+len(text) > maxAnswer {
-			return &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Cause: errors.New("the answer is longer than 1 MB")}
-		}
-		raw.WriteString(text)
-		publish(rewriter.Write(text))
-		return nil
+	done, err := a.stream(ctx, client, chat, listener{
+		think: p.think,
+		text: func(text string) error {
+			if raw.Len()+len(text) > maxAnswer {
+				return &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Cause: errors.New("the answer is longer than 1 MB")}
+			}
+			raw.WriteString(text)
+			publish(rewriter.Write(text))
+			return nil
+		},
+		restart: func() {
+			thought := raw.String()
+			raw.Reset()
+			written.Reset()
+			rewriter = newRewriter()
+			p.restart()
+			p.think(thought)
+		},
 	})
 	a.Metrics.ModelCall(endpoint.Provider, "chat", step.Outcome(err), time.Since(start).Seconds(), done.Usage.PromptTokens, done.Usage.CompletionTokens)
 	if err != nil {
@@ -275,30 +297,41 @@ func unusual(reason string) string {
 	return ""
 }
 
+// listener is told of a model's words as they come.
+type listener struct {
+	text    func(string) error
+	think   func(string) // reasoning, which is no part of the answer
+	restart func()       // the words so far were reasoning
+}
+
 // stream makes the call. If the model refuses the pictures, it makes the call without
 // them.
-func (a *Questions) stream(ctx context.Context, client step.Chat, chat model.ChatRequest, think func(string), text func(string) error) (model.Completion, error) {
-	said := false
-	done, err := streamOnce(ctx, client, chat, think, func(words string) error {
+func (a *Questions) stream(ctx context.Context, client step.Chat, chat model.ChatRequest, to listener) (model.Completion, error) {
+	said, text := false, to.text
+	to.text = func(words string) error {
 		said = true
 		return text(words)
-	})
+	}
+	done, err := streamOnce(ctx, client, chat, to)
 	plain, hasPictures := withoutPictures(chat)
 	if !hasPictures || said || !step.IsRefusal(err) {
 		return done, err
 	}
 	a.Log.WarnContext(ctx, "the chat model refuses pictures; the question is answered without them", "model", chat.Model, "error", err)
-	return streamOnce(ctx, client, plain, think, text)
+	return streamOnce(ctx, client, plain, to)
 }
 
-func streamOnce(ctx context.Context, client step.Chat, chat model.ChatRequest, think func(string), text func(string) error) (model.Completion, error) {
+func streamOnce(ctx context.Context, client step.Chat, chat model.ChatRequest, to listener) (model.Completion, error) {
 	for delta, err := range client.Chat(ctx, chat) {
 		if err != nil {
 			return model.Completion{}, err
 		}
-		think(delta.Reasoning)
+		if delta.Restart {
+			to.restart()
+		}
+		to.think(delta.Reasoning)
 		if delta.Text != "" {
-			if err := text(delta.Text); err != nil {
+			if err := to.text(delta.Text); err != nil {
 				return model.Completion{}, err
 			}
 		}

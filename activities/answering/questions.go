@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -49,5 +51,8 @@ func (a *Questions) fail(ctx context.Context, run knowledge.RunRef, err error) e
 	}
 	final := *e
 	final.Retryable = e.Retryable && e.RetryAfter <= maxRetryAfter
-	return step.ModelFailure(ctx, log, err, &final, final.Public().Code)
+	if e.Code == model.CodeBadResponse && activity.GetInfo(ctx).Attempt > 1 { // each costs, and the next one is no better
+		final.Retryable = false
+	}
+	return step.ModelFailure(ctx, log, err, &final, final.Public().Code, final.ForAsker())
 }

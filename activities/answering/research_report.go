@@ -231,7 +231,7 @@ func (a *Questions) FinishResearch(ctx context.Context, in FinishAnswerInput) er
 	}
 	end := record.Ending{Kind: knowledge.KindResearch, Answer: in.AnswerKey()}
 	if in.Status != knowledge.RunCompleted {
-		end = record.Failed(knowledge.KindResearch, knowledge.Failure{Code: in.Code, Message: in.Message, RetryAt: in.RetryAt})
+		end = record.Failed(knowledge.KindResearch, knowledge.Failure{Code: in.Code, Message: in.Message, RetryAt: in.RetryAt, Detail: in.Detail})
 	}
 	items = append(items, end.Items(int64(len(items)))...)
 	in.Items = items

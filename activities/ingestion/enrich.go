@@ -210,6 +210,9 @@ func (a *Documents) say(ctx context.Context, chatModel string, request model.Cha
 		var text strings.Builder
 		for delta, failed := range c.Client.Chat(ctx, request) {
 			err = failed
+			if delta.Restart {
+				text.Reset()
+			}
 			text.WriteString(delta.Text)
 			if delta.Done != nil {
 				said.Done = *delta.Done

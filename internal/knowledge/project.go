@@ -125,7 +125,7 @@ type RetrievalConfig struct {
 	Web            bool     `json:"web,omitempty" doc:"Search the web too, with the settings of tools.web_search; its pages are ranked among the passages (docs/retrieval.md)"`
 	Reranker       string   `json:"reranker,omitempty" maxLength:"200" doc:"The reranker of the candidates: judge (the chat model), the name of models.rerank, or none. Default: none; with the preset thorough models.rerank, or judge without one"`
 
-	ContextTokens int    `json:"contextTokens,omitempty" minimum:"0" maximum:"1000000" doc:"The largest number of estimated tokens of all passages together. A passage that does not fit is dropped, except the first. Default: no limit"`
+	ContextTokens int    `json:"contextTokens,omitempty" minimum:"0" maximum:"1000000" doc:"The largest number of estimated tokens of all passages together. A passage that does not fit is dropped, except the first. Default: half of what the chat model reads, where its name says that this is little, else no limit"`
 	PerDocument   int    `json:"perDocument,omitempty" minimum:"0" maximum:"100" doc:"The largest number of passages of one document. Default: no limit"`
 	Neighbours    int    `json:"neighbours,omitempty" minimum:"0" maximum:"5" doc:"The number of chunks before and after a passage that are added to it for the model. Chunks with a parent have none. Default: 0"`
 	Order         string `json:"order,omitempty" enum:"relevance,document,edges" doc:"The order of the passages in the prompt. relevance: best first. document: documents by their best passage, passages in the order of the document. edges: the best at the beginning and at the end. Default: relevance"`

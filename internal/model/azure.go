@@ -40,6 +40,12 @@ func (e Endpoint) address(path string) string {
 	return e.root() + path + "?api-version=" + url.QueryEscape(e.APIVersion)
 }
 
+// chatAddress returns the address of chat completions by a model, by its name in the request.
+func (e Endpoint) chatAddress(wireName string) string {
+	e.Model, e.Deployment = wireName, ""
+	return e.address(chatPath)
+}
+
 // authorize adds the key to a request.
 func (e Endpoint) authorize(r *http.Request) {
 	switch {

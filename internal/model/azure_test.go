@@ -149,7 +149,7 @@ func TestAzureErrors(t *testing.T) {
 			}, func(e *model.Endpoint) { e.APIVersion = "2024-10-21" })
 			_, _, err := collect(t.Context(), c, question)
 			e, ok := errors.AsType[*model.Error](err)
-			if !ok || e.Code != test.code || e.Retryable != test.retry || e.RequestID != test.id || strings.Contains(err.Error(), "secret") {
+			if !ok || e.Code != test.code || e.Retryable != test.retry || e.RequestID != test.id || strings.Contains(e.Public().Message, "secret") {
 				t.Errorf("%v", err)
 			}
 			if test.status == 429 && e.RetryAfter.Milliseconds() != 1500 {

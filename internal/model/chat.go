@@ -1,14 +1,13 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"iter"
-	"math"
 	"net/http"
-	"strings"
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -29,7 +28,7 @@ const (
 	ToolChoiceRequired = "required"
 )
 
-// Finish reasons of a Completion. Unknown ones are passed on as received.
+// Finish reasons of a Completion.
 const (
 	FinishStop      = "stop"
 	FinishLength    = "length"
@@ -100,10 +99,13 @@ type ChatRequest struct {
 	Seed        *int
 }
 
-// Delta is a piece of an answer: text, reasoning that is no part of it, or the completion.
+// Delta is a piece of an answer: text, reasoning that is no part of it, or the completion. With
+// Restart all text before it was reasoning and is no part of the answer: some models end their
+// reasoning with a mark that they did not begin with.
 type Delta struct {
 	Text      string
 	Reasoning string
+	Restart   bool
 	Done      *Completion // set in the last one
 }
 
@@ -122,146 +124,91 @@ type Usage struct {
 	CompletionTokens int `json:"completion_tokens"`
 }
 
-// Chat streams the next message: text deltas as they arrive and, last, one with
-// Done. Every failure ends the sequence with an *Error, or with the cause of
-// the caller's cancellation. An answer that stops before its finish reason is
-// such a failure. If the caller leaves the loop, the request is closed.
+// Chat streams the next message: deltas as they arrive and, last, one with Done. Every failure
+// ends the sequence with an *Error, or with the cause of the caller's cancellation. An answer
+// that stops before its finish reason, or for a reason that is no success, is such a failure. If
+// the caller leaves the loop, the request is closed.
 func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		x := newExchange(ctx, c.endpoint)
-		defer func() { x.close() }()
-		body := c.chatBody(req)
-		x.limit, x.model = maxStreamBytes, body.Model
-		sent := time.Now()
-		stream, err := c.api.CreateChatCompletionStream(x.ctx, body)
-		if x.header != nil {
-			c.pacer.observe(sent, time.Now(), x.status, x.header)
-		}
-		if body.StreamOptions != nil && refusedOption(err, "stream_options", "include_usage") {
-			c.refused.streamOptions.Store(true)
+		name := cmp.Or(req.Model, c.endpoint.Model)
+		left := c.options.of(name)
+		for {
+			x := newExchange(ctx, c.endpoint)
+			x.limit, x.model, x.words = maxStreamBytes, name, req.words
+			res, err := c.sendChat(x, c.chatBody(req, left))
+			if err == nil {
+				c.options.learn(ctx, c.log, c.endpoint, name, left)
+				_ = c.pacer.ended(nil) // returns its argument
+				c.relay(x, res, req, yield)
+				x.close()
+				return
+			}
+			err = x.callError("chat", err)
 			x.close()
-			x = newExchange(ctx, c.endpoint)
-			x.limit, x.model = maxStreamBytes, body.Model
-			body.StreamOptions = nil
-			stream, err = c.api.CreateChatCompletionStream(x.ctx, body)
+			option := refusedOption(err, c.chatBody(req, left))
+			if option == "" {
+				yield(Delta{}, c.pacer.ended(err))
+				return
+			}
+			left = left.with(option)
 		}
-		if err != nil {
-			yield(Delta{}, c.pacer.ended(x.callError("chat", err)))
-			return
-		}
-		_ = c.pacer.ended(nil)                // returns its argument
-		defer func() { _ = stream.Close() }() // the stream was only read
-		x.relay(stream, yield)
 	}
+}
+
+// sendChat sends a request and returns the answer once it begins.
+func (c *Client) sendChat(x *exchange, body chatBody) (*http.Response, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode the request: %w", err)
+	}
+	sent := time.Now()
+	res, err := c.postTo(x, c.endpoint.chatAddress(body.Model), data)
+	if x.header != nil {
+		c.pacer.observe(sent, time.Now(), x.status, x.header)
+	}
+	return res, err
 }
 
 // relay yields the stream's deltas until it ends or the reader stops.
-func (x *exchange) relay(stream *openai.ChatCompletionStream, yield func(Delta, error) bool) {
-	var a assembly
+func (c *Client) relay(x *exchange, res *http.Response, req ChatRequest, yield func(Delta, error) bool) {
+	defer func() { _ = res.Body.Close() }() // it was only read
+	events := newEventReader(res.Body)
+	a := newAssembly(req, c.thinks.has(x.model))
 	for {
-		event, err := stream.Recv()
-		if err != nil {
-			if err := a.end(x, err); err != nil {
-				yield(Delta{}, err)
-				return
+		var event chatEvent
+		name, err := events.next(&event)
+		if err == nil {
+			if reported, failed := event.failure(name); failed {
+				err = x.reported(reported)
 			}
-			x.complete = true
-			yield(Delta{Done: a.completion()}, nil)
+		}
+		if err != nil {
+			x.finish(c, events, a, err, yield)
 			return
 		}
-		text := a.add(event)
+		for _, delta := range a.add(event) {
+			if !yield(delta, nil) {
+				return
+			}
+		}
 		if a.finish != "" {
 			x.wait = min(x.wait, trailerTime)
 		}
-		if text != "" && !yield(Delta{Text: text}, nil) {
+	}
+}
+
+// finish yields what is left of an answer that stopped with err, and its completion or failure.
+func (x *exchange) finish(c *Client, events *eventReader, a *assembly, err error, yield func(Delta, error) bool) {
+	if err := a.end(x, events, err); err != nil {
+		yield(Delta{}, err)
+		return
+	}
+	x.complete = true
+	for _, delta := range a.close() {
+		if !yield(delta, nil) {
 			return
 		}
 	}
-}
-
-// chatBody returns the request in wire form.
-func (c *Client) chatBody(req ChatRequest) openai.ChatCompletionRequest {
-	body := openai.ChatCompletionRequest{Model: req.Model, Seed: req.Seed}
-	// Many servers support only the older name of this limit.
-	body.MaxTokens = req.MaxTokens //nolint:staticcheck // deprecated by OpenAI alone
-	if body.Model == "" {
-		body.Model = c.endpoint.Model
-	}
-	if req.Temperature != nil {
-		body.Temperature = max(float32(*req.Temperature), math.SmallestNonzeroFloat32) // the library would leave 0 out
-	}
-	if isReasoningModel(body.Model) { // these models refuse the older name and any temperature
-		body.MaxTokens, body.MaxCompletionTokens, body.Temperature = 0, req.MaxTokens, 0 //nolint:staticcheck // as above
-	}
-	if !c.refused.streamOptions.Load() {
-		body.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
-	}
-	for _, m := range req.Messages {
-		body.Messages = append(body.Messages, wireMessage(m))
-	}
-	for _, t := range req.Tools {
-		body.Tools = append(body.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
-			Name: t.Name, Description: t.Description, Parameters: t.Parameters,
-		}})
-	}
-	if len(req.Tools) > 0 {
-		body.ToolChoice = wireToolChoice(req.ToolChoice)
-	}
-	body.Model = c.endpoint.wireModel(body.Model)
-	return body
-}
-
-func wireMessage(m Message) openai.ChatCompletionMessage {
-	wire := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ToolCallID: m.ToolCallID}
-	if len(m.Pictures) > 0 {
-		wire.Content, wire.MultiContent = "", m.parts()
-		return wire
-	}
-	if m.Content == "" && len(m.ToolCalls) == 0 {
-		wire.Content = " " // the library leaves out an empty content, and endpoints refuse a message without one
-	}
-	for _, call := range m.ToolCalls {
-		wire.ToolCalls = append(wire.ToolCalls, openai.ToolCall{
-			ID: call.ID, Type: openai.ToolTypeFunction,
-			Function: openai.FunctionCall{Name: call.Name, Arguments: call.Arguments},
-		})
-	}
-	return wire
-}
-
-func wireToolChoice(choice string) any {
-	switch choice {
-	case "":
-		return nil
-	case ToolChoiceAuto, ToolChoiceNone, ToolChoiceRequired:
-		return choice
-	default:
-		return openai.ToolChoice{Type: openai.ToolTypeFunction, Function: openai.ToolFunction{Name: choice}}
-	}
-}
-
-// isReasoningModel reports whether this is one of OpenAI's reasoning models.
-func isReasoningModel(model string) bool {
-	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
-		if strings.HasPrefix(model, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// refusedOption reports whether err is a refused request whose text contains
-// one of the words, so that the request can be repeated without that option.
-func refusedOption(err error, words ...string) bool {
-	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
-		return false
-	}
-	refused, ok := errors.AsType[*refusal](e.Cause)
-	for _, word := range words {
-		if ok && strings.Contains(refused.text, word) {
-			return true
-		}
-	}
-	return false
+	c.thinks.note(x.model, a.thinking.unopened)
+	yield(Delta{Done: a.completion()}, nil)
 }

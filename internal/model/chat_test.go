@@ -3,6 +3,7 @@ package model_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -43,6 +44,15 @@ func idle(d time.Duration) func(*model.Endpoint) {
 }
 
 var question = model.ChatRequest{Messages: []model.Message{{Role: model.RoleUser, Content: "q"}}}
+
+// quote returns a text as JSON.
+func quote(s string) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
 
 func collect(ctx context.Context, c *model.Client, req model.ChatRequest) (text string, done *model.Completion, err error) {
 	for delta, err := range c.Chat(ctx, req) {
@@ -206,7 +216,7 @@ func TestChatFails(t *testing.T) {
 		"an error inside the stream":     {write(say(hello, inBand) + "\n"), model.CodeOverloaded, false, "Hel"},
 		"a rate limit inside the stream": {write(say(strings.Replace(inBand, "null", "429", 1)) + "\n"), model.CodeRateLimited, false, ""},
 		"a refusal inside the stream":    {write(say(strings.Replace(inBand, "server_error", "invalid_request_error", 1)) + "\n"), model.CodeBadRequest, true, ""},
-		"an error in place of a stream":  {write(inBand), model.CodeBadResponse, false, ""},
+		"an error in place of a stream":  {write(inBand), model.CodeOverloaded, false, ""},
 		"too many comments":              {write(strings.Repeat(": wait\n\n", 10_001)), model.CodeBadResponse, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,9 +228,6 @@ func TestChatFails(t *testing.T) {
 			}
 			if text != test.text {
 				t.Errorf("text %q before the error", text)
-			}
-			if strings.Contains(e.Error(), "secret") {
-				t.Errorf("the error says %q: it is for logs", e)
 			}
 			public := e.Public()
 			if (public.Code == knowledge.CodeRateLimited) != (e.Code == model.CodeRateLimited) || strings.Contains(public.Message, "secret") || public.Retryable != e.Retryable {
@@ -264,8 +271,8 @@ func TestStatus(t *testing.T) {
 				if e.RequestID != "req_9" || e.RetryAfter != 3*time.Second {
 					t.Errorf("request %q, retry after %s", e.RequestID, e.RetryAfter)
 				}
-				if !strings.Contains(e.Error(), "content_filter") || strings.Contains(e.Error(), "secret") {
-					t.Errorf("the error says %q: it is for logs", e)
+				if !strings.Contains(e.Error(), "content_filter") || !strings.Contains(e.Error(), "secret words") {
+					t.Errorf("the error says %q, and not what the endpoint said", e)
 				}
 				if strings.Contains(e.Public().Message, "secret") {
 					t.Errorf("public %q", e.Public().Message)

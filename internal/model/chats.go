@@ -14,9 +14,13 @@ type Chats struct {
 }
 
 // NewChats returns the endpoints with the first one and those that are asked where it
-// fails.
+// fails. They write what they learn of their endpoints to the log.
 func NewChats(log *slog.Logger, first *Client, others ...*Client) *Chats {
-	return &Chats{append([]*Client{first}, others...), log}
+	clients := append([]*Client{first}, others...)
+	for _, c := range clients {
+		c.log = log
+	}
+	return &Chats{clients, log}
 }
 
 // Clients returns the clients of the endpoints, in their order.

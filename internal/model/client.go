@@ -16,6 +16,8 @@ type Client struct {
 	endpoint Endpoint
 	api      *openai.Client
 	refused  capabilities
+	options  *knownOptions
+	thinks   *knownThinkers
 	client   *http.Client
 	pacer    *pacer       // of embeddings and pictures
 	texts    atomic.Int64 // the most texts that LimitTexts allows; 0 = no limit
@@ -28,7 +30,7 @@ type Client struct {
 // embeddings all have the same model.
 func (c *Client) WithFailover(log *slog.Logger, others ...*Client) *Client {
 	next := New(c.endpoint, c.client)
-	next.pacer, next.others, next.log = c.pacer, others, log
+	next.pacer, next.others, next.log, next.options, next.thinks = c.pacer, others, log, c.options, c.thinks
 	return next
 }
 
@@ -44,10 +46,10 @@ func (c *Client) note(ctx context.Context) func(Failed) {
 	}
 }
 
-// capabilities are the options that an endpoint has refused, so that each is
+// capabilities are the options of embeddings that an endpoint has refused, so that each is
 // tried only once.
 type capabilities struct {
-	streamOptions, dimensions, base64 atomic.Bool
+	dimensions, base64 atomic.Bool
 }
 
 // New returns a Client. If client is nil, it uses NewHTTPClient().
@@ -58,11 +60,9 @@ func New(endpoint Endpoint, client *http.Client) *Client {
 	endpoint = endpoint.withDefaults()
 	config := endpoint.config()
 	config.HTTPClient = doer{client}
-	// Some endpoints send a comment every second while the model thinks. Time
-	// and size of an answer are bounded here, so the number of comments need
-	// not be.
-	config.EmptyMessagesLimit = 20_000
-	return &Client{endpoint: endpoint, api: openai.NewClientWithConfig(config), client: client, pacer: &pacer{}}
+	return &Client{
+		endpoint: endpoint, api: openai.NewClientWithConfig(config), client: client, pacer: &pacer{}, options: &knownOptions{}, thinks: &knownThinkers{},
+	}
 }
 
 // As returns a Client of another embedding model at the same endpoint. The two share the

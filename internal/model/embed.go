@@ -78,10 +78,10 @@ func (c *Client) embedOnce(ctx context.Context, texts []string) (_ [][]float32, 
 		// The endpoint ignores the format and sends digits: decode those.
 		c.refused.base64.Store(true)
 		err = json.NewDecoder(kept).Decode(&res)
-	case kept != nil && refusedOption(err, "encoding_format", "base64"):
+	case kept != nil && refusedField(err, "encoding_format", "base64"):
 		c.refused.base64.Store(true)
 		return nil, Usage{}, true, nil
-	case req.Dimensions > 0 && refusedOption(err, "dimension", "matryoshka"):
+	case req.Dimensions > 0 && refusedField(err, "dimension", "matryoshka"):
 		c.refused.dimensions.Store(true)
 		return nil, Usage{}, true, nil
 	}

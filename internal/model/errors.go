@@ -27,14 +27,15 @@ const (
 	CodeEnded        = "ended"      // the stream stopped before the answer was complete
 	CodeUnreadable   = "unreadable" // the endpoint cannot decode a recording
 	CodeFiltered     = "filtered"   // a content filter refused the words of the request
+	CodeContext      = "context"    // the request has more tokens than the model reads
 	CodeSegments     = "segments"   // a transcript without the seconds of its segments
 )
 
 // maxRetryAfter bounds the wait that a provider may ask for.
 const maxRetryAfter = 24 * time.Hour
 
-// Error is a failed call. It contains only names from the provider's answer,
-// because the provider's text may repeat a question or a document.
+// Error is a failed call. What the provider said is in its cause, for operators: without words of
+// the request and without keys, as far as these can be recognized.
 type Error struct {
 	Code       string
 	Provider   string
@@ -47,6 +48,8 @@ type Error struct {
 	Model      string // that the endpoint does not know, "" = it does not say so
 	Spent      bool   // of CodeRateLimited: no request is answered until somebody pays
 	Cause      error
+
+	ContextTokens int // of CodeContext: the most tokens that the model reads, 0 = the endpoint does not say
 
 	unasked bool // of a Held one: the endpoint asks for no pause now
 }
@@ -86,6 +89,35 @@ func (e *Error) Public() *knowledge.Error {
 		Retryable:  e.Retryable,
 		Cause:      e,
 	}
+}
+
+// ForAsker returns the error for the person who asked a question, who can change neither settings
+// nor keys. It names no host.
+func (e *Error) ForAsker() string {
+	switch {
+	case e.Model != "":
+		return knowledge.Messagef("The model %s is not available. Choose another one, or ask your administrator (code unknown_model).", e.Model)
+	case e.Code == CodeRateLimited && !e.Spent:
+		return "The model is busy at the moment. Your question is kept; try again later."
+	case e.Code == CodeFiltered:
+		return "The model refused the question or its passages for their content. Ask in other words."
+	case e.Code == CodeContext:
+		return "The question is too long for the model together with its passages. Ask a shorter one, or in a new conversation."
+	}
+	return "The model is not available at the moment. Your question is kept; try again, or ask your administrator (code " + e.Code + ")."
+}
+
+// Detail returns what the endpoint said, for operators: status, names and message, without keys and
+// without words of the request. It is "" if the endpoint said nothing.
+func (e *Error) Detail() string {
+	said, ok := errors.AsType[*refusal](e.Cause)
+	if !ok || said.report == (report{}) {
+		return ""
+	}
+	if e.Status >= http.StatusBadRequest {
+		return "status " + strconv.Itoa(e.Status) + ": " + said.Error()
+	}
+	return said.Error()
 }
 
 // publicMessage returns what happened, its reason as far as it is known without words of
@@ -140,6 +172,7 @@ var publicMessages = map[string]string{
 	CodeTooLarge:     "refused the request as too large; lower ai.textSplitter.chunkSize for embeddings, ai.retrieval.numberOfChunks for answers",
 	CodeConnection:   "cannot be reached; check its address and that it is running",
 	CodeEnded:        "stopped in the middle of its answer; try again",
+	CodeContext:      "reads fewer tokens than the question has with its passages; lower ai.retrieval.numberOfChunks or set ai.retrieval.contextTokens",
 	CodeUnreadable:   "cannot decode the recording; convert it to MP3 or WAV and send the new file",
 	CodeSegments:     "returns transcripts without times; name a model in models.transcription that supports response_format=verbose_json",
 }

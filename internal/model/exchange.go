@@ -11,9 +11,10 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
-	openai "github.com/sashabaranov/go-openai"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // Limits in bytes of a stream (a long one has some hundred bytes per token), of
@@ -40,10 +41,11 @@ type exchange struct {
 	ctx      context.Context // caller, bounded by the timeouts
 	cancel   context.CancelCauseFunc
 	timer    *time.Timer
-	wait     time.Duration // limit of the next read
-	limit    int64         // largest answer in bytes
-	key      string        // of the request for an endpoint that knows repeated ones
-	model    string        // that the request names, "" = the path does
+	wait     time.Duration   // limit of the next read
+	limit    int64           // largest answer in bytes
+	key      string          // of the request for an endpoint that knows repeated ones
+	model    string          // that the request names, "" = the path does
+	words    func() []string // texts of the request, which are not logged; nil = none
 
 	sent     bool
 	status   int
@@ -116,18 +118,41 @@ func (x *exchange) statusError(res *http.Response) *Error {
 	e := x.failure(codeOfStatus(res.StatusCode))
 	e.RetryAfter = retryAfter(res.Header, time.Now())
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxErrorBytes))
-	var answer openai.ErrorResponse
-	// A text that is not JSON contains no names.
-	_ = json.Unmarshal(text, &answer)
-	if answer.Error != nil && answer.Error.Code == FinishFiltered {
-		e.Code, e.Retryable = CodeFiltered, false
+	said, ok := readReport(text)
+	if !ok && !bytes.HasPrefix(bytes.TrimSpace(text), []byte("<")) { // a page of a proxy says nothing
+		said.Message = string(text)
 	}
-	e.Spent = e.Code == CodeRateLimited && answer.Error != nil && (answer.Error.Code == spentQuota || answer.Error.Type == spentQuota)
 	if res.StatusCode == http.StatusNotFound && !x.endpoint.Azure { // where a deployment answers, whatever the model is
 		e.Model = x.model
 	}
-	e.Cause = &refusal{text: string(text), named: answer.Error, err: err}
+	said.classify(e)
+	refused := x.refusal(said, len(text))
+	refused.text, refused.err = string(text), err
+	e.Cause = refused
 	return e
+}
+
+// reported returns the error for an error that the endpoint reports in an answer with status 200.
+func (x *exchange) reported(r report) *Error {
+	e := x.failure(CodeOverloaded, true)
+	if status := r.status(); status > 0 {
+		e = x.failure(codeOfStatus(status))
+	}
+	if strings.EqualFold(r.Type, "malformed_function_call") || strings.EqualFold(r.Type, "unexpected_tool_call") {
+		e = x.failure(CodeBadResponse, true)
+	}
+	r.classify(e)
+	e.Cause = fmt.Errorf("chat: %w", x.refusal(r, len(r.Message)))
+	return e
+}
+
+// refusal returns a report without words of the request and without keys.
+func (x *exchange) refusal(r report, size int) *refusal {
+	var words []string
+	if x.words != nil {
+		words = x.words()
+	}
+	return &refusal{report: r, said: withoutSecrets(r.Message, x.endpoint.APIKey, words), size: size}
 }
 
 // spentQuota is the name by which OpenAI, and servers that follow it, tell an account
@@ -148,33 +173,37 @@ func (x *exchange) badAnswer(code, why string) *Error {
 	return e
 }
 
-// refusal is a provider's text in place of a result. The text may repeat the
-// request or a key, so only names from it are logged.
+// refusal is what an endpoint said in place of a result.
 type refusal struct {
-	text  string
-	named *openai.APIError
-	err   error // error of reading the text
+	report report
+	said   string // the message without words of the request and keys, for operators
+	text   string // the whole body, which may repeat the request
+	size   int    // of the body, in bytes
+	err    error  // error of reading the text
 }
 
-// Error returns the length of the text and the names in it.
+// maxSaid bounds the message of an endpoint in logs, in code points.
+const maxSaid = 500
+
+// Error returns what the endpoint said.
 func (r *refusal) Error() string {
-	text := fmt.Sprintf("the endpoint wrote %d bytes", len(r.text))
-	if r.named == nil {
-		return text
-	}
-	for _, name := range []string{r.named.Type, fmt.Sprint(r.named.Code)} {
-		if errorName.MatchString(name) {
-			text += ", " + name
+	text := "the endpoint says"
+	for _, name := range []struct{ label, value string }{{"", r.report.Type}, {"code ", r.report.Code}, {"param ", r.report.Param}} {
+		if errorName.MatchString(name.value) {
+			text += " " + name.label + name.value + ","
 		}
 	}
-	return text
+	if r.said == "" {
+		return fmt.Sprintf("%s %d bytes without a message", text, r.size)
+	}
+	return text + " " + strconv.Quote(knowledge.Cut(r.said, maxSaid))
 }
 
 // Unwrap returns the error of reading the text.
 func (r *refusal) Unwrap() error { return r.err }
 
-// errorName matches the names of errors.
-var errorName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+// errorName matches the names of errors and of fields.
+var errorName = regexp.MustCompile(`^[A-Za-z0-9_.\[\]-]{1,64}$`)
 
 // callError returns the error of this call for an error of go-openai: the cause
 // of the caller's cancellation, or an *Error.
@@ -186,9 +215,6 @@ func (x *exchange) callError(verb string, err error) error {
 		return e
 	}
 	e := x.classify(err)
-	if provider, ok := errors.AsType[*openai.APIError](err); ok {
-		err = &refusal{text: provider.Message, named: provider}
-	}
 	e.Cause = fmt.Errorf("%s: %w", verb, err)
 	if cause := context.Cause(x.ctx); cause != nil {
 		e.Cause = fmt.Errorf("%s: %w", verb, cause)
@@ -200,45 +226,18 @@ func (x *exchange) classify(err error) *Error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	var encoding base64.CorruptInputError
-	provider, fromProvider := errors.AsType[*openai.APIError](err)
 	switch cause := context.Cause(x.ctx); {
 	case errors.Is(cause, errCallTimeout), errors.Is(cause, errIdle):
 		return x.failure(CodeTimeout, true)
 	case !x.sent:
 		return x.failure(CodeBadRequest, false) // the library refused the request
-	case fromProvider:
-		return x.failure(codeOfEvent(provider))
 	case errors.As(err, &syntax), errors.As(err, &kind), errors.As(err, &encoding), errors.Is(err, errTooLarge),
 		errors.Is(err, io.EOF), // an empty answer; in mid answer the error is ErrUnexpectedEOF
-		errors.Is(err, openai.ErrTooManyEmptyStreamMessages):
+		errors.Is(err, errFlood), errors.Is(err, errNoEvents):
 		return x.failure(CodeBadResponse, true)
 	case x.header != nil: // the answer had started
 		return x.failure(CodeEnded, true)
 	default:
 		return x.failure(CodeConnection, true)
-	}
-}
-
-// codeOfEvent returns the code for an error inside a stream, whose status is
-// 200.
-func codeOfEvent(e *openai.APIError) (code string, retryable bool) {
-	status := 0
-	switch c := e.Code.(type) {
-	case int:
-		status = c
-	case string:
-		status, _ = strconv.Atoi(c) // a name leaves 0
-	}
-	switch {
-	case e.Code == FinishFiltered:
-		return CodeFiltered, false
-	case status >= 400:
-		return codeOfStatus(status)
-	case e.Type == "rate_limit_error", e.Code == "rate_limit_exceeded":
-		return CodeRateLimited, true
-	case e.Type == "invalid_request_error":
-		return CodeBadRequest, false
-	default:
-		return CodeOverloaded, true
 	}
 }

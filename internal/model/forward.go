@@ -11,8 +11,6 @@ import (
 	"iter"
 	"net/http"
 	"time"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 // Forwarded is the answer of an endpoint to a request that was forwarded to it as it was
@@ -74,7 +72,12 @@ func withModel(body []byte, name string) ([]byte, error) {
 
 // post sends JSON to a path of the endpoint.
 func (c *Client) post(x *exchange, path string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(x.ctx, http.MethodPost, c.endpoint.address(path), bytes.NewReader(body))
+	return c.postTo(x, c.endpoint.address(path), body)
+}
+
+// postTo sends JSON to an address of the endpoint.
+func (c *Client) postTo(x *exchange, address string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(x.ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
@@ -155,20 +158,15 @@ func (f *Forwarded) next() ([]byte, error) {
 
 // read looks at an event: whether it finishes the answer, or reports an error.
 func (f *Forwarded) read(data []byte) (finished bool, err error) {
-	var event struct {
-		Error   *openai.APIError `json:"error"`
-		Choices []struct {
-			FinishReason *string `json:"finish_reason"`
-		} `json:"choices"`
-	}
+	var event chatEvent
 	if err := json.Unmarshal(data, &event); err != nil {
 		return false, f.x.callError("chat", f.x.badAnswer(CodeBadResponse, "an event that is not JSON"))
 	}
-	if event.Error != nil {
-		return false, f.x.callError("chat", event.Error)
+	if reported, failed := event.failure(""); failed {
+		return false, f.x.callError("chat", f.x.reported(reported))
 	}
 	for _, choice := range event.Choices {
-		finished = finished || choice.FinishReason != nil && *choice.FinishReason != ""
+		finished = finished || choice.FinishReason != ""
 	}
 	return finished, nil
 }
@@ -189,17 +187,14 @@ func Refused(err error) (code, param string, ok bool) {
 	if !ok || e.Status != http.StatusBadRequest && e.Status != http.StatusRequestEntityTooLarge && e.Status != http.StatusUnprocessableEntity {
 		return "", "", false
 	}
-	if refused, isRefusal := errors.AsType[*refusal](err); isRefusal && refused.named != nil {
+	if refused, isRefusal := errors.AsType[*refusal](err); isRefusal {
 		name := func(s string) string {
 			if errorName.MatchString(s) {
 				return s
 			}
 			return ""
 		}
-		code = name(fmt.Sprint(refused.named.Code))
-		if refused.named.Param != nil {
-			param = name(*refused.named.Param)
-		}
+		code, param = name(refused.report.Code), name(refused.report.Param)
 	}
 	return code, param, true
 }
