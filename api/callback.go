@@ -73,7 +73,11 @@ func (a *Answers) Callback(ctx context.Context, workspace, id string) ([]byte, e
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	}
-	var body any = failedAnswer{request.MessageID, request.ConversationID, run.ID, run.Error}
+	failed := failedAnswer{request.MessageID, request.ConversationID, run.ID, run.Error}
+	if run.Error != nil {
+		failed.Error = &knowledge.Failure{Code: run.Error.Code, Message: run.Error.Message, RetryAt: run.Error.RetryAt}
+	}
+	var body any = failed
 	if run.Status == knowledge.RunCompleted {
 		if body, err = a.answer(ctx, request.Principal, run); err != nil {
 			return nil, err

@@ -25,8 +25,12 @@ type renderer struct {
 // needs reports whether later events rest on this one, for a reader that has it.
 func (r *renderer) needs(item stream.Item) bool {
 	switch item.Topic {
-	case stream.TopicDelta, stream.TopicReset, stream.TopicToolCall: // links are signed behind calls
-		return r.run.Kind == knowledge.KindQuery
+	case stream.TopicDelta, stream.TopicReset:
+		return !r.compact || r.links != nil
+	case stream.TopicToolCall: // links to its files are signed in the words behind it
+		e, err := stream.DecodeEvent(item.Data)
+		var call record.ToolCallData
+		return err == nil && json.Unmarshal(e.Data, &call) == nil && call.Files != "" && call.Status == knowledge.RunCompleted
 	}
 	return false
 }
@@ -44,6 +48,8 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 		return r.deltaEvent(e)
 	case stream.TopicReasoning:
 		return r.reasoningEvent(e)
+	case stream.TopicModelFailed:
+		return r.modelFailed(e)
 	case stream.TopicReset:
 		return r.resetEvent(ctx, e)
 	case stream.TopicToolCall:
@@ -118,6 +124,18 @@ func (r *renderer) reasoningEvent(e stream.Event) (string, any, error) {
 		}
 	}
 	return "reasoning", reasoningEvent{Delta: e.Text, Reset: data.Reset}, nil
+}
+
+// modelFailed names the endpoint only to those who may change it.
+func (r *renderer) modelFailed(e stream.Event) (string, any, error) {
+	var data record.ModelFailed
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return "", nil, fmt.Errorf("failure of a model in run %s: %w", r.run.ID, err)
+	}
+	if !r.principal.Can(knowledge.ScopeAdmin) {
+		data.Provider = ""
+	}
+	return "modelFailed", data, nil
 }
 
 // resetEvent drops the words so far. A tool's stream starts its generation once more.

@@ -20,6 +20,7 @@ type runError struct {
 	Code    knowledge.Code `json:"code"`
 	Message string         `json:"message"`
 	RetryAt *time.Time     `json:"retry_at,omitempty" doc:"When the model accepts requests again"`
+	Detail  string         `json:"detail,omitempty" doc:"What the endpoint of the model said: status, code, parameter and message, without keys and without words of the question. Only for keys with the scope admin, in the answer for one run"`
 }
 
 // runView is a run as clients see it.
@@ -102,6 +103,9 @@ func (r *runRoutes) getRun(ctx context.Context, p knowledge.Principal, in *runPa
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 	}
 	view := r.views.run(run)
+	if view.Error != nil && p.Can(knowledge.ScopeAdmin) {
+		view.Error.Detail = run.Error.Detail
+	}
 	if err := r.addIngestState(ctx, p, run, &view); err != nil {
 		return nil, err
 	}

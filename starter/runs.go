@@ -115,12 +115,12 @@ func (s runsShowCmd) Run(ctx context.Context, a *app) error {
 		return s.write(a, r)
 	}
 	d := s.document(ctx, c, r.DocumentID)
-	ended, failure, waiting, step := "", "", "", ""
+	ended, failure, said, waiting, step := "", "", "", "", ""
 	if r.EndedAt != nil {
 		ended = terminal.Time(*r.EndedAt)
 	}
 	if r.Error != nil {
-		failure = r.Error.Error()
+		failure, said = r.Error.Error(), r.Error.Detail
 	}
 	if r.Waiting != nil {
 		waiting = documentWait(*r.Waiting)
@@ -131,7 +131,7 @@ func (s runsShowCmd) Run(ctx context.Context, a *app) error {
 	}
 	return terminal.Fields(a.stdout, "id", r.ID, "kind", r.Kind, "status", r.Status, "project", r.ProjectID,
 		"document", r.DocumentID, "name", d.Name, "stage", string(r.Stage), "waiting", waiting, "next step", step,
-		"started", terminal.Time(r.CreatedAt), "ended", ended, "error", failure, "usage", unlessNull(r.Usage), "progress", string(r.Progress),
+		"started", terminal.Time(r.CreatedAt), "ended", ended, "error", failure, "endpoint", said, "usage", unlessNull(r.Usage), "progress", string(r.Progress),
 		"workflow", r.WorkflowID, "operator", r.OperatorURL)
 }
 

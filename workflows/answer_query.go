@@ -150,7 +150,7 @@ func (a *answer) finish(ctx workflow.Context, kind knowledge.RunKind, err error)
 	in := answering.FinishAnswerInput{RunRef: a.in.RunRef, Loop: a.loop, Workflow: a.name, Segments: a.segments}
 	if err = canceled(ctx, err); err != nil {
 		f := step.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
-		end, in.Code, in.Message, in.RetryAt = record.Failed(kind, f), f.Code, f.Message, f.RetryAt
+		end, in.Code, in.Message, in.RetryAt, in.Detail = record.Failed(kind, f), f.Code, f.Message, f.RetryAt, f.Detail
 		// Operators also see which endpoint failed.
 		workflow.SetCurrentDetails(ctx, fmt.Sprintf("Ended with `%s`: %s.", f.Code, step.DescribeStep(err, f).Message))
 	}

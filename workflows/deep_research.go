@@ -157,7 +157,7 @@ func (r *research) finish(ctx workflow.Context, err error) error {
 	in.Loop.Answer, in.Loop.Usage, in.Loop.Attachments = r.report, r.Usage, r.Attachments
 	if err = canceled(ctx, err); err != nil {
 		f := step.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
-		end, in.Code, in.Message, in.RetryAt = record.Failed(knowledge.KindResearch, f), f.Code, f.Message, f.RetryAt
+		end, in.Code, in.Message, in.RetryAt, in.Detail = record.Failed(knowledge.KindResearch, f), f.Code, f.Message, f.RetryAt, f.Detail
 	}
 	in.Status = end.Status()
 	if err := setStatusAttribute(ctx, in.Status); err != nil {

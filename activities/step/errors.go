@@ -17,7 +17,7 @@ import (
 )
 
 // ErrorDetails are the details of an activity's failure in history. They hold no
-// text of providers or documents.
+// text of documents, and of providers only what model.Error.Detail lets through.
 type ErrorDetails struct {
 	Code      knowledge.Code  `json:"code"`
 	Stage     knowledge.Stage `json:"stage,omitempty"` // of ingestion
@@ -28,6 +28,7 @@ type ErrorDetails struct {
 	Held      bool            `json:"held,omitempty"` // nothing was tried, because the provider limits requests
 	// RetryAt is when a provider that limits requests takes the next one; zero = it did not say.
 	RetryAt time.Time `json:"retry_at,omitzero"`
+	Detail  string    `json:"detail,omitempty"`
 }
 
 // The types of failures that do not depend on the input.
@@ -80,7 +81,7 @@ func Failure(ctx context.Context, log *slog.Logger, err error) error {
 		return temporal.NewNonRetryableApplicationError(ErrSlow.Error(), typeSlow, nil)
 	}
 	if fromModel, ok := errors.AsType[*model.Error](err); ok {
-		return ModelFailure(ctx, log, err, fromModel, knowledge.CodeProviderFailed)
+		return ModelFailure(ctx, log, err, fromModel, knowledge.CodeProviderFailed, fromModel.Public().Message)
 	}
 	stage := StageOf(err)
 	if errors.Is(err, blob.ErrNoSpace) || errors.Is(err, syscall.ENOSPC) {
@@ -111,8 +112,9 @@ func IsRetryable(e *knowledge.Error) bool {
 	return !e.Final && (e.Retryable || e.Code == knowledge.CodeInternal || e.Code == knowledge.CodeUnavailable)
 }
 
-// ModelFailure is failure for the error of a model, with the code that its readers see.
-func ModelFailure(ctx context.Context, log *slog.Logger, err error, fromModel *model.Error, code knowledge.Code) error {
+// ModelFailure is failure for the error of a model, with the code and the message that its readers
+// see.
+func ModelFailure(ctx context.Context, log *slog.Logger, err error, fromModel *model.Error, code knowledge.Code, message string) error {
 	level, text := slog.LevelWarn, "model call failed"
 	switch {
 	case fromModel.Held:
@@ -125,13 +127,13 @@ func ModelFailure(ctx context.Context, log *slog.Logger, err error, fromModel *m
 	details := ErrorDetails{
 		Code: code, Stage: StageOf(err), Provider: fromModel.Provider, Status: fromModel.Status,
 		RequestID: fromModel.RequestID, Retryable: fromModel.Retryable, Held: fromModel.Held,
+		Detail: fromModel.Detail(),
 	}
 	if code == knowledge.CodeRateLimited && fromModel.RetryAfter > 0 {
 		details.RetryAt = time.Now().Add(fromModel.RetryAfter).UTC().Round(time.Second)
 	}
-	message := fromModel.Public().Message
 	if !details.RetryAt.IsZero() {
-		message = model.PublicName + " is limiting requests until " + details.RetryAt.Format(time.RFC3339) + "; try again then"
+		message = "The model takes no requests until " + details.RetryAt.Format(time.RFC3339) + ". Your question is kept; try again then."
 	}
 	return temporal.NewApplicationErrorWithOptions(message, string(code), temporal.ApplicationErrorOptions{
 		NonRetryable: !fromModel.Retryable, NextRetryDelay: fromModel.RetryAfter, Details: []any{details},
@@ -173,7 +175,7 @@ func Describe(err error, timeout knowledge.Failure) knowledge.Failure {
 			// If the details do not decode, the details of the type remain.
 			_ = application.Details(&details)
 		}
-		return knowledge.Failure{Code: details.Code, Stage: details.Stage, Message: application.Message(), Retryable: details.Retryable, RetryAt: details.RetryAt}
+		return knowledge.Failure{Code: details.Code, Stage: details.Stage, Message: application.Message(), Retryable: details.Retryable, RetryAt: details.RetryAt, Detail: details.Detail}
 	default: // for example a panic, whose words are not for clients
 		return knowledge.Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
 	}

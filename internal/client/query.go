@@ -140,6 +140,9 @@ type Started struct {
 type Failure struct {
 	Code    knowledge.Code `json:"code"`
 	Message string         `json:"message"`
+	// Detail is what the endpoint of a model said; only in the answer for one run, for keys with
+	// the scope admin.
+	Detail string `json:"detail,omitempty"`
 }
 
 // Error returns the code and the message.

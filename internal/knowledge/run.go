@@ -222,6 +222,9 @@ type Failure struct {
 	Stage     Stage  `json:"-"` // of ingestion; "" where the failure does not say
 	// RetryAt is when a provider that limits requests takes the next one; zero = it did not say.
 	RetryAt time.Time `json:"retryAt,omitzero"`
+	// Detail is what the endpoint of a model said, for operators: only keys with the scope admin
+	// are shown it.
+	Detail string `json:"detail,omitempty"`
 }
 
 // AsError returns the failure as an error, with the wait from now on.

@@ -20,12 +20,13 @@ type Ending struct {
 	Published bool                     // of an ingest: readers see the version
 	Usage     json.RawMessage          // of an answer
 	RetryAt   time.Time                // of the Failure of an answer
+	Detail    string                   // of the Failure
 }
 
 // Failed returns the ending of a run that failed, or was canceled if the failure
 // has that code.
 func Failed(kind knowledge.RunKind, f knowledge.Failure) Ending {
-	return Ending{Kind: kind, RetryAt: f.RetryAt, Error: &knowledge.DocumentError{Code: f.Code, Message: f.Message, Retryable: f.Retryable}}
+	return Ending{Kind: kind, RetryAt: f.RetryAt, Detail: f.Detail, Error: &knowledge.DocumentError{Code: f.Code, Message: f.Message, Retryable: f.Retryable}}
 }
 
 // Canceled returns the ending of a run that was canceled on request.
@@ -90,6 +91,7 @@ func (e Ending) RunEnd(logKey string, at time.Time) store.RunEnd {
 	end := store.RunEnd{Kind: e.Kind, Status: e.Status(), LogKey: logKey, ResultKey: e.Answer, Usage: e.Usage, At: at}
 	if e.Error != nil {
 		end.Error, end.ResultKey = e.failure(), ""
+		end.Error.Detail = e.Detail
 	}
 	return end
 }

@@ -10,9 +10,9 @@ import (
 // ModelFailed is the data of a modelFailed event.
 type ModelFailed struct {
 	Model    string `json:"model"`
-	Provider string `json:"provider"`
-	Code     string `json:"code"`             // of a model.Error
-	Status   int    `json:"status,omitempty"` // HTTP status, 0 = no answer
+	Provider string `json:"provider,omitempty"` // only for those who may change it
+	Code     string `json:"code"`               // of a model.Error
+	Status   int    `json:"status,omitempty"`   // HTTP status, 0 = no answer
 	Attempt  int    `json:"attempt"`
 	Next     string `json:"next,omitempty"` // the model that is asked now, "" = none is left
 	// RetryAt is when the model is asked again, because it limits requests until then.

@@ -93,6 +93,9 @@ func failedEndpoint(check, key string, m config.Model, err error) Finding {
 	if advice == "" || failed.Code == model.CodeConnection {
 		advice = "check " + key + ".base_url, and that the endpoint runs"
 	}
+	if said := failed.Detail(); said != "" {
+		happened += "; " + said
+	}
 	return Finding{check, FindingBad, fmt.Sprintf("%s at %s %s", m.Model, m.Provider(), happened), strings.ReplaceAll(advice, "models.*", key)}
 }
 
