@@ -42,7 +42,10 @@ func Document(text string, known Stems) string {
 	b.Grow(len(text))
 	eachRun(text, func(run string, pairs bool) {
 		if !pairs {
-			appendWord(&b, known.of(run))
+			appendWord(&b, known.of(possessed(run)))
+			if word := elision(run); word != "" {
+				appendWord(&b, known.of(word))
+			}
 			return
 		}
 		// The last character is also a word of its own, so that each character
@@ -53,6 +56,8 @@ func Document(text string, known Stems) string {
 		}
 	})
 	identifierParts(text, func(part string) { appendWord(&b, known.of(part)) })
+	joined(text, func(word string) { appendWord(&b, known.of(word)) })
+	signedNames(strings.ToLower(text), func(word, _ string) { appendWord(&b, word) })
 	return b.String()
 }
 
@@ -77,11 +82,21 @@ func Question(text string) []Term {
 			*list = append(*list, t)
 		}
 	}
+	bare := map[string]bool{} // what signed names are without their signs
+	signedNames(strings.ToLower(text), func(word, without string) {
+		add(&terms, word, false)
+		bare[without] = true
+	})
 	eachRun(text, func(run string, pairs bool) {
 		switch runes := []rune(run); {
+		case bare[run]:
 		case !pairs && isStopWord(run):
 			stops = append(stops, Term{Word: stem(run)})
 		case !pairs:
+			if word := elision(run); word != "" {
+				add(&terms, stem(word), false)
+			}
+			run = possessed(run)
 			add(&terms, stem(run), false)
 			if head := compoundHead(run); head != "" {
 				add(&terms, stem(head), false)
@@ -99,6 +114,7 @@ func Question(text string) []Term {
 			add(&terms, stem(part), false)
 		}
 	})
+	joined(text, func(word string) { add(&terms, stem(word), false) })
 	if len(terms) == 0 {
 		for _, s := range stops {
 			add(&terms, s.Word, false)
