@@ -31,6 +31,8 @@ type queryAnswer struct {
 	Attachments []attachmentView `json:"attachments,omitempty" doc:"The attachments of the question, with their status"`
 
 	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Settings that the searches chose automatically (docs/retrieval.md)"`
+
+	Notices []answerNotice `json:"notices,omitempty" doc:"What the reader should know of how the answer was made"`
 }
 
 // calledTool is a call of a tool in the answer of /query.
@@ -54,6 +56,8 @@ type toolAnswer struct {
 	FinishReason string `json:"finish_reason,omitempty" doc:"Why the model stopped early: length or content_filter"`
 
 	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Settings that the searches chose automatically (docs/retrieval.md)"`
+
+	Notices []answerNotice `json:"notices,omitempty" doc:"What the reader should know of how the answer was made"`
 }
 
 // toolContext is a passage in the output of rag_search.
@@ -83,7 +87,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	return queryAnswer{
 		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: r.results.views.signFileLinks(r.principal, r.run, out.record.Answer),
 		Sources: r.results.views.sources(r.principal, out), ToolCalls: calls, Suggestions: notNil(out.record.Suggestions), Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model, FinishReason: out.record.FinishReason,
-		OperatorURL: r.results.views.links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches, Attachments: attached,
+		OperatorURL: r.results.views.links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches, Attachments: attached, Notices: noticesOf(out.record),
 	}, nil
 }
 
@@ -106,7 +110,7 @@ func (r *renderer) toolResult(ctx context.Context, key string) (any, error) {
 	}
 	return toolAnswer{
 		Response: out.record.Answer, Contexts: contexts, SourcesUsed: notNil(out.record.Used),
-		Model: out.record.Model, ExecutionID: out.record.ExecutionID, FinishReason: out.record.FinishReason, Searches: out.record.Searches,
+		Model: out.record.Model, ExecutionID: out.record.ExecutionID, FinishReason: out.record.FinishReason, Searches: out.record.Searches, Notices: noticesOf(out.record),
 	}, nil
 }
 

@@ -62,6 +62,9 @@ func (s *search) run(ctx context.Context) (Result, error) {
 		s.choices.Widened = true
 		pool, retrieved, err = s.gather(ctx)
 	}
+	if err == nil && retrieved == 0 {
+		err = s.checkIndex(ctx)
+	}
 	if err != nil {
 		return Result{}, err
 	}

@@ -173,7 +173,7 @@ func (p *platform) activities() worker.Activities {
 
 // retriever returns a retriever that records its durations.
 func (p *platform) retriever() measured {
-	return measured{retrieve.New(p.index, p.store, queryEmbedder{Embedder: p.embed}).Using(p.searchModels()).Across(p.store, p.embeddings.forQuestions), p}
+	return measured{retrieve.New(p.index, p.store, queryEmbedder{p.embed, p.embeddings.outageOf("")}).Using(p.searchModels()).Across(p.store, p.embeddings.forQuestions), p}
 }
 
 type measured struct {

@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/cairn-rag/cairn/activities/ingestion"
@@ -40,6 +38,7 @@ type embeddings struct {
 
 	mu     sync.Mutex
 	others map[string]ingestion.Embedder // by generation
+	down   map[string]*outage            // of the models as they embed questions, by generation
 }
 
 // of returns the model of a generation, "" = the instance's. The error of one that
@@ -82,7 +81,20 @@ func (e *embeddings) forQuestions(generation string) (retrieve.Embedder, error) 
 	if err != nil {
 		return nil, err
 	}
-	return queryEmbedder{embedder, generation != "" && !e.ofInstance(generation)}, nil
+	return queryEmbedder{embedder, e.outageOf(generation)}, nil
+}
+
+// outageOf returns what is known of failures of the model of a generation.
+func (e *embeddings) outageOf(generation string) *outage {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.down == nil {
+		e.down = map[string]*outage{}
+	}
+	if e.down[generation] == nil {
+		e.down[generation] = &outage{}
+	}
+	return e.down[generation]
 }
 
 // openaiModels are the models that clients of the OpenAI protocol reach.
@@ -91,34 +103,6 @@ func (p *platform) openaiModels() openai.Models {
 		return p.embed.As(p.embed.Endpoint().Model, dimensions)
 	}}
 }
-
-// queryEmbedder embeds questions.
-type queryEmbedder struct {
-	ingestion.Embedder
-
-	other bool // it is not the instance's model
-}
-
-// Embed implements retrieve.Embedder.
-func (e queryEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, _, err := e.EmbedCounted(ctx, texts)
-	return vectors, err
-}
-
-// EmbedCounted implements retrieve.CountingEmbedder.
-func (e queryEmbedder) EmbedCounted(ctx context.Context, texts []string) ([][]float32, int, error) {
-	vectors, usage, err := e.Embedder.Embed(ctx, texts)
-	if knowledge.IsCode(err, knowledge.CodeConflict) { // another endpoint made the vectors of the documents
-		return nil, 0, fmt.Errorf("%w: %w", retrieve.ErrCannotBeAsked, err)
-	}
-	if refused, ok := errors.AsType[*model.Error](err); ok && e.other && !refused.Retryable {
-		return nil, usage.PromptTokens, fmt.Errorf("%w: %w", retrieve.ErrCannotBeAsked, err)
-	}
-	return vectors, usage.PromptTokens, err
-}
-
-// Lexical implements retrieve.LexicalEmbedder.
-func (e queryEmbedder) Lexical() bool { return e.Endpoint().Model == localmodel.EmbeddingModel }
 
 // offlineEmbedder is the offline model beside a configured endpoint: projects that were
 // embedded with it keep it until they are reindexed.

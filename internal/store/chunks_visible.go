@@ -52,6 +52,28 @@ func (s *chunkStore) VisibleChunks(ctx context.Context, p knowledge.Principal, p
 	return list, nil
 }
 
+// anyChunk is prepared once, like visibleChunks.
+var anyChunk = `SELECT 1 FROM documents AS d JOIN chunks AS c ON c.document_id = d.id AND c.version = d.published_version
+WHERE d.published_version > 0 AND ` + inProjectsOf4 + ` AND ` + reached(tokens3) + ` LIMIT 1`
+
+// inProjectsOf4 is inProjects for the list ?4.
+var inProjectsOf4 = inScope("d") + ` AND (?4 = '[]' OR d.project IN (SELECT value FROM json_each(?4)))`
+
+// HasVisibleChunks reports whether there is a chunk that VisibleChunks would return for the principal
+// and the projects.
+func (s *chunkStore) HasVisibleChunks(ctx context.Context, p knowledge.Principal, projects []string) (bool, error) {
+	if err := requireWorkspace(p); err != nil {
+		return false, err
+	}
+	rows, err := s.reader.query(ctx, anyChunk, p.Workspace(), p.Project(), tokenList(p), jsonList(projects))
+	if err != nil {
+		return false, fmt.Errorf("look for a passage: %w", failure(err))
+	}
+	defer rows.Close()
+	found := rows.Next()
+	return found, failure(rows.Err())
+}
+
 // publishedVersions is prepared once, like visibleChunks.
 var publishedVersions = `SELECT d.id, d.published_version
 FROM json_each(?4) AS i CROSS JOIN documents AS d WHERE d.id = i.value AND ` + inProjects + ` AND ` + reached(tokens3)

@@ -13,6 +13,7 @@ var postgresWords = strings.NewReplacer(
 	"json_each(?3)", "json_array_elements_text(CAST(CAST(?3 AS TEXT) AS JSON)) AS e (value)",
 	"json_each(?5)", "json_array_elements_text(CAST(CAST(?5 AS TEXT) AS JSON)) AS e (value)",
 	"json_each(?4) AS i", "json_array_elements_text(CAST(CAST(?4 AS TEXT) AS JSON)) WITH ORDINALITY AS i (value, key)",
+	"json_each(?4)", "json_array_elements_text(CAST(CAST(?4 AS TEXT) AS JSON)) AS e (value)",
 	"json_extract(d.error, '$.code')", "(CAST(d.error AS JSON) ->> 'code')",
 	"json_extract(d.waiting, '$.code')", "(CAST(d.waiting AS JSON) ->> 'code')",
 	"json_extract(i.request, '$.source.type')", "(CAST(i.request AS JSON) #>> '{source,type}')",

@@ -205,6 +205,13 @@ func chunksRoundTrip(f *fixture) {
 	if diff := cmp.Diff(views[1], view); diff != "" {
 		f.Error(diff)
 	}
+	for _, projects := range [][]string{nil, {"press"}, {"none"}} {
+		there, err := f.HasVisibleChunks(f.ctx, reader("ann"), projects)
+		f.must(err)
+		if seen, err := f.VisibleChunks(f.ctx, reader("ann"), projects, hitsOf(want...)); err != nil || there != (len(seen) > 0) {
+			f.Errorf("in %v: there are passages is %t, %d are seen, %v", projects, there, len(seen), err)
+		}
+	}
 }
 
 func chunksOfRemoved(f *fixture) {
