@@ -93,12 +93,13 @@ func (rr *retrieveRoutes) retrieveContext(ctx context.Context, p knowledge.Princ
 	}
 	request := retrieve.Request{
 		Principal: p, Query: b.Text, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: config.AI.Retrieval, Model: config.AI.Model, Failover: config.AI.Failover,
-		Enhance: config.AI.EnhanceQuery, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled, Explain: in.Explain, Web: config.WebSource(),
+		Enhance: config.AI.Enhances(false), SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled, Explain: in.Explain, Web: config.WebSource(),
 	}
-	if session := p.ConversationID(); session != "" && request.Enhance {
+	if session := p.ConversationID(); session != "" && config.AI.Enhances(true) {
 		if request.History, err = rr.questions.History(ctx, p, session, config.AI.History); err != nil {
 			return nil, err
 		}
+		request.Enhance = config.AI.Enhances(knowledge.FollowsUp(request.History))
 	}
 	if err := rr.allowWeb(ctx, p, project, request); err != nil {
 		return nil, err

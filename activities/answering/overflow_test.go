@@ -27,7 +27,9 @@ func TestContextOverflow(t *testing.T) {
 			}
 			f.Publish(f.Upload("apples.md", text.String()))
 			long := strings.Repeat("Well then. ", 12)
+			bare := false
 			run := f.Ask("when are apples picked?", func(r *knowledge.Request) {
+				r.Config.AI.EnhanceQuery = &bare
 				for range 3 {
 					r.History = append(r.History, knowledge.Message{Role: "user", Content: long}, knowledge.Message{Role: "assistant", Content: long})
 				}

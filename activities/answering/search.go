@@ -39,7 +39,7 @@ func (a *Questions) searchFirst(ctx context.Context, in SearchInput) (record.Sea
 		return record.SearchResult{}, err
 	}
 	key := in.FirstSearchKey()
-	if c := request.Config.AI; c.Retrieval.NumberOfChunks > maxInline || c.AsksModel() { // what a model wrote is not for the history
+	if c := request.Config.AI; c.Retrieval.NumberOfChunks > maxInline || c.AsksModel(request.FollowsUp()) { // what a model wrote is not for the history
 		return a.find(ctx, key, request, request.Question)
 	}
 	found, err := a.retrieve(ctx, key, request, request.Question)
@@ -81,7 +81,7 @@ func (a *Questions) kept(ctx context.Context, key string, find func() (record.Se
 // retrieve searches. The answers of models that the search asks are kept beside key.
 func (a *Questions) retrieve(ctx context.Context, key string, request knowledge.Request, query string) (record.Search, error) {
 	// The query of a tool call stands alone: the model wrote it with the conversation.
-	enhance := request.Config.AI.EnhanceQuery && query == request.Question
+	enhance := request.Config.AI.Enhances(request.FollowsUp()) && query == request.Question
 	var web *knowledge.WebSearchConfig
 	if request.Kind == knowledge.KindQuery { // other kinds search one source, or the web by themselves
 		web = request.Config.WebSource()

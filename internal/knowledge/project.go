@@ -49,8 +49,8 @@ type AIConfig struct {
 	Enrichment  Enrichment      `json:"enrichment,omitzero" doc:"What the chat model extracts from each document at ingestion"`
 	Retrieval   RetrievalConfig `json:"retrieval,omitzero"`
 	History     HistoryConfig   `json:"history,omitzero"`
-	// EnhanceQuery has the chat model rewrite a question before it is searched.
-	EnhanceQuery bool `json:"enhanceQuery,omitempty" doc:"The chat model rewrites a follow-up question so that it can be understood without the conversation; the rewritten question is searched"`
+	// EnhanceQuery has the chat model rewrite a question before it is searched; see Enhances.
+	EnhanceQuery *bool `json:"enhanceQuery,omitempty" doc:"The chat model rewrites a follow-up question so that it can be understood without the conversation; the rewritten question is searched. Default: true for a question of a conversation that has messages, which costs a call before its search"`
 	// SelfQuery says who chooses the tags of the documents that a question is about.
 	SelfQuery string `json:"selfQuery,omitempty" enum:"disabled,enabled,user" doc:"How a search is narrowed by tags. enabled: the chat model chooses tags and other fields. user: the tags of the question or else of the user's preferences. Default: disabled"`
 	// Tags restrict every question to the documents with one of them.
@@ -212,10 +212,19 @@ func (r RetrievalConfig) AsksModel() bool {
 	return r.Web || r.Reranker != "" && r.Reranker != RerankerNone || r.Preset == PresetThorough || r.Strategy == StrategyMultiStage || r.HyDE || r.Decomposes() || r.Compress || r.Route || r.Translate || r.Entities
 }
 
+// Enhances reports whether the chat model rewrites a question before it is searched. followsUp says
+// whether there are messages before the question.
+func (c AIConfig) Enhances(followsUp bool) bool {
+	if c.EnhanceQuery != nil {
+		return *c.EnhanceQuery
+	}
+	return followsUp
+}
+
 // AsksModel reports whether the search for a question asks a model beside the
-// embedding model.
-func (c AIConfig) AsksModel() bool {
-	return c.EnhanceQuery || c.SelfQuery == SelfQueryEnabled || c.Retrieval.AsksModel()
+// embedding model. followsUp is as in Enhances.
+func (c AIConfig) AsksModel(followsUp bool) bool {
+	return c.Enhances(followsUp) || c.SelfQuery == SelfQueryEnabled || c.Retrieval.AsksModel()
 }
 
 // RerankerFields returns what is wrong with the choice of a reranker, as found at

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -328,4 +329,13 @@ type DayUsage struct {
 type Message struct {
 	Role    string `json:"role"` // user or assistant
 	Content string `json:"content"`
+}
+
+// FollowsUp reports whether messages of a conversation stand before the question, beside
+// instructions.
+func (r Request) FollowsUp() bool { return FollowsUp(r.History) }
+
+// FollowsUp reports whether there are messages of a user or an assistant.
+func FollowsUp(history []Message) bool {
+	return slices.ContainsFunc(history, func(m Message) bool { return m.Role == "user" || m.Role == "assistant" })
 }

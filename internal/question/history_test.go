@@ -60,7 +60,7 @@ func TestHistoryOfASession(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := open(t)
-			project := knowledge.Project{ID: "q", Workspace: "default", Name: "Leave", Config: knowledge.ProjectConfig{AI: knowledge.AIConfig{EnhanceQuery: c.enhance}}}
+			project := knowledge.Project{ID: "q", Workspace: "default", Name: "Leave", Config: knowledge.ProjectConfig{AI: knowledge.AIConfig{EnhanceQuery: &c.enhance}}}
 			if err := f.store.CreateProject(t.Context(), project); err != nil {
 				t.Fatal(err)
 			}

@@ -140,7 +140,7 @@ func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string
 		snapshot.History = callersHistory(r.History, setup.Config.AI.History)
 	}
 	if !r.Converse {
-		if r.Kind == knowledge.KindTool && p.ConversationID() != "" && setup.Config.AI.EnhanceQuery { // the question may not stand alone
+		if r.Kind == knowledge.KindTool && p.ConversationID() != "" && setup.Config.AI.Enhances(true) { // the question may not stand alone
 			history, err := s.History(ctx, p, p.ConversationID(), setup.Config.AI.History)
 			snapshot.History = history
 			return snapshot, err

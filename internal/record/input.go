@@ -45,7 +45,7 @@ type AnswerInput struct {
 func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	in := AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
-		Webhooks: asksWebhooks(r), SearchFirst: SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(), MaxToolTurns: r.Config.Tools.MaxPerRequest, Suggest: r.Kind == knowledge.KindQuery && r.Config.AI.PostQuery.Suggestions,
+		Webhooks: asksWebhooks(r), SearchFirst: SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(r.FollowsUp()), MaxToolTurns: r.Config.Tools.MaxPerRequest, Suggest: r.Kind == knowledge.KindQuery && r.Config.AI.PostQuery.Suggestions,
 		Web: r.Web != nil, Attachments: r.Attachments, Overlong: r.Overlong,
 	}
 	if r.Kind == knowledge.KindResearch {

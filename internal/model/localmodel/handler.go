@@ -93,6 +93,8 @@ func (m *Model) reply(req protocol.ChatRequest, id string) reply {
 		switch last := string(req.Messages[len(req.Messages)-1].Content); call.Function.Name {
 		case describeTool:
 			call.Function.Arguments = describeDocument(last)
+		case rewriteTool:
+			call.Function.Arguments = rewriteQuestion(last)
 		case filterTool:
 			call.Function.Arguments = chooseFilters(last)
 		case placeTool:

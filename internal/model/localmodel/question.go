@@ -78,10 +78,10 @@ func (q *question) addTerms(text string, weight float64) (pronoun bool) {
 		if !ok {
 			return pronoun
 		}
-		switch string(word) {
-		case "it", "its", "they", "them", "their", "this", "these", "those", "he", "she", "him", "her", "his", "there", "same":
+		switch {
+		case referring[string(word)]:
 			pronoun = true
-		case "and", "but", "also", "else", "more":
+		case opening[string(word)]:
 			pronoun = pronoun || first || string(word) == "else"
 		}
 		if stopWord(word) || requestWord(word) {
