@@ -170,7 +170,7 @@ func TestSearchChoicesOffline(t *testing.T) {
 	found := ask("Who approves travel?")
 	want := map[string]any{
 		"filter":   []any{map[string]any{"field": "tags", "type": "in", "value": []any{"travel"}}},
-		"failures": map[string]any{"enhanceQuery": "model_failed", "hyde": "model_failed", "decompose": "model_failed", "translate": "model_failed"},
+		"failures": map[string]any{"hyde": "model_failed", "decompose": "model_failed", "translate": "model_failed"},
 	}
 	if diff := cmp.Diff(want, found.Choices); diff != "" || found.documents() != "travel" {
 		t.Errorf("found %s, %s", found.documents(), diff)

@@ -101,6 +101,9 @@ func (a *Questions) askOnce(ctx context.Context, run knowledge.RunRef, shown sho
 		if err := a.collect(ctx, run, request, answers, shown); err != nil {
 			return request, *answers, err
 		}
+		if answers.Known, err = a.resolveGiven(ctx, request, answers.Chunks); err != nil {
+			return request, *answers, err
+		}
 		// The effects of the requests are there, so a cancel does not discard the answers.
 		if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), run.WebhooksKey(), answers); err != nil {
 			return request, *answers, fmt.Errorf("store the answers of webhooks: %w", err)

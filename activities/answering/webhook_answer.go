@@ -20,7 +20,12 @@ func (a *Questions) givenPassages(ctx context.Context, key string) ([]record.Pas
 	}
 	list := make([]record.Passage, 0, len(answers.Chunks))
 	for i, c := range answers.Chunks {
-		given := &record.GivenSource{Name: cmp.Or(c.Value.Name, c.Value.KnowledgeID, "webhook"), URL: c.Value.URL, Text: c.Value.Content}
+		known := answers.Known[i]
+		if known.ChunkID != "" {
+			list = append(list, record.Passage{Rank: i + 1, ChunkID: known.ChunkID, DocumentID: known.ID, Version: known.Version, Score: 1})
+			continue
+		}
+		given := &record.GivenSource{Name: cmp.Or(c.Value.Name, known.Name, c.Value.KnowledgeID, "webhook"), URL: c.Value.URL, Text: c.Value.Content}
 		list = append(list, record.Passage{Rank: i + 1, ChunkID: knowledge.DerivedID("given chunk", key, strconv.Itoa(i)), DocumentID: c.Value.KnowledgeID, Score: 1, Given: given})
 	}
 	return list, nil
@@ -33,7 +38,11 @@ const webhookModel = "webhook"
 func answerOfWebhook(answer string, passages []record.Passage) record.ModelCall {
 	contexts := make([]citation.Context, 0, len(passages))
 	for _, p := range passages {
-		contexts = append(contexts, citation.Context{Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, DocumentName: p.Given.Name, Text: p.Given.Text})
+		one := citation.Context{Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID}
+		if p.Given != nil {
+			one.DocumentName, one.Text = p.Given.Name, p.Given.Text
+		}
+		contexts = append(contexts, one)
 	}
 	rewriter := citation.NewRewriter(contexts)
 	text := rewriter.Write(answer) + rewriter.Close()

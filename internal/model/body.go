@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"time"
@@ -14,13 +13,11 @@ const drainTime = 100 * time.Millisecond
 // break, so a line with the mark cannot be part of an answer.
 const doneMark = "[DONE]"
 
-// watchedBody bounds each wait and the size of an answer, and keeps its last
-// bytes.
+// watchedBody bounds each wait and the size of an answer,
 type watchedBody struct {
 	x    *exchange
 	body io.ReadCloser
 	left int64
-	tail []byte // the last bytes, enough to contain the mark
 	eof  bool
 }
 
@@ -35,35 +32,12 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	n, err := b.x.withIdleTimeout(func() (int, error) { return b.body.Read(p) })
 	if n > 0 {
 		b.left -= int64(n)
-		b.remember(p[:n])
 		if b.x.kept != nil {
 			b.x.kept.Write(p[:n])
 		}
 	}
 	b.eof = b.eof || errors.Is(err, io.EOF)
 	return n, err
-}
-
-func (b *watchedBody) remember(p []byte) {
-	const keep = 64
-	if len(p) >= keep {
-		b.tail = append(b.tail[:0], p[len(p)-keep:]...)
-		return
-	}
-	b.tail = append(b.tail, p...)
-	if excess := len(b.tail) - keep; excess > 0 {
-		b.tail = append(b.tail[:0], b.tail[excess:]...)
-	}
-}
-
-// sawDone reports whether the last line that was read is the done mark.
-func (b *watchedBody) sawDone() bool {
-	line := bytes.TrimSpace(b.tail)
-	if i := bytes.LastIndexByte(line, '\n'); i >= 0 {
-		line = line[i+1:]
-	}
-	data, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:"))
-	return ok && string(bytes.TrimSpace(data)) == doneMark
 }
 
 // drain reads the few bytes that end a complete body, so that the connection

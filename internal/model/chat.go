@@ -135,7 +135,7 @@ func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, err
 		for {
 			x := newExchange(ctx, c.endpoint)
 			x.limit, x.model, x.words = maxStreamBytes, name, req.words
-			res, err := c.sendChat(x, c.chatBody(req, left))
+			res, err := c.sendChat(x, c.chatBody(req, left)) //nolint:bodyclose // relay closes it
 			if err == nil {
 				c.options.learn(ctx, c.log, c.endpoint, name, left)
 				_ = c.pacer.ended(nil) // returns its argument

@@ -69,16 +69,16 @@ func (m saidMessage) calls() wireCalls {
 func (e chatEvent) failure(name string) (report, bool) {
 	for _, choice := range e.Choices {
 		if strings.EqualFold(string(choice.FinishReason), "error") {
-			if r, ok := choice.wireReport.report(); ok {
+			if r, ok := choice.report(); ok {
 				return r, true
 			}
-			r, _ := e.wireReport.report()
+			r, _ := e.report()
 			return report{Type: cmp.Or(r.Type, "error"), Code: r.Code, Param: r.Param, Message: cmp.Or(r.Message, "the answer ended with an error")}, true
 		}
 	}
-	r, ok := e.wireReport.report()
+	r, ok := e.report()
 	switch {
-	case isSet(e.wireReport.Error), e.wireReport.Object == "error", name == "error":
+	case isSet(e.Error), e.Object == "error", name == "error":
 		return r, true
 	}
 	return r, ok && len(e.Choices) == 0 && e.Usage == nil

@@ -37,7 +37,7 @@ func (w *writtenCalls) write(text string) string {
 		switch start := strings.TrimLeft(w.held, " \t\r\n"); {
 		case start == "":
 			return ""
-		case w.forced != "", start[0] == '{', strings.HasPrefix(start, "[{"), strings.HasPrefix(start, "```json") || strings.HasPrefix("```json", start),
+		case w.forced != "", start[0] == '{', strings.HasPrefix(start, "[{"), strings.HasPrefix(start, "```json") || isBeginning(start, "```json"),
 			start == "[":
 			w.holding = true
 		}
@@ -61,13 +61,16 @@ func (w *writtenCalls) write(text string) string {
 	return w.release(len(w.held), false)
 }
 
+// isBeginning reports whether whole begins with part.
+func isBeginning(part, whole string) bool { return len(part) <= len(whole) && whole[:len(part)] == part }
+
 // maxMark is the length of the longest of callMarks, in bytes.
 const maxMark = 40
 
 // hold keeps what is held, unless it turned out to be no call.
 func (w *writtenCalls) hold() string {
 	start := strings.TrimLeft(w.held, " \t\r\n")
-	listed := strings.HasPrefix(start, "[") && !strings.HasPrefix(start, "[TOOL_CALL") && !strings.HasPrefix("[TOOL_CALLS]", start)
+	listed := strings.HasPrefix(start, "[") && !strings.HasPrefix(start, "[TOOL_CALL") && !isBeginning(start, "[TOOL_CALLS]")
 	switch {
 	case len(w.held) > maxWritten,
 		w.forced == "" && listed && len(start) > 1 && !strings.HasPrefix(start, "[{"),

@@ -27,6 +27,16 @@ type WebhookAnswers struct {
 	webhook.QueryAnswer
 
 	Calls []WebhookCall `json:"calls"`
+	// Known are the documents that Chunks name, by the index of the chunk.
+	Known map[int]KnownDocument `json:"known,omitempty"`
+}
+
+// KnownDocument is a document that a passage of a webhook is from.
+type KnownDocument struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	ChunkID string `json:"chunk_id,omitempty"` // whose text has the passage, "" = none has
+	Version int    `json:"version,omitempty"`  // of the chunk
 }
 
 // ReadWebhooks returns what the webhooks of a question answered, nil if they have not yet.

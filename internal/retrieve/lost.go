@@ -22,7 +22,7 @@ var errLostIndex = errors.New("the index finds no passage, but SQL has some: fil
 // search by vector finds the nearest passages, however far they are, so that nothing found means
 // that there is nothing, or that the index is empty.
 func (s *search) checkIndex(ctx context.Context) error {
-	finder, ok := s.Retriever.chunks.(PassageFinder)
+	finder, ok := s.chunks.(PassageFinder)
 	r := s.request
 	if !ok || !s.searchesByVector() || s.choices.Failures["embeddings"] != "" || len(r.Filter)+len(r.Documents)+len(r.Scope)+len(s.choices.Filter) > 0 {
 		return nil

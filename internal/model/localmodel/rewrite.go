@@ -51,7 +51,7 @@ var (
 		il elle ils elles lui leur leurs celui celle ceux celles cela ça cette cet ces
 		él ella ellos ellas sus esto eso ese esa aquello allí ahí
 		esso essa essi loro suo sua suoi sue questo questa quello quella
-		ele ela eles elas seu seus isso isto deste desta
+		ele ela seu seus isso isto deste desta
 		hij zij hem haar hun deze dit die daar daarvan ervan`)
 	opening = wordSet("and but also else more und aber auch sonst et mais aussi y pero también e ma anche mas também en maar ook")
 )
