@@ -62,7 +62,9 @@ func (w *writtenCalls) write(text string) string {
 }
 
 // isBeginning reports whether whole begins with part.
-func isBeginning(part, whole string) bool { return len(part) <= len(whole) && whole[:len(part)] == part }
+func isBeginning(part, whole string) bool {
+	return len(part) <= len(whole) && whole[:len(part)] == part
+}
 
 // maxMark is the length of the longest of callMarks, in bytes.
 const maxMark = 40
