@@ -53,15 +53,16 @@ func (w *webSearch) foundKey() string { return w.WebKey("found", w.turn, w.call)
 func (w *webSearch) find(ctx context.Context) (record.WebFound, error) {
 	return step.Stored(ctx, w.Blobs, w.foundKey(), func() (record.WebFound, error) {
 		var kind knowledge.WebType
+		count := 0
 		if c := w.request.Config.Tools.WebSearch; c != nil {
-			kind = knowledge.WebType(c.Type)
+			kind, count = knowledge.WebType(c.Type), c.NumberOfResults
 		}
 		var found record.WebFound
 		for _, only := range w.rules.Only {
 			found.Only = append(found.Only, only...)
 		}
 		var err error
-		found.Results, err = w.rules.Find(ctx, w.Web, websearch.Query{Text: w.query, Type: kind, Since: w.since})
+		found.Results, err = w.rules.Find(ctx, w.Web, websearch.Query{Text: w.query, Type: kind, Since: w.since, Count: count})
 		if err != nil {
 			return found, fmt.Errorf("search the web: %w", err)
 		}

@@ -27,7 +27,7 @@ func (w WebSource) FindPages(ctx context.Context, query string, c knowledge.WebS
 	if err != nil {
 		return nil, err
 	}
-	results, err := rules.Find(ctx, w.Web, websearch.Query{Text: query, Type: knowledge.WebType(c.Type), Since: c.Since()})
+	results, err := rules.Find(ctx, w.Web, websearch.Query{Text: query, Type: knowledge.WebType(c.Type), Since: c.Since(), Count: c.NumberOfResults})
 	if err != nil {
 		return nil, fmt.Errorf("search the web: %w", err)
 	}

@@ -187,6 +187,10 @@ type WebSearch struct {
 	KeyEnv string `koanf:"key_env"`
 	// The id of the Programmable Search Engine, for google. Defaults to none.
 	Engine string `koanf:"engine"`
+	// Domains whose pages rank higher in every project, with their sub-domains. Defaults to none.
+	BonusDomains []string `koanf:"bonus_domains"`
+	// Domains whose pages no project uses, with their sub-domains. Defaults to none.
+	BlacklistedDomains []string `koanf:"blacklisted_domains"`
 }
 
 // Scrape is how pages of the web are read.

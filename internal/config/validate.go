@@ -60,7 +60,7 @@ func (c Config) validate() error {
 // validate refuses a search engine that lacks what it needs.
 func (w WebSearch) validate() error {
 	if w.Provider == "" {
-		if w != (WebSearch{}) {
+		if w.URL+w.Key+w.KeyEnv+w.Engine != "" || len(w.BonusDomains)+len(w.BlacklistedDomains) > 0 {
 			return errors.New("web_search has no provider: set web_search.provider to searxng, brave, serper or google")
 		}
 		return nil

@@ -105,6 +105,7 @@ type WebSearchConfig struct {
 	WhitelistedDomains []string `json:"whitelistedDomains,omitempty" maxItems:"100" doc:"Only these domains and their subdomains"`
 	BonusDomains       []string `json:"bonusDomains,omitempty" maxItems:"100" doc:"Results of these domains rank higher"`
 	BlacklistedDomains []string `json:"blacklistedDomains,omitempty" maxItems:"100" doc:"Exclude these domains and their subdomains"`
+	NumberOfResults    int      `json:"numberOfResults,omitempty" minimum:"1" maximum:"50" doc:"The number of results to ask the search engine for. Brave gives at most 20 and Google 10. Default: 15"`
 	Scrape             bool     `json:"scrape,omitempty" doc:"Read the pages, not only the snippets of the search engine. Default: false"`
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"net/url"
 
 	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/browser"
@@ -28,8 +29,12 @@ func (p *platform) webSource() (source answering.WebSource, ok bool) {
 	if c.Provider == "" {
 		return source, false
 	}
-	client, err := websearch.New(websearch.Config{Provider: knowledge.WebProvider(c.Provider), URL: c.URL, Key: c.Key, Engine: c.Engine}, nil)
-	if err != nil { // the configuration was checked
+	rules, err := websearch.RulesOf(knowledge.WebSearchConfig{BonusDomains: c.BonusDomains, BlacklistedDomains: c.BlacklistedDomains}, nil)
+	var client *websearch.Client
+	if err == nil {
+		client, err = websearch.New(websearch.Config{Provider: knowledge.WebProvider(c.Provider), URL: c.URL, Key: c.Key, Engine: c.Engine, Rules: rules}, nil)
+	}
+	if err != nil {
 		p.log.Error("the web cannot be searched", "error", err)
 		return source, false
 	}
@@ -41,9 +46,21 @@ func (p *platform) webSource() (source answering.WebSource, ok bool) {
 		if p.browser != nil {
 			cfg.Browser = p.browser
 		}
-		source.Pages = scrape.NewReader(cfg)
+		source.Pages = ruledReader{scrape.NewReader(cfg), rules}
 	}
 	return source, true
+}
+
+// ruledReader reads only pages that the rules of the instance allow, in redirects too.
+type ruledReader struct {
+	answering.PageReader
+
+	rules websearch.Rules
+}
+
+// Read implements answering.PageReader.
+func (r ruledReader) Read(ctx context.Context, addresses []string, allow func(*url.URL) bool) []scrape.Page {
+	return r.PageReader.Read(ctx, addresses, func(u *url.URL) bool { return r.rules.AllowURL(u) && allow(u) })
 }
 
 // startBrowser prepares the browser of a worker, if it is configured. Chromium itself is

@@ -1,6 +1,7 @@
 package websearch
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -26,8 +27,8 @@ const (
 	// maxText bounds the title and the snippet of a result, in code points.
 	maxText = 1000
 	// DefaultCount is how many results a Query asks for unless it says otherwise.
-	DefaultCount = 10
-	maxCount     = 20
+	DefaultCount = 15
+	maxCount     = 50
 )
 
 // Config names a search engine.
@@ -41,6 +42,8 @@ type Config struct {
 	Key string
 	// Engine is the id of the Programmable Search Engine, for Google only.
 	Engine string
+	// Rules hold for all searches: pages of Never are left out, those of Bonus are preferred.
+	Rules Rules
 }
 
 // Client asks one search engine. It is safe for concurrent use.
@@ -115,7 +118,7 @@ func (c *Client) Search(ctx context.Context, q Query) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tidy(found, q.Count), nil
+	return c.cfg.Rules.apply(tidy(found, q.Count)), nil
 }
 
 // queryText returns the words for the engine. Patents are pages of a site, for engines
@@ -183,16 +186,34 @@ func (c *Client) get(r *http.Request, v any) error {
 	}
 	if response.StatusCode != http.StatusOK {
 		retryable := response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError
-		failure := c.failed(retryable, fmt.Errorf("status %d", response.StatusCode))
+		failure := c.failed(retryable, fmt.Errorf("status %d%s", response.StatusCode, c.hint(response.StatusCode)))
+		failure.Message = fmt.Sprintf("the search engine %s refused the search with status %d; try again later, or ask your administrator", c.cfg.Provider, response.StatusCode)
 		if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && retryable && seconds >= 0 && seconds <= 60 {
 			failure.RetryAfter = time.Duration(seconds) * time.Second
 		}
 		return failure
 	}
 	if err := json.Unmarshal(body, v); err != nil {
-		return c.failed(false, errors.New("the answer is not the JSON of a search"))
+		what := "an answer that is not the JSON of a search"
+		if bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
+			what = "a web page in place of JSON"
+		}
+		failure := c.failed(false, errors.New(what+": check that web_search.url is the address of its API"))
+		failure.Message = fmt.Sprintf("the search engine %s sent %s; ask your administrator", c.cfg.Provider, what)
+		return failure
 	}
 	return nil
+}
+
+// hint says what a status usually means, for the log.
+func (c *Client) hint(status int) string {
+	switch {
+	case status == http.StatusForbidden && c.cfg.Provider == knowledge.SearXNG:
+		return ": SearXNG answers so where search.formats of its settings.yml has no json, or its limiter blocks the address"
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return ": check web_search.key"
+	}
+	return ""
 }
 
 // failed returns the error of a search engine. The address of a request may hold the

@@ -94,8 +94,8 @@ func TestRequests(t *testing.T) {
 	only := websearch.Domains{"a.org", "b.org"}
 	for provider, want := range map[knowledge.WebProvider]string{
 		knowledge.SearXNG: "/search categories=general format=json q=tea (site:a.org OR site:b.org) time_range=week Authorization",
-		knowledge.Brave:   "/res/v1/web/search count=10 freshness=pw q=tea (site:a.org OR site:b.org) X-Subscription-Token",
-		knowledge.Serper:  "/search num=10 q=tea (site:a.org OR site:b.org) tbs=qdr:w X-Api-Key",
+		knowledge.Brave:   "/res/v1/web/search count=15 freshness=pw q=tea (site:a.org OR site:b.org) X-Subscription-Token",
+		knowledge.Serper:  "/search num=15 q=tea (site:a.org OR site:b.org) tbs=qdr:w X-Api-Key",
 		knowledge.Google:  "/customsearch/v1 cx=cx1 dateRestrict=w1 key=secret num=10 q=tea (site:a.org OR site:b.org)",
 	} {
 		e := serve(t, http.StatusOK, answers[provider])
@@ -159,10 +159,10 @@ func TestTypes(t *testing.T) {
 	for name, want := range map[string]string{
 		"searxng scholar": "/search categories=science format=json q=tea time_range=day Authorization",
 		"searxng patents": "/search categories=general format=json q=tea site:patents.google.com time_range=day Authorization",
-		"serper patents":  "/patents num=10 q=tea tbs=qdr:d X-Api-Key",
-		"serper shopping": "/shopping num=10 q=tea tbs=qdr:d X-Api-Key",
-		"brave images":    "/res/v1/images/search count=10 q=tea X-Subscription-Token",
-		"brave news":      "/res/v1/news/search count=10 freshness=pd q=tea X-Subscription-Token",
+		"serper patents":  "/patents num=15 q=tea tbs=qdr:d X-Api-Key",
+		"serper shopping": "/shopping num=15 q=tea tbs=qdr:d X-Api-Key",
+		"brave images":    "/res/v1/images/search count=15 q=tea X-Subscription-Token",
+		"brave news":      "/res/v1/news/search count=15 freshness=pd q=tea X-Subscription-Token",
 		"google images":   "/customsearch/v1 cx=cx1 dateRestrict=d1 key=secret num=10 q=tea searchType=image",
 	} {
 		if asked[name] != want {
@@ -194,16 +194,21 @@ func TestFailures(t *testing.T) {
 		status    int
 		answer    string
 		retryable bool
+		says      string
 	}{
-		"a wrong key":         {http.StatusUnauthorized, `{}`, false},
-		"too many requests":   {http.StatusTooManyRequests, `{}`, true},
-		"a broken engine":     {http.StatusBadGateway, `{}`, true},
-		"a page and no JSON":  {http.StatusOK, `<html>`, false},
-		"a list of the wrong": {http.StatusOK, `{"organic":{"a":1}}`, false},
+		"a wrong key":         {http.StatusUnauthorized, `{}`, false, "status 401"},
+		"no JSON allowed":     {http.StatusForbidden, `<html>`, false, "status 403"},
+		"too many requests":   {http.StatusTooManyRequests, `{}`, true, "status 429"},
+		"a broken engine":     {http.StatusBadGateway, `{}`, true, "status 502"},
+		"a page and no JSON":  {http.StatusOK, ` <html>`, false, "a web page in place of JSON"},
+		"a list of the wrong": {http.StatusOK, `{"organic":{"a":1}}`, false, "serper"},
 	} {
 		_, err := serve(t, test.status, test.answer).client(t, knowledge.Serper).Search(t.Context(), websearch.Query{Text: "tea"})
 		if !knowledge.IsCode(err, knowledge.CodeProviderFailed) || knowledge.AsError(err).Retryable != test.retryable {
 			t.Errorf("%s: %v", name, err)
+		}
+		if message := knowledge.AsError(err).Message; !strings.Contains(message, test.says) {
+			t.Errorf("%s: people read %q", name, message)
 		}
 		if test.retryable && knowledge.AsError(err).RetryAfter == 0 {
 			t.Errorf("%s: no pause", name)
@@ -223,5 +228,27 @@ func TestFailures(t *testing.T) {
 	}
 	if _, err := websearch.New(websearch.Config{Provider: "bing", URL: "https://a.org"}, nil); err == nil {
 		t.Error("an unknown provider")
+	}
+}
+
+// TestRulesOfTheInstance: the domains of the instance hold for every search.
+func TestRulesOfTheInstance(t *testing.T) {
+	t.Parallel()
+	e := serve(t, http.StatusOK, `{"organic":[{"title":"One","link":"https://one.test/"},{"title":"Ad","link":"https://sub.ads.test/"},{"title":"Own","link":"https://own.test/"}]}`)
+	rules, err := websearch.RulesOf(knowledge.WebSearchConfig{BonusDomains: []string{"own.test"}, BlacklistedDomains: []string{"ads.test"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := websearch.New(websearch.Config{Provider: knowledge.Serper, URL: e.URL, Key: "secret", Rules: rules}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := client.Search(t.Context(), websearch.Query{Text: "tea"})
+	var urls []string
+	for _, r := range found {
+		urls = append(urls, r.URL)
+	}
+	if err != nil || strings.Contains(strings.Join(urls, " "), "ads.test") || len(urls) != 2 {
+		t.Errorf("%v, %v", urls, err)
 	}
 }

@@ -79,7 +79,7 @@ func (c *Client) brave(ctx context.Context, q Query) ([]Result, error) {
 	if q.Type == knowledge.WebPatents {
 		q.Text += onlyPatents
 	}
-	parameters := url.Values{"q": {q.Text}, "count": {strconv.Itoa(q.Count)}}
+	parameters := url.Values{"q": {q.Text}, "count": {strconv.Itoa(min(q.Count, mostOfBrave))}}
 	if q.Type == knowledge.WebPlaces {
 		parameters.Set("result_filter", "locations")
 	}
@@ -118,6 +118,9 @@ func (c *Client) brave(ctx context.Context, q Query) ([]Result, error) {
 	}
 	return found, nil
 }
+
+// mostOfBrave is how many results Brave gives to a request.
+const mostOfBrave = 20
 
 type serperResult struct {
 	Title       string `json:"title"`

@@ -45,6 +45,11 @@ func (r Rules) Find(ctx context.Context, web Searcher, q Query) ([]Result, error
 	if err != nil {
 		return nil, err
 	}
+	return r.apply(results), nil
+}
+
+// apply returns the results that may be used, best first, with their bonus.
+func (r Rules) apply(results []Result) []Result {
 	found := []Result{}
 	for _, one := range results {
 		if r.Allow(one.URL) {
@@ -55,5 +60,5 @@ func (r Rules) Find(ctx context.Context, web Searcher, q Query) ([]Result, error
 	if len(r.Bonus) > 0 {
 		slices.SortStableFunc(found, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
 	}
-	return found, nil
+	return found
 }
