@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -174,11 +175,11 @@ func (w *writtenCalls) objects(value json.RawMessage, marked bool) []ToolCall {
 		} else if name := ""; call.Name == "" && json.Unmarshal(call.Function, &name) == nil {
 			call.Name = anyText(name)
 		}
-		name := firstText(string(call.Name), string(call.ToolName), string(call.Tool))
-		arguments := firstText(string(call.Arguments), string(call.Parameters), string(call.Args))
+		name := cmp.Or(string(call.Name), string(call.ToolName), string(call.Tool))
+		arguments := cmp.Or(string(call.Arguments), string(call.Parameters), string(call.Args))
 		switch {
 		case name != "" && (marked || w.offered[name]):
-			calls = append(calls, ToolCall{Name: name, Arguments: firstText(arguments, "{}")})
+			calls = append(calls, ToolCall{Name: name, Arguments: cmp.Or(arguments, "{}")})
 		case w.forced != "" && !w.offered[name]: // the arguments alone
 			calls = append(calls, ToolCall{Name: w.forced, Arguments: string(one)})
 		}
@@ -220,13 +221,4 @@ func taggedArguments(text string) string {
 		return "{}" // what was read from JSON always has a JSON form
 	}
 	return string(encoded)
-}
-
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
