@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -22,6 +24,7 @@ type ingestCmd struct {
 	ExternalID string   `name:"external-id" xor:"id" help:"The external id of a single file or URL. Default: the path inside the folder, the file name, or the URL."`
 	Prefix     string   `xor:"id" placeholder:"TEXT" help:"Text to put before each external id, so that files of the same name in two folders do not collide."`
 	Force      bool     `help:"Ingest unchanged files too. Does not apply to the files in an archive."`
+	Password   string   `env:"CAIRN_DOCUMENT_PASSWORD" placeholder:"TEXT" help:"The password of encrypted files (${env}); - reads it from standard input, so that it is in no history of a shell."`
 	Wait       bool     `help:"Wait until each document is published or has failed."`
 	Parallel   int      `default:"4" help:"The number of concurrent uploads."`
 }
@@ -50,6 +53,9 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	if g.Password, err = documentPassword(g.Password, a.stdin); err != nil {
+		return err
+	}
 	found, err := gather(g.Sources, g.ExternalID, g.Prefix)
 	if err != nil {
 		return err
@@ -64,9 +70,29 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	}
 	progress := terminal.NewProgress(out, bar, len(found.entries))
 	notes := newIngestNotes(progress, a.stderr, g.forPrograms())
-	in := ingestRun{client: c.WithOutages(notes.outage), project: g.Project, tags: g.Tag, force: g.Force, wait: g.Wait, bar: bar != nil, progress: progress, notes: notes}
+	in := ingestRun{client: c.WithOutages(notes.outage), project: g.Project, tags: g.Tag, force: g.Force, password: g.Password, wait: g.Wait, bar: bar != nil, progress: progress, notes: notes}
 	outcomes, err := in.ingestAll(ctx, found.entries, g.Parallel)
 	return g.finish(a, summarise(outcomes, found), errors.Join(err, progress.Close()))
+}
+
+// maxPassword bounds a password, in bytes.
+const maxPassword = 1024
+
+// documentPassword returns the password of encrypted files: what is given, or the first line of
+// standard input.
+func documentPassword(given string, stdin io.Reader) (string, error) {
+	if given != "-" {
+		return given, nil
+	}
+	line, err := bufio.NewReader(io.LimitReader(stdin, maxPassword+2)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read the password from standard input: %w", err)
+	}
+	password := strings.TrimRight(line, "\r\n")
+	if password == "" || len(password) > maxPassword {
+		return "", wrongUse("standard input must have the password as its first line, of at most %d bytes", maxPassword)
+	}
+	return password, nil
 }
 
 // ingestRun sends entries to a project and follows their runs.
@@ -75,6 +101,7 @@ type ingestRun struct {
 	project  string
 	tags     []string
 	force    bool
+	password string // of encrypted files
 	wait     bool
 	bar      bool // a person sees the progress
 	progress *terminal.Progress
@@ -211,11 +238,11 @@ func (in ingestRun) archive(ctx context.Context, o outcome) (outcome, error) {
 func (in ingestRun) send(ctx context.Context, e entry) (client.Uploaded, error) {
 	if e.url != "" {
 		d, err := in.client.AddDocument(ctx, client.NewDocument{Project: in.project, Name: e.name,
-			ExternalID: e.externalID, Content: client.Content{URL: e.url}, Tags: in.tags, Force: &in.force})
+			ExternalID: e.externalID, Content: client.Content{URL: e.url}, Tags: in.tags, Force: &in.force, Password: in.password})
 		return client.Uploaded{Document: &d}, err
 	}
 	return in.client.Upload(ctx, client.Upload{Project: in.project, Name: e.name, ExternalID: e.externalID,
-		Tags: in.tags, Force: in.force, Open: e.open, Transcript: e.transcript})
+		Tags: in.tags, Force: in.force, Password: in.password, Open: e.open, Transcript: e.transcript})
 }
 
 // refused returns the outcome for an error that concerns this entry only. It

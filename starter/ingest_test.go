@@ -122,8 +122,8 @@ func readForm(form *multipart.Reader) (externalID, tags, name string, force bool
 			externalID = string(content)
 		case "force":
 			force = string(content) == "true"
-		case "tags":
-			tags = " " + string(content)
+		case "tags", "override":
+			tags += " " + string(content)
 		case "files":
 			name = part.FileName()
 		}
@@ -164,6 +164,20 @@ func TestIngest(t *testing.T) {
 		}
 		if _, _, stderr := command(t, append(args, "--force")...); stderr != "3 accepted, 0 skipped, 0 failed; new versions of existing documents: 1\n" {
 			t.Errorf("with --force: stderr %q", stderr)
+		}
+	})
+
+	t.Run("the_password_of_encrypted_files_is_sent", func(t *testing.T) {
+		t.Parallel()
+		s, flags := startShelf(t)
+		if code, _, stderr := command(t, append([]string{"ingest", writeFiles(t, "a.pdf"), "--password", "geheim"}, flags...)...); code != exitDone || len(s.accepted) != 1 || s.accepted[0] != `a.pdf {"password":"geheim"}` {
+			t.Errorf("exit code %d, %s, accepted %q", code, stderr, s.accepted)
+		}
+		if password, err := documentPassword("-", strings.NewReader("geheim\nmore")); err != nil || password != "geheim" {
+			t.Errorf("%q, %v", password, err)
+		}
+		if _, err := documentPassword("-", strings.NewReader("\n")); err == nil {
+			t.Error("an empty password is taken")
 		}
 	})
 

@@ -69,6 +69,7 @@ type Upload struct {
 	ExternalID string // "" = a new document each time
 	Tags       []string
 	Force      bool          // make a new version of an unchanged document too
+	Password   string        // of an encrypted file, "" = none
 	Choice     *ImportChoice // of a zip; nil = all files in it
 	Transcript *Transcript   // of a recording; nil = none
 	// Open returns the file's content. Each call starts at its beginning.
@@ -179,6 +180,15 @@ func writeForm(form *multipart.Writer, u Upload, content io.Reader) error {
 			return err
 		}
 	}
+	if u.Password != "" {
+		override, err := json.Marshal(withPassword(u.Password))
+		if err != nil {
+			return err
+		}
+		if err := form.WriteField("override", string(override)); err != nil {
+			return err
+		}
+	}
 	if u.Choice != nil {
 		choice, err := json.Marshal(u.Choice)
 		if err != nil {
@@ -232,11 +242,22 @@ type NewDocument struct {
 	Content    Content  `json:"content"`
 	Tags       []string `json:"tags,omitempty"`
 	Force      *bool    `json:"force,omitempty"` // false = make no new version of an unchanged document
+	Password   string   `json:"-"`               // of an encrypted file, "" = none
 }
+
+func withPassword(password string) map[string]string { return map[string]string{"password": password} }
 
 // AddDocument starts the ingestion of a document that is not a file.
 func (c *Client) AddDocument(ctx context.Context, d NewDocument) (Document, error) {
-	encoded, err := json.Marshal(d)
+	body := struct {
+		NewDocument
+
+		Override map[string]string `json:"override,omitempty"`
+	}{NewDocument: d}
+	if d.Password != "" {
+		body.Override = withPassword(d.Password)
+	}
+	encoded, err := json.Marshal(body)
 	if err != nil {
 		return Document{}, fmt.Errorf("add document %s: %w", d.Name, err)
 	}
