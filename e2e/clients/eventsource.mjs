@@ -3,7 +3,7 @@
 import { ask, check, load } from "./packages.mjs";
 
 const { EventSource } = load("eventsource");
-const names = ["runStarted", "toolCall", "apiMessageChunk", "sendSourcesMessage", "completedMessage", "error"];
+const names = ["runStarted", "searchChoices", "toolCall", "apiMessageChunk", "sendSourcesMessage", "completedMessage", "error"];
 
 // follow reads a run to its end. It leaves after a few events and comes back.
 function follow(events) {

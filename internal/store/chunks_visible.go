@@ -53,25 +53,30 @@ func (s *chunkStore) VisibleChunks(ctx context.Context, p knowledge.Principal, p
 }
 
 // anyChunk is prepared once, like visibleChunks.
-var anyChunk = `SELECT 1 FROM documents AS d JOIN chunks AS c ON c.document_id = d.id AND c.version = d.published_version
+var anyChunk = `SELECT d.id FROM documents AS d JOIN chunks AS c ON c.document_id = d.id AND c.version = d.published_version
 WHERE d.published_version > 0 AND ` + inProjectsOf4 + ` AND ` + reached(tokens3) + ` LIMIT 1`
 
 // inProjectsOf4 is inProjects for the list ?4.
 var inProjectsOf4 = inScope("d") + ` AND (?4 = '[]' OR d.project IN (SELECT value FROM json_each(?4)))`
 
-// HasVisibleChunks reports whether there is a chunk that VisibleChunks would return for the principal
-// and the projects.
-func (s *chunkStore) HasVisibleChunks(ctx context.Context, p knowledge.Principal, projects []string) (bool, error) {
+// DocumentWithChunks returns the id of a document with a chunk that VisibleChunks would return for the
+// principal and the projects, "" if there is none.
+func (s *chunkStore) DocumentWithChunks(ctx context.Context, p knowledge.Principal, projects []string) (id string, err error) {
 	if err := requireWorkspace(p); err != nil {
-		return false, err
+		return "", err
 	}
 	rows, err := s.reader.query(ctx, anyChunk, p.Workspace(), p.Project(), tokenList(p), jsonList(projects))
 	if err != nil {
-		return false, fmt.Errorf("look for a passage: %w", failure(err))
+		return "", fmt.Errorf("look for a passage: %w", failure(err))
 	}
 	defer rows.Close()
-	found := rows.Next()
-	return found, failure(rows.Err())
+	if rows.Next() {
+		err = rows.Scan(&id)
+	}
+	if err == nil {
+		err = rows.Err()
+	}
+	return id, failure(err)
 }
 
 // publishedVersions is prepared once, like visibleChunks.

@@ -273,7 +273,7 @@ func (f *fixture) everyRead(p knowledge.Principal, v store.Version, chunk, conve
 	_, errs["Attached"] = f.Attached(f.ctx, p, nil)
 	_, errs["Facets"] = f.Facets(f.ctx, p, nil)
 	_, errs["Siblings"] = f.Siblings(f.ctx, p, []string{chunk})
-	_, errs["HasVisibleChunks"] = f.HasVisibleChunks(f.ctx, p, nil)
+	_, errs["DocumentWithChunks"] = f.DocumentWithChunks(f.ctx, p, nil)
 	_, errs["VisibleChunks of nothing"] = f.VisibleChunks(f.ctx, p, nil, nil)
 	_, errs["UnreachedDocuments"] = f.UnreachedDocuments(f.ctx, p, []string{v.Document})
 	_, _, errs["Runs"] = f.Runs(f.ctx, p, store.RunQuery{})

@@ -74,7 +74,7 @@ type Documents interface {
 	DocumentChunks(ctx context.Context, p knowledge.Principal, documentID string, page store.Page) ([]knowledge.Chunk, string, error)
 	Chunk(ctx context.Context, p knowledge.Principal, id string) (store.ChunkView, error)
 	VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]store.ChunkView, error)
-	HasVisibleChunks(ctx context.Context, p knowledge.Principal, projects []string) (bool, error)
+	DocumentWithChunks(ctx context.Context, p knowledge.Principal, projects []string) (string, error)
 	Attached(ctx context.Context, p knowledge.Principal, projects []string) ([]string, error)
 	Facets(ctx context.Context, p knowledge.Principal, projects []string) (store.Facets, error)
 	Siblings(ctx context.Context, p knowledge.Principal, ids []string) (map[string][]knowledge.Chunk, error)
