@@ -167,20 +167,6 @@ func TestIngest(t *testing.T) {
 		}
 	})
 
-	t.Run("the_password_of_encrypted_files_is_sent", func(t *testing.T) {
-		t.Parallel()
-		s, flags := startShelf(t)
-		if code, _, stderr := command(t, append([]string{"ingest", writeFiles(t, "a.pdf"), "--password", "geheim"}, flags...)...); code != exitDone || len(s.accepted) != 1 || s.accepted[0] != `a.pdf {"password":"geheim"}` {
-			t.Errorf("exit code %d, %s, accepted %q", code, stderr, s.accepted)
-		}
-		if password, err := documentPassword("-", strings.NewReader("geheim\nmore")); err != nil || password != "geheim" {
-			t.Errorf("%q, %v", password, err)
-		}
-		if _, err := documentPassword("-", strings.NewReader("\n")); err == nil {
-			t.Error("an empty password is taken")
-		}
-	})
-
 	t.Run("an_archive_is_imported", func(t *testing.T) {
 		t.Parallel()
 		_, flags := startShelf(t)
@@ -248,6 +234,21 @@ func TestIngest(t *testing.T) {
 			t.Errorf("exit code %d, %v, stdout %q", code, err, stdout)
 		}
 	})
+}
+
+// TestPasswordsOfIngest: the password of encrypted files is sent, and read from standard input for -.
+func TestPasswordsOfIngest(t *testing.T) {
+	t.Parallel()
+	s, flags := startShelf(t)
+	if code, _, stderr := command(t, append([]string{"ingest", writeFiles(t, "a.pdf"), "--password", "geheim"}, flags...)...); code != exitDone || len(s.accepted) != 1 || s.accepted[0] != `a.pdf {"password":"geheim"}` {
+		t.Errorf("exit code %d, %s, accepted %q", code, stderr, s.accepted)
+	}
+	if password, err := documentPassword("-", strings.NewReader("geheim\nmore")); err != nil || password != "geheim" {
+		t.Errorf("%q, %v", password, err)
+	}
+	if _, err := documentPassword("-", strings.NewReader("\n")); err == nil {
+		t.Error("an empty password is taken")
+	}
 }
 
 func TestIngestOfFolders(t *testing.T) {
