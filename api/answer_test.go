@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,7 @@ func (e *edge) answered(owner access.Acting, key, conversation, document, chunk 
 		e.t.Fatal(err)
 	}
 	_, written := e.blobs.PutJSON(e.t.Context(), ref.AnswerKey(), result)
+	_, searched := e.blobs.PutJSON(e.t.Context(), ref.FirstSearchKey(), record.Search{Passages: []record.Passage{{ChunkID: chunk, DocumentID: document}}})
 	_, asked := e.blobs.PutJSON(e.t.Context(), ref.RequestKey(), knowledge.Request{Principal: p})
 	added := e.store.AddRun(e.t.Context(), store.Run{
 		ID: ref.Run, Workspace: "default", Kind: "query", Owner: p.Owner(), ConversationID: conversation, WorkflowID: "query/default/" + ref.Run,
@@ -44,7 +46,7 @@ func (e *edge) answered(owner access.Acting, key, conversation, document, chunk 
 	saved := e.store.SaveMessages(e.t.Context(), "default", store.Message{
 		ID: knowledge.NewID(), ConversationID: conversation, RunID: ref.Run, Role: "assistant", Text: result.Answer, Sources: sources, ChunkIDs: []string{chunk}, Status: "completed",
 	})
-	if err := errors.Join(written, asked, added, ended, saved); err != nil {
+	if err := errors.Join(written, searched, asked, added, ended, saved); err != nil {
 		e.t.Fatal(err)
 	}
 	return ref.Run
@@ -54,10 +56,11 @@ func (e *edge) answered(owner access.Acting, key, conversation, document, chunk 
 type told struct{ ended }
 
 func (s told) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, bool, error) {
-	items := make([]stream.Item, 0, 3)
+	items := make([]stream.Item, 0, 4)
 	run := knowledge.RunRef{Workspace: ref.Workspace, Run: ref.Run}
 	for _, entry := range []stream.Entry{
 		record.QueryStarted(record.AnswerInput{}),
+		must(stream.NewEntry(stream.TopicChosen, stream.Event{Data: stream.Data(record.Chosen{Searches: []string{run.FirstSearchKey()}})})),
 		must(stream.NewEntry(stream.TopicSources, stream.Event{Ref: run.AnswerKey()})),
 		must(stream.NewEntry(stream.TopicCompleted, stream.Event{Ref: run.AnswerKey()})),
 	} {
@@ -105,6 +108,44 @@ func TestPassagesOfAnAnswerWhoseAccessEnded(t *testing.T) {
 	}
 	if got := e.do("GET", "/chunks/"+chunk, e.editor, nil).want(200); got["text"] != secret {
 		t.Errorf("who manages the document opens it: %v", got)
+	}
+}
+
+// TestSourcesBeforeAnAnswer shows the passages that the model gets before the answer, and
+// those of the answer behind it.
+func TestSourcesBeforeAnAnswer(t *testing.T) {
+	t.Parallel()
+	e := openTold(t)
+	document := e.add(e.editor, "a.txt", "text", nil)
+	e.publish(document, knowledge.Chunk{Text: "words"})
+	conversation := e.do("POST", own+"/conversations", e.editor, `{"userId":"ann"}`).want(201)["id"].(string)
+	run := e.answered(access.Acting{User: "ann"}, e.editor, conversation, document, knowledge.ChunkID(document, 1, 0))
+	got := e.do("GET", "/runs/"+run+"/events?userId=ann", e.editor, nil)
+	type sources struct {
+		Sources []struct {
+			Rank           int
+			Text           string
+			UsedInResponse bool
+		}
+		Final *bool
+	}
+	var events []sources
+	for _, part := range strings.Split(string(got.body), "event: sendSourcesMessage\n")[1:] {
+		_, data, _ := strings.Cut(part, "data: ")
+		data, _, _ = strings.Cut(data, "\n")
+		var one sources
+		if err := json.Unmarshal([]byte(data), &one); err != nil {
+			t.Fatalf("%v: %s", err, data)
+		}
+		events = append(events, one)
+	}
+	if len(events) != 2 {
+		t.Fatalf("%d events in %s", len(events), got.body)
+	}
+	for i, final := range []bool{false, true} {
+		if e := events[i]; e.Final == nil || *e.Final != final || len(e.Sources) != 1 || e.Sources[0].Rank != 1 || e.Sources[0].Text != "words" || e.Sources[0].UsedInResponse != final {
+			t.Errorf("event %d: %+v", i+1, e)
+		}
 	}
 }
 

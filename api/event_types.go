@@ -53,6 +53,7 @@ type (
 	}
 	sourcesEvent struct {
 		Sources []source `json:"sources"`
+		Final   bool     `json:"final" doc:"false before the answer: the passages that the model gets, none marked as used"`
 	}
 	preparedEvent struct { // a workflows.PhaseData whose data is in the blob of the search
 		Phase  string           `json:"phase"`

@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // outcome is an answer with the passages that the reader may see.
@@ -39,6 +40,23 @@ func (r *renderer) load(ctx context.Context, key string) (*outcome, error) {
 	}
 	r.outcome = out
 	return out, nil
+}
+
+// chosenSources is the event of the passages that a model gets.
+func (r *renderer) chosenSources(ctx context.Context, e stream.Event) (string, any, error) {
+	var chosen record.Chosen
+	if err := json.Unmarshal(e.Data, &chosen); err != nil {
+		return "", nil, fmt.Errorf("passages of run %s: %w", r.run.ID, err)
+	}
+	var out outcome
+	var err error
+	if out.record.Sources, err = chosen.Sources(ctx, r.results.blobs); err != nil {
+		return "", nil, fmt.Errorf("passages of run %s: %w", r.run.ID, err)
+	}
+	if out.chunks, err = r.results.passages(ctx, r.principal, out.record.Sources); err != nil {
+		return "", nil, fmt.Errorf("read the passages of run %s: %w", r.run.ID, err)
+	}
+	return "sendSourcesMessage", sourcesEvent{Sources: r.results.views.sources(r.principal, &out)}, nil
 }
 
 // results reads what runs came to, with the permission of whoever reads it.

@@ -61,7 +61,9 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 		if err != nil {
 			return "", nil, err
 		}
-		return "sendSourcesMessage", sourcesEvent{r.results.views.sources(r.principal, out)}, nil
+		return "sendSourcesMessage", sourcesEvent{r.results.views.sources(r.principal, out), true}, nil
+	case stream.TopicChosen:
+		return r.chosenSources(ctx, e)
 	case stream.TopicCompleted:
 		answer, err := r.answer(ctx, e.Ref)
 		return "completedMessage", answer, err

@@ -99,6 +99,7 @@ func (a *answer) converse(ctx workflow.Context) error {
 			a.loop.Searches = append(a.loop.Searches, result.Key)
 		}
 		a.loop.Usage.Add(result.Usage)
+		a.loop.Unshown = a.loop.Unshown || result.Kept > 0
 		a.chose(result.Chosen, result.Key)
 		if a.toolEvents {
 			a.retrieved(result)

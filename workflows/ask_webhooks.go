@@ -33,6 +33,7 @@ func (a *answer) askWebhooks(ctx workflow.Context) (answered bool, err error) {
 		a.log.add(stream.TopicWebhookCall, stream.Event{Data: stream.Data(call)})
 	}
 	a.loop.Asked, a.loop.Given, a.in.SearchFirst = true, result.Chunks, result.Search
+	a.loop.Unshown = result.Chunks != ""
 	if result.Answer != "" {
 		a.loop.Answer = result.Answer
 	}

@@ -51,6 +51,7 @@ func (a *answer) turns(ctx workflow.Context) error {
 // call makes one model call. The activity publishes the words of the answer as they
 // come. Its result holds the words that it did not publish.
 func (a *answer) call(ctx workflow.Context, turn int) (answering.ModelCallResult, error) {
+	a.showChosen()
 	in := answering.ModelCallInput{
 		RunRef: a.in.RunRef, Loop: a.loop, Turn: turn, NoTools: turn > a.in.MaxToolTurns,
 		Offset: a.log.End(), Preceding: a.log.Items(a.inHub), Inline: !a.in.Suggest,
@@ -110,10 +111,11 @@ func (a *answer) tools(ctx workflow.Context, turn int, result answering.ModelCal
 		})
 	}
 	group.Wait(disconnected(ctx))
-	for _, o := range outputs {
+	for i, o := range outputs {
 		a.loop.Usage.Add(o.Usage)
 		if o.Search != "" {
 			a.loop.Searches = append(a.loop.Searches, o.Search)
+			a.loop.Unshown = a.loop.Unshown || o.Kept > 0 && result.ToolCalls[i].Name != tool.ListDocuments
 		}
 	}
 	return outputs, ctx.Err()
@@ -153,6 +155,15 @@ func (a *answer) chose(chosen bool, search string) {
 	if chosen {
 		a.log.add(stream.TopicSearch, stream.Event{Ref: search})
 	}
+}
+
+// showChosen names the passages that the next model call gets, if some are new. Readers can
+// open them while the model writes.
+func (a *answer) showChosen() {
+	if a.in.ShowChosen && a.loop.Unshown {
+		a.log.add(stream.TopicChosen, stream.Event{Data: stream.Data(a.loop.Chosen())})
+	}
+	a.loop.Unshown = false
 }
 
 // search finds passages for the question itself. With an embedding model nearby a

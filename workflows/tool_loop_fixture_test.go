@@ -137,7 +137,7 @@ func (test *loopTest) answer(request knowledge.Request, searchFirst bool) {
 	}))
 	test.Cleanup(test.hub.Follow(test.run.Run))
 	test.env.ExecuteWorkflow(workflows.AnswerQuery, record.AnswerInput{
-		RunRef: test.run, MessageID: request.MessageID, SearchFirst: searchFirst, MaxToolTurns: request.Config.Tools.MaxPerRequest,
+		RunRef: test.run, MessageID: request.MessageID, SearchFirst: searchFirst, MaxToolTurns: request.Config.Tools.MaxPerRequest, ShowChosen: true,
 	})
 	test.must(test.env.GetWorkflowError())
 }

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "write what comes out into the transcrip
 // model, one a line). Its output sections are "turn N" (the messages of the Nth
 // model call that the call before did not have), "events" (the log of the run, as
 // every reader reads it) and "answer" (the stored answer). Ids of passages and
-// documents are shown as names and numbers, seconds as S, and the words of an
+// documents are shown as names and numbers, seconds and scores as S, and the words of an
 // answer as one delta, however they were cut.
 func TestToolLoopTranscripts(t *testing.T) {
 	t.Parallel()
@@ -185,7 +185,7 @@ func (test *loopTest) events() string {
 		test.Errorf("readers in the process know of the end: %t (-stored +hub):\n%s", ended, diff)
 	}
 	var b strings.Builder
-	seconds := regexp.MustCompile(`"seconds":[0-9.e-]+`)
+	numbers := regexp.MustCompile(`"(seconds|score)":[0-9.e-]+`)
 	for i := 0; i < len(stored.Items); i++ {
 		topic, event := test.event(stored.Items[i])
 		for ; topic == stream.TopicDelta && i+1 < len(stored.Items); i++ {
@@ -195,7 +195,7 @@ func (test *loopTest) events() string {
 			}
 			event.Text += next.Text
 		}
-		b.WriteString(topic + " " + seconds.ReplaceAllString(shown(test, event), `"seconds":S`) + "\n")
+		b.WriteString(topic + " " + numbers.ReplaceAllString(shown(test, event), `"$1":S`) + "\n")
 	}
 	return b.String()
 }

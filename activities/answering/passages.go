@@ -48,7 +48,7 @@ func (a *Questions) searches(ctx context.Context, loop record.Loop) (searched, e
 		keys, lists = append(keys, ""), append(lists, loop.Found.Passages)
 	}
 	if loop.Given != "" {
-		given, err := a.givenPassages(ctx, loop.Given)
+		given, err := record.ReadGiven(ctx, a.Blobs, loop.Given)
 		if err != nil {
 			return s, err
 		}
@@ -70,7 +70,7 @@ func (a *Questions) searches(ctx context.Context, loop record.Loop) (searched, e
 		}
 		keys, lists = append(keys, key), append(lists, append(found.Passages, found.Contexts...))
 	}
-	all, each := numbered(lists)
+	all, each := record.Rank(lists)
 	s.all = all
 	for i, key := range keys {
 		s.by[key] = each[i]
@@ -85,30 +85,6 @@ func firstSearch(loop record.Loop) string {
 		return ""
 	}
 	return loop.Searches[0]
-}
-
-// numbered ranks the passages of several searches as one list, in the order in
-// which they were found. A passage that is found again keeps its rank. It returns
-// the list, and each search's own passages under their ranks in it.
-func numbered(searches [][]record.Passage) (all []record.Passage, each [][]record.Passage) {
-	ranks := map[string]int{}
-	for _, found := range searches {
-		own := make([]record.Passage, 0, len(found))
-		for _, p := range found {
-			rank, again := ranks[p.ID()]
-			if !again {
-				rank = len(all) + 1
-				ranks[p.ID()] = rank
-			}
-			p.Rank = rank
-			if !again {
-				all = append(all, p)
-			}
-			own = append(own, p)
-		}
-		each = append(each, own)
-	}
-	return all, each
 }
 
 // foundWords are the passages of a run's searches with their words.

@@ -211,7 +211,7 @@ func (a *Questions) storeWebhooks(ctx context.Context, run knowledge.RunRef, ans
 	}
 	var passages []record.Passage
 	if result.Chunks != "" {
-		if passages, err = a.givenPassages(ctx, result.Chunks); err != nil {
+		if passages, err = record.ReadGiven(ctx, a.Blobs, result.Chunks); err != nil {
 			return result, "", err
 		}
 	}

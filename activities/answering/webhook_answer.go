@@ -1,35 +1,13 @@
 package answering
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/record"
 )
-
-// givenPassages returns the passages that a webhook gave, whose record is under key.
-func (a *Questions) givenPassages(ctx context.Context, key string) ([]record.Passage, error) {
-	var answers record.WebhookAnswers
-	if err := a.Blobs.GetJSON(ctx, key, &answers); err != nil {
-		return nil, fmt.Errorf("read the passages of a webhook: %w", err)
-	}
-	list := make([]record.Passage, 0, len(answers.Chunks))
-	for i, c := range answers.Chunks {
-		known := answers.Known[i]
-		if known.ChunkID != "" {
-			list = append(list, record.Passage{Rank: i + 1, ChunkID: known.ChunkID, DocumentID: known.ID, Version: known.Version, Score: 1})
-			continue
-		}
-		given := &record.GivenSource{Name: cmp.Or(c.Value.Name, known.Name, c.Value.KnowledgeID, "webhook"), URL: c.Value.URL, Text: c.Value.Content}
-		list = append(list, record.Passage{Rank: i + 1, ChunkID: knowledge.DerivedID("given chunk", key, strconv.Itoa(i)), DocumentID: c.Value.KnowledgeID, Score: 1, Given: given})
-	}
-	return list, nil
-}
 
 // webhookModel is the model of an answer that a webhook gave.
 const webhookModel = "webhook"

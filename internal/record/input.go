@@ -31,6 +31,7 @@ type AnswerInput struct {
 	After          string                   `json:"after,omitempty"`       // the run of the same conversation that comes before, if it had not ended
 	Suggest        bool                     `json:"suggest,omitempty"`     // questions that may come next
 	Next           []string                 `json:"next,omitempty"`        // workflows that wait for the end of this one, over a continue-as-new
+	ShowChosen     bool                     `json:"show_chosen,omitempty"` // the log names the passages before the words; false in runs of earlier versions
 	Web            bool                     `json:"web,omitempty"`         // RunTool searches the web
 	Attachments    []string                 `json:"attachments,omitempty"` // documents for whose ingestion the question waits
 	Carried        *Loop                    `json:"carried,omitempty"`     // state over a continue-as-new
@@ -46,7 +47,7 @@ func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	in := AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
 		Webhooks: asksWebhooks(r), SearchFirst: SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(r.FollowsUp()), MaxToolTurns: r.Config.Tools.MaxPerRequest, Suggest: r.Kind == knowledge.KindQuery && r.Config.AI.PostQuery.Suggestions,
-		Web: r.Web != nil, Attachments: r.Attachments, Overlong: r.Overlong,
+		Web: r.Web != nil, Attachments: r.Attachments, Overlong: r.Overlong, ShowChosen: r.Kind == knowledge.KindQuery,
 	}
 	if r.Kind == knowledge.KindResearch {
 		in.Research, in.Web = r.Config.Tools.DeepResearch, r.Config.Tools.WebSearch != nil

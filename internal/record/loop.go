@@ -13,6 +13,7 @@ type Loop struct {
 	Asked       bool            `json:"asked,omitempty"`       // the webhooks of the question were asked
 	Given       string          `json:"given,omitempty"`       // blob of the passages that a webhook gave
 	Searches    []string        `json:"searches,omitempty"`    // blobs of the other searches, in order; ranks count over all of them
+	Unshown     bool            `json:"unshown,omitempty"`     // passages were found that the log does not name yet
 	Turns       []Turn          `json:"turns,omitempty"`       // turns that ended in tool calls
 	Answer      string          `json:"answer,omitempty"`      // blob of the model call that returned the answer, if Record is nil
 	Record      *ModelCall      `json:"record,omitempty"`      // of that model call

@@ -19,6 +19,7 @@ const (
 	TopicToolCall   = "toolCall"
 	TopicToolEvent  = "toolEvent"
 	TopicSources    = "sources"
+	TopicChosen     = "chosen" // the passages that the model gets
 	TopicCompleted  = "completed"
 	TopicError      = "error"
 	TopicToolUpdate = "toolUpdate"

@@ -1,0 +1,91 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Chosen names the searches of a loop, whose passages the next model call gets.
+type Chosen struct {
+	Found    *Search  `json:"found,omitempty"`    // as in Loop
+	Given    string   `json:"given,omitempty"`    // as in Loop
+	Searches []string `json:"searches,omitempty"` // as in Loop
+}
+
+// Chosen names what was found so far.
+func (l Loop) Chosen() Chosen { return Chosen{Found: l.Found, Given: l.Given, Searches: l.Searches} }
+
+// Sources returns the passages of the searches as an answer names them, by rank.
+func (c Chosen) Sources(ctx context.Context, blobs RequestBlobs) ([]Source, error) {
+	var lists [][]Passage
+	if c.Found != nil {
+		lists = append(lists, c.Found.Passages)
+	}
+	if c.Given != "" {
+		given, err := ReadGiven(ctx, blobs, c.Given)
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, given)
+	}
+	for _, key := range c.Searches {
+		var found Search
+		if err := blobs.GetJSON(ctx, key, &found); err != nil {
+			return nil, fmt.Errorf("read search %s: %w", key, err)
+		}
+		lists = append(lists, append(found.Passages, found.Contexts...))
+	}
+	all, _ := Rank(lists)
+	sources := make([]Source, 0, len(all))
+	for _, p := range all {
+		sources = append(sources, p.Source(nil))
+	}
+	return sources, nil
+}
+
+// Rank ranks the passages of several searches as one list, in the order in
+// which they were found. A passage that is found again keeps its rank. It returns
+// the list, and each search's own passages under their ranks in it.
+func Rank(searches [][]Passage) (all []Passage, each [][]Passage) {
+	ranks := map[string]int{}
+	for _, found := range searches {
+		own := make([]Passage, 0, len(found))
+		for _, p := range found {
+			rank, again := ranks[p.ID()]
+			if !again {
+				rank = len(all) + 1
+				ranks[p.ID()] = rank
+			}
+			p.Rank = rank
+			if !again {
+				all = append(all, p)
+			}
+			own = append(own, p)
+		}
+		each = append(each, own)
+	}
+	return all, each
+}
+
+// ReadGiven returns the passages that a webhook gave, whose record is under key.
+func ReadGiven(ctx context.Context, blobs RequestBlobs, key string) ([]Passage, error) {
+	var answers WebhookAnswers
+	if err := blobs.GetJSON(ctx, key, &answers); err != nil {
+		return nil, fmt.Errorf("read the passages of a webhook: %w", err)
+	}
+	list := make([]Passage, 0, len(answers.Chunks))
+	for i, c := range answers.Chunks {
+		known := answers.Known[i]
+		if known.ChunkID != "" {
+			list = append(list, Passage{Rank: i + 1, ChunkID: known.ChunkID, DocumentID: known.ID, Version: known.Version, Score: 1})
+			continue
+		}
+		given := &GivenSource{Name: cmp.Or(c.Value.Name, known.Name, c.Value.KnowledgeID, "webhook"), URL: c.Value.URL, Text: c.Value.Content}
+		list = append(list, Passage{Rank: i + 1, ChunkID: knowledge.DerivedID("given chunk", key, strconv.Itoa(i)), DocumentID: c.Value.KnowledgeID, Score: 1, Given: given})
+	}
+	return list, nil
+}
