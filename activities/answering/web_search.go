@@ -131,10 +131,10 @@ func (w *webSearch) rank(ctx context.Context, found record.WebFound, pages []scr
 		}
 		search.Reranking, search.Usage = done, usage
 		if done != nil {
-			search.Web.Reranker = done.Reranker
 			if done.Failure != "" {
 				w.Log.WarnContext(ctx, "pages keep their order without the reranker", "reranker", done.Reranker, "failure", done.Failure, "error", done.Cause)
 			} else {
+				search.Web.Reranker = done.Reranker
 				search.Passages = make([]record.Passage, 0, len(ids))
 				for _, id := range ids {
 					p := byID[id]

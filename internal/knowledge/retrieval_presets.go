@@ -20,18 +20,19 @@ var retrievalPresets = map[string]RetrievalConfig{
 // Decomposes reports whether the chat model splits questions.
 func (r RetrievalConfig) Decomposes() bool { return r.Decompose != nil && *r.Decompose }
 
-// RerankedBy returns what sorts the candidates: the choice of the project, or the default
-// of its preset and strategy. configured is the name of the instance's reranker, "" = none.
+// RerankedBy returns what sorts the candidates: the choice of the project, or else the
+// instance's reranker, except with PresetFast. configured is its name, "" = none; then
+// PresetThorough has the chat model as a judge.
 func (r RetrievalConfig) RerankedBy(configured string) string {
 	switch {
 	case r.Reranker != "":
 		return r.Reranker
 	case r.Preset == PresetThorough:
 		return cmp.Or(configured, RerankerJudge)
-	case r.Strategy == StrategyMultiStage:
-		return configured
+	case r.Preset == PresetFast && r.Strategy != StrategyMultiStage:
+		return ""
 	}
-	return ""
+	return configured
 }
 
 // WithDefaults returns the settings with their defaults filled in, except those that depend

@@ -81,7 +81,9 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 	wrong = append(wrong, config.Tools.LockedFields("body.projectConfigOverride.tools", tools)...)
 	wrong = append(wrong, config.Tools.MissingFields("body.projectConfigOverride.tools", tools, s.cfg.Tools)...)
 	wrong = append(wrong, websearch.SettingFields("body.projectConfigOverride.tools.web_search", tools.WebSearch, config.Tools.WebSearch, s.cfg.WebProvider)...)
-	return config.WithDefaults(), knowledge.InvalidFields(wrong)
+	config = config.WithDefaults()
+	config.AI.Retrieval.Reranker = config.AI.Retrieval.RerankedBy(s.cfg.Reranker) // so that the workflow knows that the search asks one
+	return config, knowledge.InvalidFields(wrong)
 }
 
 // checkDocuments refuses a question about a document that the principal cannot

@@ -21,6 +21,7 @@ type Text struct {
 func (r *Retriever) RerankTexts(ctx context.Context, req Request, texts []Text) (ids []string, scores map[string]float64, done *Reranking, usage Usage, err error) {
 	req.Query = knowledge.Visible(req.Query)
 	req.Config = req.Config.WithDefaults()
+	req.Config.Reranker = req.Config.RerankedBy(r.models.RerankerName)
 	s := &search{Retriever: r, request: req, clock: newClock()}
 	if !s.reranks() {
 		return nil, nil, nil, usage, nil
