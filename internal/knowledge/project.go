@@ -118,12 +118,13 @@ type RetrievalConfig struct {
 	MinScore       float64  `json:"minScore,omitempty" minimum:"0" maximum:"1" doc:"Passages with a lower score are dropped. If there is a reranker, its score counts"`
 	HyDE           bool     `json:"hyde,omitempty" doc:"The chat model writes a hypothetical answer, and its vector is searched"`
 	Decompose      *bool    `json:"decompose,omitempty" doc:"The chat model splits a question with several parts; each part is searched. Default: true with the preset thorough, else false"`
+	Phrasings      int      `json:"phrasings,omitempty" minimum:"0" maximum:"5" doc:"The chat model writes the question in so many other ways, and each is searched. Default: 0"`
 	Compress       bool     `json:"compress,omitempty" doc:"The chat model reduces passages to their relevant sentences"`
 	Route          bool     `json:"route,omitempty" doc:"Choose the search by the question: identifiers and quoted phrases use full text only, and a question with several parts is decomposed"`
 	Translate      bool     `json:"translate,omitempty" doc:"The chat model translates the question into up to three other languages of the documents; each translation is searched"`
 	Entities       bool     `json:"entities,omitempty" doc:"Passages rank higher if the question names an entity in metadata.entities of their document"`
 	Web            bool     `json:"web,omitempty" doc:"Search the web too, with the settings of tools.web_search; its pages are ranked among the passages (docs/retrieval.md)"`
-	Reranker       string   `json:"reranker,omitempty" maxLength:"200" doc:"The reranker of the candidates: judge (the chat model), the name of models.rerank, or none. Default: none; with the preset thorough models.rerank, or judge without one"`
+	Reranker       string   `json:"reranker,omitempty" maxLength:"200" doc:"The reranker of the candidates: judge (the chat model), the name of models.rerank, or none. Default: models.rerank if there is one, except with the preset fast; without one judge with the preset thorough, else none"`
 
 	ContextTokens int    `json:"contextTokens,omitempty" minimum:"0" maximum:"1000000" doc:"The largest number of estimated tokens of all passages together. A passage that does not fit is dropped, except the first. Default: half of what the chat model reads, where its name says that this is little, else no limit"`
 	PerDocument   int    `json:"perDocument,omitempty" minimum:"0" maximum:"100" doc:"The largest number of passages of one document. Default: no limit"`
@@ -209,7 +210,7 @@ func (r RetrievalConfig) Fields(location string) []Field {
 // web, which takes longer than the search itself, or chooses something that readers are
 // shown.
 func (r RetrievalConfig) AsksModel() bool {
-	return r.Web || r.Reranker != "" && r.Reranker != RerankerNone || r.Preset == PresetThorough || r.Strategy == StrategyMultiStage || r.HyDE || r.Decomposes() || r.Compress || r.Route || r.Translate || r.Entities
+	return r.Web || r.Reranker != "" && r.Reranker != RerankerNone || r.Preset == PresetThorough || r.Strategy == StrategyMultiStage || r.HyDE || r.Phrasings > 0 || r.Decomposes() || r.Compress || r.Route || r.Translate || r.Entities
 }
 
 // Enhances reports whether the chat model rewrites a question before it is searched. followsUp says

@@ -14,8 +14,8 @@ type found struct {
 	hits  []knowledge.Hit
 }
 
-// merge returns the hits of all probes, best first. The question and its translations ask
-// the same, so that a hit of several has the sum of its scores. The parts of a question
+// merge returns the hits of all probes, best first. The question, its phrasings and its
+// translations ask the same, so that a hit of several has the sum of its scores. The parts of a question
 // ask for different things, so that a hit has the best of its scores.
 func merge(lists []found) []knowledge.Hit {
 	var same, parts [][]knowledge.Hit

@@ -69,7 +69,7 @@ func (m *memory) Keep(_ context.Context, step string, v any) error {
 }
 
 // ask retrieves with models.
-func ask(t *testing.T, x *scripted, c retrieve.ChunkReader, models retrieve.Models, request retrieve.Request) retrieve.Result {
+func ask(t *testing.T, x retrieve.Index, c retrieve.ChunkReader, models retrieve.Models, request retrieve.Request) retrieve.Result {
 	t.Helper()
 	request.Principal = asker
 	if request.Query == "" {

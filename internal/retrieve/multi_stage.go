@@ -11,8 +11,9 @@ import (
 
 // multiStage finds candidates by words and keeps the half whose vectors are nearest to the
 // question, but not fewer than the later stages need, and more where these asked for more
-// candidates. A question without words that stand in a
-// document is searched by vector.
+// candidates. Beside them are the passages that are nearest of all, as many as the model
+// reads, whatever their words are. A question without words that stand in a document is
+// searched by vector.
 func (s *search) multiStage(ctx context.Context, g *group, q index.Query, probe int) (dense, words []knowledge.Hit, full bool, err error) {
 	if words, err = s.words(ctx, q, s.probes[probe]); err != nil {
 		return nil, nil, false, err
@@ -26,11 +27,17 @@ func (s *search) multiStage(ctx context.Context, g *group, q index.Query, probe 
 	if dense, err = s.dense(ctx, g, near, probe); err != nil {
 		return nil, nil, false, err
 	}
+	nearestOfAll := q
+	nearestOfAll.Limit = min(q.Limit, s.request.Config.NumberOfChunks*q.Limit/s.request.Config.Candidates)
+	others, err := s.dense(ctx, g, nearestOfAll, probe)
+	if err != nil {
+		return nil, nil, false, err
+	}
 	// Twice what the model reads, because the later stages drop some.
 	keep := max((len(words)+1)/2, 2*s.request.Config.NumberOfChunks*q.Limit/s.request.Config.Candidates)
 	full = len(words) == q.Limit || len(words) > keep
 	dense, words = nearest(dense, words, keep, s.share())
-	return dense, words, full, nil
+	return best(dense, others), words, full, nil
 }
 
 func documentsOf(hits []knowledge.Hit) []string {

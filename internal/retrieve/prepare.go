@@ -21,6 +21,7 @@ type Choices struct {
 	Question  string           `json:"question,omitempty"`  // ai.enhanceQuery: searched in place of the question
 	Strategy  string           `json:"strategy,omitempty"`  // ai.retrieval.route
 	Questions []string         `json:"questions,omitempty"` // ai.retrieval.decompose: searched beside the question
+	Phrasings []string         `json:"phrasings,omitempty"` // ai.retrieval.phrasings: searched beside the question
 	Passage   string           `json:"passage,omitempty"`   // ai.retrieval.hyde: whose vector was searched
 	Filter    knowledge.Filter `json:"filter,omitempty"`    // ai.selfQuery: one more condition of the search
 	Entities  []string         `json:"entities,omitempty"`  // ai.retrieval.entities: which the question names
@@ -34,7 +35,7 @@ type Choices struct {
 
 // IsZero reports whether nothing was chosen.
 func (c Choices) IsZero() bool {
-	return c.Question == "" && c.Strategy == "" && len(c.Questions)+len(c.Translations)+len(c.Entities) == 0 && c.Passage == "" &&
+	return c.Question == "" && c.Strategy == "" && len(c.Questions)+len(c.Phrasings)+len(c.Translations)+len(c.Entities) == 0 && c.Passage == "" &&
 		len(c.Filter) == 0 && len(c.Failures) == 0 && c.Sources == nil
 }
 
@@ -43,6 +44,9 @@ type probe struct {
 	part    bool // of the question, which asks for several things
 	words   string
 	meaning string // the text whose vector is searched
+	// hypothesis is set if meaning has a passage that may answer the question in words that
+	// the question does not have.
+	hypothesis bool
 }
 
 // stage is an optional stage, named by its setting.
@@ -61,7 +65,7 @@ func (s *search) enhanced(ctx context.Context) error {
 func (s *search) prepare(ctx context.Context) error {
 	c := s.request.Config
 	s.route()
-	err := s.together(ctx, stage{"decompose", c.Decomposes() || s.several, s.decompose}, stage{"hyde", c.HyDE, s.hyde},
+	err := s.together(ctx, stage{"decompose", c.Decomposes() || s.several, s.decompose}, stage{"hyde", c.HyDE, s.hyde}, stage{"phrasings", c.Phrasings > 0, s.rephrase},
 		stage{"selfQuery", s.request.SelfQuery, s.selfQuery}, stage{"translate", c.Translate, s.translate},
 		stage{"entities", c.Entities, s.link})
 	if err != nil {
@@ -71,6 +75,10 @@ func (s *search) prepare(ctx context.Context) error {
 	s.probes = []*probe{{words: s.request.Query, meaning: s.request.Query}}
 	if s.choices.Passage != "" {
 		s.probes[0].meaning += "\n" + s.choices.Passage
+		s.probes[0].hypothesis = true
+	}
+	for _, q := range s.choices.Phrasings {
+		s.probes = append(s.probes, &probe{words: q, meaning: q})
 	}
 	for _, language := range slices.Sorted(maps.Keys(s.choices.Translations)) {
 		q := s.choices.Translations[language]

@@ -38,7 +38,7 @@ func TestPresets(t *testing.T) {
 		rows := []struct {
 			name, preset string
 			models       retrieve.Models
-		}{{"fast", "fast", right}, {"balanced", "balanced", right}, {"thorough", "thorough", right}, {"thorough, reranker fails", "thorough", failing}}
+		}{{"fast", "fast", right}, {"balanced, no reranker", "balanced", retrieve.Models{Chat: whole}}, {"balanced", "balanced", right}, {"thorough", "thorough", right}, {"thorough, reranker fails", "thorough", failing}}
 		recall := 0.0
 		for _, row := range rows {
 			read := c.reading(t, r.Using(row.models), knowledge.RetrievalConfig{Preset: row.preset})

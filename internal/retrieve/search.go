@@ -49,15 +49,14 @@ type search struct {
 
 // run goes through the stages of the search.
 func (s *search) run(ctx context.Context) (Result, error) {
+	asked := s.searchAhead(ctx)
+	defer asked.end()
 	if err := s.enhanced(ctx); err != nil {
 		return Result{}, err
 	}
 	web := s.askWeb(ctx)
 	defer web.end()
-	if err := s.prepare(ctx); err != nil {
-		return Result{}, err
-	}
-	pool, retrieved, err := s.gather(ctx)
+	pool, retrieved, err := s.gathered(ctx, asked)
 	if err == nil && (len(pool) == 0 || s.unmet) && len(s.choices.Filter) > 0 {
 		s.choices.Widened = true
 		pool, retrieved, err = s.gather(ctx)
@@ -88,6 +87,19 @@ func (s *search) run(ctx context.Context) (Result, error) {
 	return Result{
 		Contexts: chosen, Retrieved: retrieved, Trace: s.trace, Reranking: reranking, Choices: s.choices, Causes: s.causes, Usage: s.usage,
 	}, nil
+}
+
+// gathered prepares the search and gathers. It takes what the search for the question as it
+// was asked has found, if no other question is searched.
+func (s *search) gathered(ctx context.Context, asked *ahead) (pool []Context, retrieved int, err error) {
+	if asked != nil && s.choices.Question == "" {
+		return asked.take(s)
+	}
+	asked.end()
+	if err := s.prepare(ctx); err != nil {
+		return nil, 0, err
+	}
+	return s.gather(ctx)
 }
 
 // gather returns the passages among which the later stages choose, best first, and the
@@ -230,7 +242,11 @@ func (s *search) inGroup(ctx context.Context, g *group, limit int) (fused []know
 func (s *search) fused(g *group, p *probe, dense, words []knowledge.Hit) []knowledge.Hit {
 	config := s.request.Config
 	config.Strategy = s.strategy(g)
-	return fuse(dense, words, config, s.weights(g, p.words, dense, words))
+	fused := fuse(dense, words, config, s.weights(g, p.words, dense, words))
+	if p.hypothesis && config.Weights == nil && len(dense) > 0 && len(words) > 0 && config.Strategy == knowledge.StrategyHybrid {
+		return best(normalise(dense), fused) // the words of the question hold back nothing that the hypothesis found
+	}
+	return fused
 }
 
 // findOrWords is find, but by words alone if the generation's model cannot be asked, which

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,22 +50,25 @@ func TestMultiStage(t *testing.T) {
 	config := knowledge.RetrievalConfig{Weights: &knowledge.Weights{Dense: .4, BM25: .6}, Strategy: "multi_stage", NumberOfChunks: 1, Candidates: 50}
 	x := &scripted{words: hits("a", 5.0, "b", 4.0, "c", 3.0, "d", 2.0), dense: hits("e", .99, "d", .9, "c", .8, "a", .2)}
 
-	t.Run("vectors keep the nearest of what words found", func(t *testing.T) {
+	t.Run("vectors keep the nearest of what words found, and the nearest of all", func(t *testing.T) {
 		t.Parallel()
 		r := find(t, x, c, retrieve.Request{Config: config, Explain: true})
-		if diff := cmp.Diff([]string{"c 0.640"}, scored(r)); diff != "" {
-			t.Error(diff)
+		if len(r.Contexts) != 1 || r.Contexts[0].ID != "c" {
+			t.Error(scored(r))
 		}
+		var ranked []string
 		for _, line := range explained(r.Trace, "a", "b", "c", "d", "e") {
-			if strings.HasPrefix(line, "e ") || strings.HasPrefix(line, "a ") || strings.HasPrefix(line, "b ") {
-				t.Errorf("beyond the filter: %s", line)
-			}
+			ranked = append(ranked, line[:1])
+		}
+		slices.Sort(ranked)
+		if kept := slices.Compact(ranked); !slices.Equal(kept, []string{"c", "d", "e"}) {
+			t.Errorf("ranked %q, want the two of words that are nearest and the one that is nearest of all", kept)
 		}
 	})
 	t.Run("the reranker of the instance ranks them", func(t *testing.T) {
 		t.Parallel()
 		r := ask(t, x, c, rerankedBy(scriptedReranker(lastFirst)), retrieve.Request{Config: config})
-		if diff := cmp.Diff([]string{"d 0.100"}, scored(r)); diff != "" || r.Reranking.Ranked != 2 {
+		if diff := cmp.Diff([]string{"d 0.200"}, scored(r)); diff != "" || r.Reranking.Ranked != 3 {
 			t.Errorf("%+v %s", r.Reranking, diff)
 		}
 		none := config
@@ -101,10 +105,53 @@ func TestMultiStage(t *testing.T) {
 		t.Parallel()
 		x := &perQuestion{words: map[string][]knowledge.Hit{"q": hits("b", 2.0, "a", 1.0)}, dense: map[int][]knowledge.Hit{1: hits("a", .5)}}
 		r, err := retrieve.New(x, c, &lengths{}).Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: "q", Config: config})
-		if err != nil || len(x.near) != 1 || len(x.near[0].Documents) != 2 || x.near[0].Limit != index.MaxLimit || len(r.Contexts) != 1 {
+		if err != nil || len(x.near) != 2 || len(x.near[1].Documents) != 0 || len(x.near[0].Documents) != 2 || x.near[0].Limit != index.MaxLimit || len(r.Contexts) != 1 {
 			t.Errorf("%v %+v, %v", scored(r), x.near, err)
 		}
 	})
+}
+
+// TestHyDERanksWhatItFound keeps a passage first that the hypothetical answer found and the
+// words of the question did not.
+func TestHyDERanksWhatItFound(t *testing.T) {
+	t.Parallel()
+	x := &scripted{words: hits("a", 5.0, "b", 4.0, "c", 3.9, "d", 3.8), dense: hits("e", .9, "a", .7, "b", .69, "c", .68, "d", .2)}
+	chat := &scriptedChat{answers: map[string]string{"write_passage": `{"passage":"The valve opens at 4 bar."}`}}
+	for _, hyde := range []bool{false, true} {
+		r := ask(t, x, showing("a", "b", "c", "d", "e"), retrieve.Models{Chat: chat}, retrieve.Request{Config: knowledge.RetrievalConfig{HyDE: hyde, NumberOfChunks: 3}})
+		if first := r.Contexts[0].ID; (first == "e") != hyde {
+			t.Errorf("with hyde %v: %v", hyde, scored(r))
+		}
+	}
+}
+
+func TestPhrasings(t *testing.T) {
+	t.Parallel()
+	x := &perQuestion{words: map[string][]knowledge.Hit{
+		"Days of vacation?": hits("x", 9.0, "h", 1.0), "Holiday entitlement?": hits("h", 7.0, "y", 1.0), "Annual leave in days?": hits("h", 8.0),
+	}}
+	search := func(n int, answer string) (retrieve.Result, *scriptedChat) {
+		chat := &scriptedChat{answers: map[string]string{"rephrase_question": answer}}
+		r, err := retrieve.New(x, showing("x", "h", "y"), &lengths{}).Using(retrieve.Models{Chat: chat}).
+			Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: "Days of vacation?", Config: knowledge.RetrievalConfig{Strategy: "bm25", Phrasings: n}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, chat
+	}
+	r, chat := search(2, `{"phrasings":["Holiday entitlement?"," annual leave in days? ","days of vacation?","Annual leave in days?"]}`)
+	if diff := cmp.Diff(retrieve.Choices{Phrasings: []string{"Holiday entitlement?", "annual leave in days?"}}, r.Choices); diff != "" || !strings.Contains(chat.calls[0].User, "<phrasings>2<") {
+		t.Error(diff)
+	}
+	if r, _ = search(2, `{"phrasings":["Holiday entitlement?","Annual leave in days?","One more"]}`); r.Contexts[0].ID != "h" || len(r.Choices.Phrasings) != 2 {
+		t.Errorf("what two phrasings find is not first: %v, %+v", scored(r), r.Choices)
+	}
+	if r, _ = search(1, `{"phrasings":[]}`); r.Choices.Failures["phrasings"] != retrieve.FailureModel || r.Contexts[0].ID != "x" {
+		t.Errorf("without phrasings: %v %+v", scored(r), r.Choices)
+	}
+	if r, chat = search(0, ""); len(chat.calls) != 0 || !r.Choices.IsZero() {
+		t.Errorf("asked %+v", chat.calls)
+	}
 }
 
 func TestDecompose(t *testing.T) {
