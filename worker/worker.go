@@ -80,13 +80,13 @@ func NameBuild(name string) { sdk.SetBinaryChecksum(name) }
 // Worker runs the workflows and activities of its task queues.
 type Worker struct {
 	workers   []sdk.Worker
-	ingestion *ingestion.Documents
+	ingestion *ingestion.Activities
 	patience  time.Duration
 }
 
 // Activities are the activities that a worker runs.
 type Activities struct {
-	Ingestion  *ingestion.Documents
+	Ingestion  *ingestion.Activities
 	Answering  *answering.Questions
 	Importing  *ingestion.Importing
 	Delivering *delivery.Delivering

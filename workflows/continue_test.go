@@ -20,7 +20,7 @@ import (
 func TestLongDocument(t *testing.T) {
 	t.Parallel()
 	const chunks = 100_000
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	var mu sync.Mutex
 	embedded, extracted, runs := map[int]int{}, 0, 0
 	segments := map[int][]stream.Item{}
@@ -98,12 +98,12 @@ func TestLongDocument(t *testing.T) {
 // signal: it is signaled once, and the history of the removal stays short.
 func TestRemovalThatWaits(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	in := workflows.RemoveInput{RemoveInput: ingestion.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r", Upto: 1}}
 	asked, told := 0, 0
 	for runs := 0; ; runs++ {
 		env := newEnvironment()
-		env.RegisterActivity(&ingestion.Documents{})
+		env.RegisterActivity(&ingestion.Activities{})
 		env.SetContinueAsNewSuggested(asked == 10)
 		env.OnActivity(acts.StopIngest, mock.Anything, mock.Anything).Return(
 			func(_ context.Context, in ingestion.StopInput) (ingestion.StopResult, error) {

@@ -108,7 +108,7 @@ type ingest struct {
 	result   *IngestResult        // of the last version that ended; nil = none
 	// retrySignals counts the retry signals.
 	retrySignals int
-	acts         *ingestion.Documents // for the names of its methods only
+	acts         ingestion.Activities // for the names of its methods only
 }
 
 func newIngest(ctx workflow.Context, in IngestInput) (*ingest, error) {

@@ -31,8 +31,8 @@ func newIngestTest(t *testing.T) *ingestTest {
 	t.Helper()
 	test := &ingestTest{env: newEnvironment()}
 	test.env.SetTestTimeout(30 * time.Second)
-	var acts *ingestion.Documents
-	test.env.RegisterActivity(&ingestion.Documents{})
+	var acts ingestion.Activities
+	test.env.RegisterActivity(&ingestion.Activities{})
 	for _, finish := range []any{acts.FinishVersion, acts.FinishRemoval} {
 		test.env.OnActivity(finish, mock.Anything, mock.Anything).Maybe().Return(test.finish)
 	}
@@ -41,7 +41,7 @@ func newIngestTest(t *testing.T) *ingestTest {
 
 // steps makes every step succeed, for a document of so many chunks.
 func (test *ingestTest) steps(small bool, chunks int) {
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	any := mock.Anything
 	extracted := ingestion.ExtractResult{Pages: 1, Chunks: chunks}
 	prepared := ingestion.PrepareResult{Small: small, Chunked: small}
@@ -92,7 +92,7 @@ func (test *ingestTest) outcomes() map[int]string {
 
 func TestIngestDocument(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 
 	t.Run("a large document is embedded in steps of at most eight batches, four at a time", func(t *testing.T) {
 		t.Parallel()
@@ -169,7 +169,7 @@ func TestIngestDocument(t *testing.T) {
 
 func TestFailuresOfAnIngest(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 
 	t.Run("a document that cannot be read fails with its stage and is not retried", func(t *testing.T) {
 		t.Parallel()
@@ -227,7 +227,7 @@ func TestFailuresOfAnIngest(t *testing.T) {
 
 func TestIngestInTurn(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 
 	t.Run("a version that is signaled while another is ingested comes next, once", func(t *testing.T) {
 		t.Parallel()
@@ -273,7 +273,7 @@ func TestIngestInTurn(t *testing.T) {
 
 func TestIngestCanceledBeforeItsTurn(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 
 	t.Run("a run is canceled before its turn", func(t *testing.T) {
 		t.Parallel()
@@ -320,7 +320,7 @@ func TestIngestCanceledBeforeItsTurn(t *testing.T) {
 
 func TestIngestCanceled(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 
 	t.Run("a removal cancels the version that is being ingested", func(t *testing.T) {
 		t.Parallel()

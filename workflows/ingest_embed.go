@@ -110,7 +110,7 @@ func (w *ingest) embedChunks(ctx workflow.Context, first, last int, quick bool) 
 // error that IsSlow reports says that the model is slow for other documents, so that an
 // activity has to embed them.
 func embedQuickly(ctx workflow.Context, in ingestion.EmbedInput) error {
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	quick := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: 5 * time.Minute, ScheduleToCloseTimeout: forever, Summary: "embed", RetryPolicy: once(),
 	})

@@ -16,7 +16,7 @@ func TestEnrichedDocument(t *testing.T) {
 	t.Parallel()
 	test := newIngestTest(t)
 	const chunks = 2*ingestion.EnrichStep + 1
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(ingestion.ExtractResult{Chunks: chunks, Enrich: true}, nil)
 	test.steps(false, chunks)
 	var steps []ingestion.EnrichInput

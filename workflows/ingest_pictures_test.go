@@ -17,7 +17,7 @@ import (
 // cut.
 func TestPictures(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	both := ingestion.Pictures{Pages: true, Figures: true}
 	refused := temporal.NewNonRetryableApplicationError("refused", string(knowledge.CodeProviderFailed), nil)
 	for name, tc := range map[string]struct {

@@ -67,7 +67,7 @@ func TestOutageAtTheEnd(t *testing.T) {
 		test := newIngestTest(t)
 		test.outage = hours
 		test.steps(true, 1)
-		var acts *ingestion.Documents
+		var acts ingestion.Activities
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
 		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
 		if diff := cmp.Diff(map[int]string{1: "completed"}, test.outcomes()); diff != "" {
@@ -79,7 +79,7 @@ func TestOutageAtTheEnd(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
 		test.outage = hours
-		var acts *ingestion.Documents
+		var acts ingestion.Activities
 		test.env.OnActivity(acts.StopIngest, mock.Anything, mock.Anything).Return(ingestion.StopResult{}, nil)
 		for _, step := range []any{acts.RemoveEntries, acts.RemoveBlobs, acts.RemoveRows} {
 			test.env.OnActivity(step, mock.Anything, mock.Anything).Return(nil)

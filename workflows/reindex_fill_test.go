@@ -25,7 +25,7 @@ type fillTest struct {
 func (f *fillTest) run(t *testing.T, in *workflows.FillState) {
 	t.Helper()
 	env := f.environment()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	env.OnActivity(acts.BeginGeneration, mock.Anything, mock.Anything).Maybe().Return(func(context.Context, ingestion.BeginGenerationInput) (ingestion.GenerationPlan, error) {
 		f.steps = append(f.steps, "begin")
 		return f.plan, nil

@@ -68,7 +68,7 @@ var errContinueReindex = errors.New("the history is long")
 type reindexProject struct {
 	in   ReindexInput
 	log  *eventLog
-	acts *ingestion.Documents // for the names of its methods only
+	acts ingestion.Activities // for the names of its methods only
 	last time.Time            // until which the work is counted
 	look time.Duration        // to wait before the next look
 }

@@ -38,8 +38,8 @@ type reindexTest struct {
 // environment returns a test environment with the activities of the project.
 func (r *reindexTest) environment() *testsuite.TestWorkflowEnvironment {
 	env := newEnvironment()
-	env.RegisterActivity(&ingestion.Documents{})
-	var acts *ingestion.Documents
+	env.RegisterActivity(&ingestion.Activities{})
+	var acts ingestion.Activities
 	env.OnActivity(acts.StartVersions, mock.Anything, mock.Anything).Maybe().Return(r.startVersions)
 	env.OnActivity(acts.NoteReindex, mock.Anything, mock.Anything).Maybe().Return(r.note)
 	env.OnActivity(acts.FinishReindex, mock.Anything, mock.Anything).Maybe().Return(func(_ context.Context, in ingestion.FinishReindexInput) error {

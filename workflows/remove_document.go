@@ -30,7 +30,7 @@ func RemoveDocument(ctx workflow.Context, in RemoveInput) error {
 		log.carry(ctx) // the log is empty, but readers may poll it
 		return err
 	}
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	err = log.finish(ctx, documentEnd{
 		StepInput: in.Step(), kind: knowledge.KindRemove, err: err,
 		timeout: knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the removal took too long", Retryable: true},
@@ -43,7 +43,7 @@ func RemoveDocument(ctx workflow.Context, in RemoveInput) error {
 }
 
 func removeSteps(ctx workflow.Context, in RemoveInput) error {
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	if err := stopIngest(ctx, in); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func removeStep(ctx workflow.Context, summary string, run, in, result any) error
 // stopIngest blocks until no step of the versions that are removed runs. It holds
 // no slot of a worker while it waits.
 func stopIngest(ctx workflow.Context, in RemoveInput) error {
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	stop := ingestion.StopInput{RemoveInput: in.RemoveInput, Signaled: in.Signaled}
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, time.Minute) {
 		var result ingestion.StopResult

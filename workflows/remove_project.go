@@ -35,7 +35,7 @@ func RemoveProject(ctx workflow.Context, in knowledge.RunRef) error {
 	if err := setStatusAttribute(ctx, ending.Status()); err != nil {
 		return err
 	}
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	end := ingestion.FinishRemoveProjectInput{RunRef: in, Error: ending.Error, Items: log.itemsWith(0, ending)}
 	if err := workflow.ExecuteLocalActivity(finalOptions(ctx, "finish"), acts.FinishRemoveProject, end).Get(ctx, nil); err != nil {
 		return fmt.Errorf("finish run %s: %w", in.Run, err)
@@ -46,7 +46,7 @@ func RemoveProject(ctx workflow.Context, in knowledge.RunRef) error {
 }
 
 func removeProjectSteps(ctx workflow.Context, in knowledge.RunRef) error {
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	for _, step := range []struct {
 		summary string
 		run     any

@@ -16,7 +16,7 @@ import (
 
 func TestSmallDocumentThatTakesLong(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 
 	t.Run("is extracted by an activity of its own", func(t *testing.T) {
 		t.Parallel()
@@ -79,7 +79,7 @@ func TestSmallDocumentThatTakesLong(t *testing.T) {
 // TestSemanticDocument: the step that cuts by embeddings is retried as embedding is.
 func TestSemanticDocument(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	test := newIngestTest(t)
 	tries := 0
 	test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(ingestion.PrepareResult{Small: true, Semantic: true}, nil)
@@ -102,7 +102,7 @@ func TestSemanticDocument(t *testing.T) {
 // retried as embedding is, and tried at once when somebody asks.
 func TestRecording(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	test := newIngestTest(t)
 	var queues []string
 	var now []bool

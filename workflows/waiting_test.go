@@ -35,7 +35,7 @@ type waits struct {
 }
 
 func (w *waits) record(test *ingestTest) {
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	test.env.OnActivity(acts.NoteWaiting, mock.Anything, mock.Anything).Maybe().Return(
 		func(_ context.Context, in ingestion.WaitingInput) error {
 			w.mu.Lock()
@@ -67,7 +67,7 @@ func inLog(t *testing.T, items []stream.Item) (found []*knowledge.Waiting) {
 
 func TestWaiting(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	for name, small := range map[string]bool{"small": true, "large": false} {
 		t.Run("readers of a "+name+" document see why it waits and until when", func(t *testing.T) {
 			t.Parallel()
@@ -147,7 +147,7 @@ func TestWaiting(t *testing.T) {
 
 func TestWaitingEndsEarly(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 
 	t.Run("a retry signal ends the wait, and the provider's pause", func(t *testing.T) {
 		t.Parallel()
@@ -197,7 +197,7 @@ func TestWaitingEndsEarly(t *testing.T) {
 func TestWaitingForLong(t *testing.T) {
 	t.Parallel()
 	const chunks = 3000
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	var mu sync.Mutex
 	tries, embedded, ends := 0, map[int]bool{}, []ingestion.FinishInput{}
 	in := workflows.IngestInput{Workspace: "w", Project: "p", Document: "d", Tasks: []workflows.IngestTask{{Version: 1, Run: "r1"}}}
@@ -242,7 +242,7 @@ func TestWaitingForLong(t *testing.T) {
 // short wait costs nothing.
 func TestListedWaits(t *testing.T) {
 	t.Parallel()
-	var acts *ingestion.Documents
+	var acts ingestion.Activities
 	refused := temporal.NewNonRetryableApplicationError("the endpoint refused our credentials", "provider_failed", nil)
 	for name, tc := range map[string]struct {
 		errs   []error

@@ -46,8 +46,10 @@ type Fixture struct {
 	Hub       *stream.Hub
 	Logged    *bytes.Buffer
 	Dir       string // of everything that is stored
-	Ingestion *ingestion.Documents
+	Ingestion *ingestion.Activities
 	Answering *answering.Questions
+
+	IngestionUses ingestion.Dependencies // which IngestWith changes
 }
 
 // loopback permits downloads from the servers of the test.
@@ -84,17 +86,24 @@ func New(t *testing.T) *Fixture {
 func (f *Fixture) wire() {
 	metrics, log := telemetry.NewMetrics("test"), slog.New(slog.NewTextHandler(f.Logged, nil))
 	client := model.New(f.Server.Endpoint(), nil)
-	f.Ingestion = &ingestion.Documents{
+	f.IngestionUses = ingestion.Dependencies{
 		Config: ingestion.Config{InstanceLimits: knowledge.InstanceLimits{FileBytes: 1 << 20, TextBytes: 1 << 19}, TempDir: f.TempDir()},
 		Blobs:  f.Blobs, Versions: f.Store, Removals: f.Store, Children: f.Store, Reindexes: f.Store, Runs: f.Store, Index: f.Index, Extractor: f.Parser, SmallTexts: f.Parser, Drawer: f.Parser,
 		Attributes: &ingestion.Attributes{Store: f.Store, Index: f.Index},
 		Embedder:   client, Chat: client, Transcriber: client, Workflows: f.Workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
 		Hub: f.Hub, Metrics: metrics, Log: log,
 	}
+	f.Ingestion = ingestion.New(f.IngestionUses)
 	f.Answering = &answering.Questions{
 		Blobs: f.Blobs, Runs: f.Store, Retriever: retrieve.New(f.Index, f.Store, QuestionEmbedder{client}), Passages: f.Store, Conversations: f.Store, Chat: client,
 		Workflows: f.Workflows, Hub: f.Hub, Metrics: metrics, Log: log,
 	}
+}
+
+// IngestWith changes what the activities of documents use.
+func (f *Fixture) IngestWith(change func(d *ingestion.Dependencies)) {
+	change(&f.IngestionUses)
+	f.Ingestion = ingestion.New(f.IngestionUses)
 }
 
 // Must ends the test at an error.

@@ -57,7 +57,7 @@ func TestAttributes(t *testing.T) {
 		f.tag(in.Document, "late")
 		f.tag(other.Document, "late")
 		for range 2 {
-			f.Must(f.Ingestion.Attributes.UpdateIndex(f.Ctx, ""))
+			f.Must(f.IngestionUses.Attributes.UpdateIndex(f.Ctx, ""))
 		}
 		if n := f.tagged("late"); n != 4 {
 			t.Errorf("%d of 4 entries have the tag", n)
@@ -105,14 +105,16 @@ func TestAttributes(t *testing.T) {
 		f.Publish(f.Upload("a.txt", twoParts(1)))
 		in := f.Upload("a.txt", twoParts(2))
 		publish := f.Embed(in, f.Prepare(in))
-		f.Ingestion.Versions = interrupted{Versions: f.Store, beforePublish: func() error {
-			f.tag(in.Document, "late")
-			return f.Ingestion.Attributes.UpdateIndex(f.Ctx, in.Document)
-		}, afterPublish: func() error { return activitytest.ErrKilled }}
+		f.IngestWith(func(d *ingestion.Dependencies) {
+			d.Versions = interrupted{Versions: f.Store, beforePublish: func() error {
+				f.tag(in.Document, "late")
+				return f.IngestionUses.Attributes.UpdateIndex(f.Ctx, in.Document)
+			}, afterPublish: func() error { return activitytest.ErrKilled }}
+		})
 		_, err := do(f, f.Ingestion.PublishDocument, publish)
 		f.FailedWith(err, knowledge.CodeInternal, true)
-		f.Must(f.Ingestion.Attributes.UpdateIndex(f.Ctx, ""))
-		f.Ingestion.Versions = f.Store
+		f.Must(f.IngestionUses.Attributes.UpdateIndex(f.Ctx, ""))
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Versions = f.Store })
 		f.Must(act(f, f.Ingestion.RetireVersions, in))
 		if n := f.tagged("late"); n != 2 {
 			t.Errorf("%d of 2 entries have the tag", n)

@@ -1,8 +1,8 @@
 package ingestion
 
 import (
+	"cmp"
 	"context"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -25,7 +25,6 @@ const largeBytes = 32 << 20
 // bounds limits the concurrent work of the steps of one process. Safe for concurrent
 // use.
 type bounds struct {
-	once  sync.Once
 	large *semaphore.Weighted // bytes of originals
 	quick *semaphore.Weighted
 	limit int64
@@ -35,17 +34,13 @@ type bounds struct {
 	drain    context.CancelFunc
 }
 
-// limits returns the bounds of the process, which the first call sets up.
-func (a *Documents) limits() *bounds {
-	b := &a.bounds
-	b.once.Do(func() {
-		if b.limit = a.Config.LargeBytes; b.limit == 0 {
-			b.limit = largeBytes
-		}
-		b.draining, b.drain = context.WithCancel(context.Background()) // ends with Drain
-		b.large, b.quick = semaphore.NewWeighted(b.limit), semaphore.NewWeighted(quickEmbeds)
-		b.heard = semaphore.NewWeighted(recordingBytes)
-	})
+// newBounds returns the bounds of a process that cuts so many bytes of originals at the
+// same time, 0 = the default.
+func newBounds(limit int64) *bounds {
+	b := &bounds{limit: cmp.Or(limit, largeBytes)}
+	b.draining, b.drain = context.WithCancel(context.Background()) // ends with Drain
+	b.large, b.quick = semaphore.NewWeighted(b.limit), semaphore.NewWeighted(quickEmbeds)
+	b.heard = semaphore.NewWeighted(recordingBytes)
 	return b
 }
 
@@ -83,8 +78,8 @@ func (b *bounds) embedQuickly(ctx context.Context) (quick context.Context, relea
 // until those that embed have ended, at most for patience. It then ends the others,
 // whose documents activities embed after the next start. Drain is not a method,
 // because the worker registers every method as an activity.
-func Drain(a *Documents, patience time.Duration) {
-	limits := a.limits()
+func Drain(a *Activities, patience time.Duration) {
+	limits := a.Embedding.bounds
 	ctx, cancel := context.WithTimeout(context.Background(), patience) // of the stop itself
 	defer cancel()
 	_ = limits.quick.Acquire(ctx, quickEmbeds) // after the time-out drain ends them

@@ -31,8 +31,8 @@ func TestLargeOriginalsTakeTurns(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	held := heldParser{began: make(chan struct{}, 2), over: make(chan struct{})}
-	f.Ingestion.Extractor = held
-	f.Ingestion.Config.LargeBytes = 400_000
+	f.IngestWith(func(d *ingestion.Dependencies) { d.Extractor = held })
+	f.IngestWith(func(d *ingestion.Dependencies) { d.Config.LargeBytes = 400_000 })
 	large := func(name string) ingestion.StepInput {
 		in := f.Upload(name, strings.Repeat("words and more words\n\n", 14_000)) // 308 KB
 		_, err := do(f, f.Ingestion.PrepareDocument, ingestion.PrepareInput{StepInput: in})

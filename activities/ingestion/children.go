@@ -3,12 +3,14 @@ package ingestion
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"mime"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -18,11 +20,21 @@ import (
 // maxChildren bounds the attachments of one document that become documents.
 const maxChildren = 500
 
+// attachments adds the files in a document as documents.
+type attachments struct {
+	Blobs     step.Blobs
+	Children  Children
+	Runs      step.RunEnds
+	Workflows Workflows
+	Log       *slog.Logger
+	files     *files
+}
+
 // addChildren makes the attachments of a version documents of their own, with the
 // attributes of the version, and starts their ingestion. Their ids depend on the
 // parent and their names, so that a repetition adds nothing, and a newer version of
 // the parent adds versions to them.
-func (a *Documents) addChildren(ctx context.Context, v store.Version, folder string, children []format.File) error {
+func (a *attachments) addChildren(ctx context.Context, v store.Version, folder string, children []format.File) error {
 	if len(children) > maxChildren {
 		return knowledge.Errorf(knowledge.CodeTooLarge, "the document has %d attachments, and at most %d are read: split it", len(children), maxChildren)
 	}
@@ -37,10 +49,10 @@ func (a *Documents) addChildren(ctx context.Context, v store.Version, folder str
 }
 
 // addChild adds one attachment. number tells attachments with the same name apart.
-func (a *Documents) addChild(ctx context.Context, v store.Version, folder string, child format.File, number int) error {
+func (a *attachments) addChild(ctx context.Context, v store.Version, folder string, child format.File, number int) error {
 	nv := childVersion(v, child, strconv.Itoa(number))
 	nv.SourceKey = blob.UploadKey(nv.Workspace, nv.Project, nv.DocumentID, nv.RunID)
-	bytes, err := a.storeFile(ctx, nv.SourceKey, filepath.Join(folder, filepath.Base(child.File)))
+	bytes, err := a.files.storeFile(ctx, nv.SourceKey, filepath.Join(folder, filepath.Base(child.File)))
 	if err != nil {
 		return err
 	}
@@ -91,13 +103,13 @@ func childVersion(v store.Version, child format.File, number string) store.NewVe
 
 // startChildRemovals starts the removals of the attachments of a document. The sweep
 // starts those that fail.
-func (a *Documents) startChildRemovals(ctx context.Context, document string) error {
-	removals, err := a.Children.ChildRemovals(ctx, document)
+func startChildRemovals(ctx context.Context, children Children, workflows Workflows, document string) error {
+	removals, err := children.ChildRemovals(ctx, document)
 	if err != nil {
 		return err
 	}
 	for _, r := range removals {
-		if err := a.Workflows.Remove(ctx, r); err != nil {
+		if err := workflows.Remove(ctx, r); err != nil {
 			return fmt.Errorf("start the removal of attachment %s: %w", r.Document, err)
 		}
 	}

@@ -38,10 +38,25 @@ const partChunks = 8 * BatchSize
 // written at once. A longer one is written part by part.
 const LongDocument = partChunks
 
+// cutting cuts the texts of documents into chunks.
+type cutting struct {
+	Blobs       step.Blobs
+	Versions    Versions
+	Embedder    Embedder
+	SmallTexts  TextExtractor
+	TempDir     string
+	cuts        *cuts
+	reading     *reading
+	generations *generations
+	batches     *batches
+	answers     *answers
+	chats       *chats
+}
+
 // cut returns the stored cut of a version. If there is none, it extracts, enriches
 // and cuts the original and stores the result. It calls enter when a stage begins,
 // with the facts of the version that are known by then.
-func (a *Documents) cut(ctx context.Context, v store.Version, enter func(knowledge.Stage, store.Facts) error) (cut, error) {
+func (a *cutting) cut(ctx context.Context, v store.Version, enter func(knowledge.Stage, store.Facts) error) (cut, error) {
 	key := blob.StepKey(v.VersionRef, cutBlob)
 	var done cut
 	err := a.Blobs.GetJSON(ctx, key, &done)
@@ -73,7 +88,7 @@ func (a *Documents) cut(ctx context.Context, v store.Version, enter func(knowled
 	done.Count = len(chunks)
 	if done.Count <= partChunks {
 		done.Chunks = chunks
-	} else if err := a.storeParts(ctx, v.VersionRef, chunks); err != nil {
+	} else if err := a.cuts.storeParts(ctx, v.VersionRef, chunks); err != nil {
 		return done, step.AtStage(knowledge.StageChunk, err)
 	}
 	if _, err := a.Blobs.PutJSON(ctx, key, done); err != nil {
@@ -87,8 +102,8 @@ func (a *Documents) cut(ctx context.Context, v store.Version, enter func(knowled
 
 // layoutAsSeen returns the layout of a version with what a model saw in its pictures, and
 // stores it if a model was asked.
-func (a *Documents) layoutAsSeen(ctx context.Context, v store.Version) (knowledge.Layout, error) {
-	layout, err := a.layout(ctx, v)
+func (a *cutting) layoutAsSeen(ctx context.Context, v store.Version) (knowledge.Layout, error) {
+	layout, err := a.reading.layout(ctx, v)
 	if err == nil && v.Override.Parser == knowledge.ParserModel {
 		layout, err = a.transcribePages(ctx, v, layout)
 	}
@@ -112,7 +127,7 @@ func languages(layout knowledge.Layout) enrich.Languages {
 	return enrich.NewLanguages(chunk.Text(layout))
 }
 
-func (a *Documents) split(ctx context.Context, layout knowledge.Layout, v store.Version, languages enrich.Languages) ([]knowledge.Chunk, error) {
+func (a *cutting) split(ctx context.Context, layout knowledge.Layout, v store.Version, languages enrich.Languages) ([]knowledge.Chunk, error) {
 	if ctx.Err() != nil { // extraction may have used up the time, and chunking does not check ctx
 		return nil, ctx.Err()
 	}
@@ -135,10 +150,10 @@ func (a *Documents) split(ctx context.Context, layout knowledge.Layout, v store.
 }
 
 // noText returns the error of a document that has no text.
-func (a *Documents) noText(v store.Version, layout knowledge.Layout) error {
+func (a *cutting) noText(v store.Version, layout knowledge.Layout) error {
 	switch {
 	case layout.Metadata[notDescribed] != "":
-		return a.cannotSee(v)
+		return a.chats.cannotSee(v)
 	case v.Enrichment.Pictures && layout.Metadata["pages_not_read"] != "":
 		return knowledge.Errorf(knowledge.CodeNeedsComponent,
 			"the pages are pictures, and no text was recognised in them: apt-get install tesseract-ocr on the server, restart and retry the document, or send it with parser: model")
@@ -151,7 +166,10 @@ func partKey(ref knowledge.VersionRef, part int) string {
 	return blob.StepKey(ref, fmt.Sprintf("chunks/%07d.json", part*partChunks))
 }
 
-func (a *Documents) storeParts(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error {
+// cuts stores the chunks of versions that are not published.
+type cuts struct{ Blobs step.Blobs }
+
+func (a *cuts) storeParts(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error {
 	for part := 0; part*partChunks < len(chunks); part++ {
 		first := part * partChunks
 		if _, err := a.Blobs.PutJSON(ctx, partKey(ref, part), chunks[first:min(first+partChunks, len(chunks))]); err != nil {
@@ -163,7 +181,7 @@ func (a *Documents) storeParts(ctx context.Context, ref knowledge.VersionRef, ch
 
 // chunks returns the chunks [first, last) of a version that has count chunks. It
 // reads only the parts that hold them.
-func (a *Documents) chunks(ctx context.Context, ref knowledge.VersionRef, first, last, count int) ([]knowledge.Chunk, error) {
+func (a *cuts) chunks(ctx context.Context, ref knowledge.VersionRef, first, last, count int) ([]knowledge.Chunk, error) {
 	if last > count {
 		return nil, fmt.Errorf("chunks %d-%d beyond the %d of the version", first, last, count)
 	}

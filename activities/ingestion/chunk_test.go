@@ -112,7 +112,7 @@ func TestChunksKeepToTheTokensOfTheModel(t *testing.T) {
 	f := newFixture(t)
 	endpoint := f.Server.Endpoint()
 	endpoint.MaxTokens = 128
-	f.Ingestion.Embedder = model.New(endpoint, nil)
+	f.IngestWith(func(d *ingestion.Dependencies) { d.Embedder = model.New(endpoint, nil) })
 	in := f.Upload("日報.txt", manySentences(30)+strings.Repeat("日本語の文章です。", 60))
 	f.Embed(in, f.Prepare(in))
 	codec, err := tokenizer.Get(tokenizer.Cl100kBase)

@@ -31,11 +31,13 @@ func TestDiscardVersion(t *testing.T) {
 			f.Publish(f.Upload("a.txt", twoParts(1)))
 			in := f.Upload("a.txt", twoParts(2))
 			publish := f.Embed(in, f.Prepare(in))
-			f.Ingestion.Versions = interrupted{Versions: f.Store, beforePublish: func() error { return activitytest.ErrKilled }}
+			f.IngestWith(func(d *ingestion.Dependencies) {
+				d.Versions = interrupted{Versions: f.Store, beforePublish: func() error { return activitytest.ErrKilled }}
+			})
 			if _, err := do(f, f.Ingestion.PublishDocument, publish); err == nil {
 				t.Fatal("published")
 			}
-			f.Ingestion.Versions = f.Store
+			f.IngestWith(func(d *ingestion.Dependencies) { d.Versions = f.Store })
 			f.Must(f.Store.FailVersion(f.Ctx, in.VersionRef, in.Run, tc.failure))
 			f.Must(f.Store.PutChunksPart(f.Ctx, in.VersionRef, 0, f.Chunks(in)))
 			before := f.Keys(blob.VersionPrefix(in.VersionRef))
@@ -99,7 +101,7 @@ func TestFullDisk(t *testing.T) {
 	finish := ingestion.FinishInput{
 		StepInput: in, Status: "canceled", Error: &knowledge.DocumentError{Code: knowledge.CodeCanceled, Retryable: true}, Items: ended(t, 0),
 	}
-	f.Ingestion.Blobs = fullBlobs{f.Blobs}
+	f.IngestWith(func(d *ingestion.Dependencies) { d.Blobs = fullBlobs{f.Blobs} })
 	f.FailedWith(act(f, f.Ingestion.FinishVersion, finish), knowledge.CodeUnavailable, true)
 	f.Mark(in.Document)
 	f.Must(act(f, f.Ingestion.FinishVersion, finish))

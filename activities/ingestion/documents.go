@@ -36,8 +36,8 @@ type Config struct {
 	LargeBytes int64
 }
 
-// Documents holds the activities of IngestDocument, RemoveDocument and ReindexProject.
-type Documents struct {
+// Dependencies are what the activities of documents use. New gives each part its own.
+type Dependencies struct {
 	Config     Config
 	Blobs      step.Blobs
 	Versions   Versions
@@ -72,8 +72,6 @@ type Documents struct {
 	Hub     Hub
 	Metrics Metrics
 	Log     *slog.Logger
-
-	bounds bounds
 }
 
 // StepInput names the version that a step works on.
@@ -84,7 +82,7 @@ type StepInput struct {
 
 // endIdleRun ends the run of a version that no workflow will ingest: the version has
 // ended, or a newer one was published before.
-func (a *Documents) endIdleRun(ctx context.Context, in StepInput, v store.Version) error {
+func (a *Ending) endIdleRun(ctx context.Context, in StepInput, v store.Version) error {
 	run, err := a.Runs.RunForSystem(ctx, in.Workspace, in.Run)
 	if err != nil {
 		return a.fail(ctx, in, fmt.Errorf("read run: %w", err))
@@ -98,9 +96,20 @@ func (a *Documents) endIdleRun(ctx context.Context, in StepInput, v store.Versio
 	})
 }
 
+// stepLog logs the failures of steps.
+type stepLog struct{ Log *slog.Logger }
+
+// steps runs the stages of ingestion.
+type steps struct {
+	stepLog
+
+	Versions Versions
+	Metrics  Metrics
+}
+
 // step runs one stage of ingestion and measures it. Its error names the stage, or
 // the stage that the error of work names.
-func (a *Documents) step(ctx context.Context, in StepInput, stage knowledge.Stage, work func(store.Version) error) error {
+func (a *steps) step(ctx context.Context, in StepInput, stage knowledge.Stage, work func(store.Version) error) error {
 	start := time.Now()
 	v, err := a.Versions.Version(ctx, in.VersionRef)
 	if err != nil {
@@ -115,8 +124,8 @@ func (a *Documents) step(ctx context.Context, in StepInput, stage knowledge.Stag
 
 // noteStage stores the stage that a version enters, the completed share of the stage
 // (0..1), and the facts of the version that are known by now.
-func (a *Documents) noteStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, part float64, facts store.Facts) error {
-	if err := a.Versions.SetStage(ctx, ref, stage, record.Progress(stage, part), facts); err != nil {
+func noteStage(ctx context.Context, versions Versions, ref knowledge.VersionRef, stage knowledge.Stage, part float64, facts store.Facts) error {
+	if err := versions.SetStage(ctx, ref, stage, record.Progress(stage, part), facts); err != nil {
 		return fmt.Errorf("note stage %s: %w", stage, err)
 	}
 	return nil
@@ -130,13 +139,13 @@ type WaitingInput struct {
 }
 
 // NoteWaiting stores the wait of a version, for readers. It is a local activity.
-func (a *Documents) NoteWaiting(ctx context.Context, in WaitingInput) error {
+func (a *Ending) NoteWaiting(ctx context.Context, in WaitingInput) error {
 	if err := a.Versions.SetWaiting(ctx, in.VersionRef, in.Waiting); err != nil {
 		return a.fail(ctx, in.StepInput, fmt.Errorf("note that the version waits: %w", err))
 	}
 	return nil
 }
 
-func (a *Documents) fail(ctx context.Context, in StepInput, err error) error {
+func (a *stepLog) fail(ctx context.Context, in StepInput, err error) error {
 	return step.Failure(ctx, step.Logger(a.Log, in.VersionRef, in.Run), err)
 }

@@ -27,34 +27,44 @@ type EmbedInput struct {
 	Now bool `json:"now,omitempty"`
 }
 
+// Embedding holds the activity that makes the vectors of chunks.
+type Embedding struct {
+	steps
+
+	bounds      *bounds
+	cuts        *cuts
+	generations *generations
+	batches     *batches
+}
+
 // EmbedChunks embeds some chunks of a version, batch by batch, and stores their
 // vectors. It requests no vector that a version of the document has. As a local activity
 // it fails at once with an error that IsSlow reports, if too many other documents wait
 // for the model. If the provider limits requests, it fails with one that IsHeld reports.
-func (a *Documents) EmbedChunks(ctx context.Context, in EmbedInput) error {
+func (a *Embedding) EmbedChunks(ctx context.Context, in EmbedInput) error {
 	defer step.Heartbeat(ctx)()
 	return a.step(ctx, in.StepInput, knowledge.StageEmbed, func(v store.Version) error {
 		local, embedCtx := activity.GetInfo(ctx).IsLocalActivity, ctx
 		turn := model.Turn{Patience: turnPatience, Waited: in.Waited, Now: in.Now}
 		if local {
 			turn.Patience = 0
-			quick, release, ok := a.limits().embedQuickly(ctx)
+			quick, release, ok := a.bounds.embedQuickly(ctx)
 			if !ok {
 				return step.ErrSlow
 			}
 			defer release()
 			embedCtx = quick
 		}
-		chunks, err := a.chunks(ctx, in.VersionRef, in.First, in.Last, in.Count)
+		chunks, err := a.cuts.chunks(ctx, in.VersionRef, in.First, in.Last, in.Count)
 		if err != nil {
 			return err
 		}
-		_, generations, err := a.generationsOf(ctx, v.Workspace, v.Project)
+		_, generations, err := a.generations.of(ctx, v.Workspace, v.Project)
 		if err != nil {
 			return err
 		}
 		for _, g := range generations {
-			if _, err := a.embedPart(embedCtx, g, v, in.First, chunks, turn); err != nil {
+			if _, err := a.batches.embedPart(embedCtx, g, v, in.First, chunks, turn); err != nil {
 				if cause := context.Cause(embedCtx); errors.Is(cause, step.ErrSlow) {
 					return cause
 				}
@@ -64,7 +74,7 @@ func (a *Documents) EmbedChunks(ctx context.Context, in EmbedInput) error {
 		if local || in.Count <= BatchSize {
 			return nil
 		}
-		return a.noteStage(ctx, in.VersionRef, knowledge.StageEmbed, float64(in.Last)/float64(in.Count), store.Facts{})
+		return noteStage(ctx, a.Versions, in.VersionRef, knowledge.StageEmbed, float64(in.Last)/float64(in.Count), store.Facts{})
 	})
 }
 

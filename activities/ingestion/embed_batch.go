@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -61,9 +62,18 @@ func missing(batch []*piece) (hashes, texts []string) {
 	return hashes, texts
 }
 
+// batches has models make vectors, in batches, and stores them.
+type batches struct {
+	Blobs    step.Blobs
+	Versions Versions
+	Metrics  Metrics
+	Log      *slog.Logger
+	vectors  *vectors
+}
+
 // embedPart stores the vectors of a generation of the chunks of a version from first on,
 // and returns their manifest. It requests only those that no version of the document has.
-func (a *Documents) embedPart(ctx context.Context, g generation, v store.Version, first int, chunks []knowledge.Chunk, turn model.Turn) (manifest, error) {
+func (a *batches) embedPart(ctx context.Context, g generation, v store.Version, first int, chunks []knowledge.Chunk, turn model.Turn) (manifest, error) {
 	p, pieces, err := a.plan(ctx, g, v, first, chunks)
 	if err == nil {
 		err = a.embedPieces(ctx, g, pieces, turn)
@@ -76,14 +86,14 @@ func (a *Documents) embedPart(ctx context.Context, g generation, v store.Version
 
 // plan returns the chunks of a version from first on as a part, and the pieces of it
 // that are not stored yet.
-func (a *Documents) plan(ctx context.Context, g generation, v store.Version, first int, chunks []knowledge.Chunk) (*part, []*piece, error) {
+func (a *batches) plan(ctx context.Context, g generation, v store.Version, first int, chunks []knowledge.Chunk) (*part, []*piece, error) {
 	endpoint := g.Endpoint()
 	texts := embeddingTexts(chunks)
 	hashes := make([]string, len(texts))
 	for i, text := range texts {
 		hashes[i] = vectorHash(endpoint, text)
 	}
-	key, own, err := a.manifestOf(ctx, v.VersionRef, g, first)
+	key, own, err := a.vectors.manifestOf(ctx, v.VersionRef, g, first)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +103,7 @@ func (a *Documents) plan(ctx context.Context, g generation, v store.Version, fir
 	if err != nil || done == p.total {
 		return p, nil, err
 	}
-	known, err := a.knownVectors(ctx, v.VersionRef, own)
+	known, err := a.vectors.knownVectors(ctx, v.VersionRef, own)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +118,7 @@ func (a *Documents) plan(ctx context.Context, g generation, v store.Version, fir
 
 // embedPieces embeds pieces of one or several documents, batch by batch, and stores
 // each answer before the next request. The pieces of a part are in their order.
-func (a *Documents) embedPieces(ctx context.Context, g generation, pieces []*piece, turn model.Turn) error {
+func (a *batches) embedPieces(ctx context.Context, g generation, pieces []*piece, turn model.Turn) error {
 	limit := g.MaxTexts(BatchSize)
 	for len(pieces) > 0 {
 		n := 1
@@ -125,8 +135,8 @@ func (a *Documents) embedPieces(ctx context.Context, g generation, pieces []*pie
 
 // keep adds to a part the windows of its earlier manifest that hold the beginning of
 // hashes, and returns the number of these hashes.
-func (a *Documents) keep(ctx context.Context, p *part, earlier manifest, hashes []string) (done int, err error) {
-	there, err := a.present(ctx, p.ref, earlier.Windows)
+func (a *batches) keep(ctx context.Context, p *part, earlier manifest, hashes []string) (done int, err error) {
+	there, err := a.vectors.present(ctx, p.ref, earlier.Windows)
 	if err != nil {
 		return 0, fmt.Errorf("look for vectors: %w", err)
 	}
@@ -181,7 +191,7 @@ func halve(batch []*piece) [][]*piece {
 // embedBatch requests the missing vectors of a batch, whose windows may be of several
 // documents, and stores its windows and their manifests. It halves a batch that is too
 // large for the endpoint.
-func (a *Documents) embedBatch(ctx context.Context, g generation, batch []*piece, turn model.Turn) error {
+func (a *batches) embedBatch(ctx context.Context, g generation, batch []*piece, turn model.Turn) error {
 	hashes, texts := missing(batch)
 	if len(texts) == 0 {
 		return a.storeBatch(ctx, batch)
@@ -216,7 +226,7 @@ const answerGrace = 2 * time.Second
 
 // request requests the vectors of texts from the model when it is their turn. A request
 // under way outlives a cancel by answerGrace.
-func (a *Documents) request(ctx context.Context, g Embedder, texts []string, turn model.Turn) ([][]float32, knowledge.Usage, error) {
+func (a *batches) request(ctx context.Context, g Embedder, texts []string, turn model.Turn) ([][]float32, knowledge.Usage, error) {
 	if err := g.TakeTurn(ctx, tokens(texts), turn); err != nil {
 		return nil, knowledge.Usage{}, err
 	}
@@ -234,7 +244,7 @@ func (a *Documents) request(ctx context.Context, g Embedder, texts []string, tur
 
 // storeBatch stores the windows of a batch, and then the manifests that name them,
 // unless the caller does that.
-func (a *Documents) storeBatch(ctx context.Context, batch []*piece) error {
+func (a *batches) storeBatch(ctx context.Context, batch []*piece) error {
 	var items []blob.Item
 	var parts []*part
 	for _, p := range batch {
@@ -270,14 +280,14 @@ func (a *Documents) storeBatch(ctx context.Context, batch []*piece) error {
 	}
 	errs := []error{ctx.Err()}
 	for _, p := range parts {
-		if a.removing(kept, p.ref) { // the removal may have deleted the others by now
+		if removing(kept, a.Versions, p.ref) { // the removal may have deleted the others by now
 			errs = append(errs, a.deletePart(kept, p))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (a *Documents) deletePart(ctx context.Context, p *part) error {
+func (a *batches) deletePart(ctx context.Context, p *part) error {
 	errs := []error{a.Blobs.Delete(ctx, p.key)}
 	for _, w := range p.Windows {
 		errs = append(errs, a.Blobs.Delete(ctx, windowKey(p.ref, w.Name)))

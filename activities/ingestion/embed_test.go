@@ -169,7 +169,7 @@ func TestRepeatedEmbedding(t *testing.T) {
 		} {
 			endpoint := f.Server.Endpoint()
 			change(&endpoint)
-			f.Ingestion.Embedder = model.New(endpoint, nil)
+			f.IngestWith(func(d *ingestion.Dependencies) { d.Embedder = model.New(endpoint, nil) })
 			f.Embed(in, count)
 		}
 		if n := f.Server.Totals().Embeddings.Asked; n != 3 || len(f.Vectors(in)) != 3 {

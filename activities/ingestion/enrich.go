@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -42,11 +43,22 @@ type EnrichResult struct {
 	More bool `json:"more,omitempty"` // the other chunks of the version need a sentence too
 }
 
+// Enriching holds the activity that has a model describe documents and passages.
+type Enriching struct {
+	steps
+
+	Blobs    step.Blobs
+	Embedder Embedder
+	cuts     *cuts
+	chats    *chats
+	answers  *answers
+}
+
 // EnrichDocument has the chat model describe a document and its passages, as its
 // project asks. Each answer is stored under a hash of the model and the request before
 // the step continues, so that a retry requests only what is missing. The sentences become
 // the Context of the stored chunks.
-func (a *Documents) EnrichDocument(ctx context.Context, in EnrichInput) (EnrichResult, error) {
+func (a *Enriching) EnrichDocument(ctx context.Context, in EnrichInput) (EnrichResult, error) {
 	defer step.Heartbeat(ctx)()
 	var result EnrichResult
 	err := a.step(ctx, in.StepInput, knowledge.StageEnrich, func(v store.Version) (err error) {
@@ -58,9 +70,9 @@ func (a *Documents) EnrichDocument(ctx context.Context, in EnrichInput) (EnrichR
 
 // enrichPart describes some chunks of a version, and the document with the first ones.
 // more is true if the other chunks need a sentence too.
-func (a *Documents) enrichPart(ctx context.Context, v store.Version, in EnrichInput) (more bool, err error) {
+func (a *Enriching) enrichPart(ctx context.Context, v store.Version, in EnrichInput) (more bool, err error) {
 	if in.First == 0 {
-		if err := a.noteStage(ctx, in.VersionRef, knowledge.StageEnrich, 0, store.Facts{}); err != nil {
+		if err := noteStage(ctx, a.Versions, in.VersionRef, knowledge.StageEnrich, 0, store.Facts{}); err != nil {
 			return false, err
 		}
 	}
@@ -80,11 +92,11 @@ func (a *Documents) enrichPart(ctx context.Context, v store.Version, in EnrichIn
 		described.Summary = "" // the sentences alone needed it
 	}
 	facts := store.Facts{Metadata: described.Metadata(), Tags: described.Tags}
-	return false, a.noteStage(ctx, in.VersionRef, knowledge.StageEmbed, 0, facts)
+	return false, noteStage(ctx, a.Versions, in.VersionRef, knowledge.StageEmbed, 0, facts)
 }
 
 // describe returns what the model says of a document as a whole. It stores the answer.
-func (a *Documents) describe(ctx context.Context, v store.Version, count int) (enrich.Description, error) {
+func (a *Enriching) describe(ctx context.Context, v store.Version, count int) (enrich.Description, error) {
 	key := blob.StepKey(v.VersionRef, descriptionBlob)
 	var described enrich.Description
 	if err := a.Blobs.GetJSON(ctx, key, &described); err == nil || !errors.Is(err, blob.ErrNotFound) {
@@ -94,7 +106,7 @@ func (a *Documents) describe(ctx context.Context, v store.Version, count int) (e
 	want.Summary = want.Summary || want.Context // which the sentences need
 	var passages []string
 	for first := 0; first < count; first += partChunks {
-		chunks, err := a.chunks(ctx, v.VersionRef, first, min(first+partChunks, count), count)
+		chunks, err := a.cuts.chunks(ctx, v.VersionRef, first, min(first+partChunks, count), count)
 		if err != nil {
 			return described, err
 		}
@@ -106,8 +118,8 @@ func (a *Documents) describe(ctx context.Context, v store.Version, count int) (e
 }
 
 // placeChunks writes a sentence for each chunk of a step into the stored chunks.
-func (a *Documents) placeChunks(ctx context.Context, v store.Version, in EnrichInput, about string) error {
-	chunks, err := a.chunks(ctx, v.VersionRef, in.First, in.Last, in.Count)
+func (a *Enriching) placeChunks(ctx context.Context, v store.Version, in EnrichInput, about string) error {
+	chunks, err := a.cuts.chunks(ctx, v.VersionRef, in.First, in.Last, in.Count)
 	if err != nil {
 		return err
 	}
@@ -116,13 +128,13 @@ func (a *Documents) placeChunks(ctx context.Context, v store.Version, in EnrichI
 			return err
 		}
 	}
-	return a.replaceChunks(ctx, v.VersionRef, in.First, in.Count, chunks)
+	return a.cuts.replaceChunks(ctx, v.VersionRef, in.First, in.Count, chunks)
 }
 
 // place sets the sentences of some chunks.
-func (a *Documents) place(ctx context.Context, v store.Version, about string, chunks []knowledge.Chunk) error {
+func (a *Enriching) place(ctx context.Context, v store.Version, about string, chunks []knowledge.Chunk) error {
 	c := enrich.Place(v.Name, about, texts(chunks))
-	hash := sha256.Sum256([]byte(a.chatModel(v) + "\x00" + c.System + "\x00" + c.User))
+	hash := sha256.Sum256([]byte(a.chats.chatModel(v) + "\x00" + c.System + "\x00" + c.User))
 	key := blob.StepKey(v.VersionRef, "sentences/"+hex.EncodeToString(hash[:16])+".json")
 	var sentences []string
 	err := a.Blobs.GetJSON(ctx, key, &sentences)
@@ -141,7 +153,7 @@ func (a *Documents) place(ctx context.Context, v store.Version, about string, ch
 }
 
 // replaceChunks stores the chunks of a part again.
-func (a *Documents) replaceChunks(ctx context.Context, ref knowledge.VersionRef, first, count int, chunks []knowledge.Chunk) error {
+func (a *cuts) replaceChunks(ctx context.Context, ref knowledge.VersionRef, first, count int, chunks []knowledge.Chunk) error {
 	if count > partChunks {
 		if _, err := a.Blobs.PutJSON(ctx, partKey(ref, first/partChunks), chunks); err != nil {
 			return fmt.Errorf("store chunks from %d: %w", first, err)
@@ -161,21 +173,29 @@ func (a *Documents) replaceChunks(ctx context.Context, ref knowledge.VersionRef,
 }
 
 // answer asks the model and stores what read makes of its answer under key.
-func answer[T any](ctx context.Context, a *Documents, v store.Version, key string, c enrich.Call, read func(arguments string) (T, error)) (T, error) {
-	arguments, used, err := a.ask(ctx, v.Enrichment.Model, c)
+func answer[T any](ctx context.Context, a *Enriching, v store.Version, key string, c enrich.Call, read func(arguments string) (T, error)) (T, error) {
+	arguments, used, err := a.chats.ask(ctx, v.Enrichment.Model, c)
 	if err != nil {
 		return *new(T), err
 	}
 	result, err := read(arguments)
 	if err != nil {
-		return result, a.unreadable(err)
+		return result, a.chats.unreadable(err)
 	}
-	return result, a.storeAnswer(ctx, v, key, result, used)
+	return result, a.answers.storeAnswer(ctx, v, key, result, used)
+}
+
+// chats asks the chat models of documents.
+type chats struct {
+	Chat     PacedChat
+	Failover []PacedChat
+	Metrics  Metrics
+	Log      *slog.Logger
 }
 
 // ask makes a call when it is its turn at the endpoint, at the first model that answers.
 // chatModel is the model of the project, "" = the endpoint's.
-func (a *Documents) ask(ctx context.Context, chatModel string, c enrich.Call) (arguments string, used knowledge.Usage, err error) {
+func (a *chats) ask(ctx context.Context, chatModel string, c enrich.Call) (arguments string, used knowledge.Usage, err error) {
 	zero := 0.0
 	request := model.ChatRequest{
 		Messages: []model.Message{{Role: model.RoleSystem, Content: c.System}, {Role: model.RoleUser, Content: c.User}},
@@ -198,7 +218,7 @@ func (a *Documents) ask(ctx context.Context, chatModel string, c enrich.Call) (a
 
 // say makes a call of so many tokens when it is its turn at the endpoint, at the first
 // model that answers.
-func (a *Documents) say(ctx context.Context, chatModel string, request model.ChatRequest, size int, turn model.Turn) (step.Said, error) {
+func (a *chats) say(ctx context.Context, chatModel string, request model.ChatRequest, size int, turn model.Turn) (step.Said, error) {
 	models := model.Candidates(append([]PacedChat{a.Chat}, a.Failover...), chatModel, nil)
 	failed := func(f model.Failed) { step.LogFailed(ctx, a.Log, f) }
 	return model.First(ctx, models, failed, func(c model.Candidate[PacedChat]) (said step.Said, err error) {
@@ -227,7 +247,7 @@ func (a *Documents) say(ctx context.Context, chatModel string, request model.Cha
 
 // unreadable is the error of an answer that is not what the tool asks for. Another
 // answer may be.
-func (a *Documents) unreadable(cause error) error {
+func (a *chats) unreadable(cause error) error {
 	return &model.Error{Code: model.CodeBadResponse, Provider: a.Chat.Endpoint().Provider, Retryable: true, Cause: cause}
 }
 

@@ -86,7 +86,7 @@ func TestErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			f.Ingestion.Index = failingIndex{err: tc.err}
+			f.IngestWith(func(d *ingestion.Dependencies) { d.Index = failingIndex{err: tc.err} })
 			err := act(f, f.Ingestion.RemoveEntries, ingestion.RemoveInput{Workspace: "w", Document: "d"})
 			f.FailedWith(err, tc.want.code, tc.want.retryable)
 			if got := step.Describe(err, knowledge.Failure{}); !strings.Contains(got.Message, tc.want.says) {
@@ -116,10 +116,14 @@ func TestErrorCodes(t *testing.T) {
 		knowledge.CodeProviderFailed, knowledge.CodeNeedsComponent, knowledge.CodeUnavailable, knowledge.CodeInternal, knowledge.CodeEmpty,
 		knowledge.CodeUnsupportedFormat, knowledge.CodeEncrypted, knowledge.CodeCorrupt, knowledge.CodeParseLimit,
 	} {
-		f.Ingestion.Index = failingIndex{err: knowledge.Errorf(code, "words for the client")}
+		f.IngestWith(func(d *ingestion.Dependencies) {
+			d.Index = failingIndex{err: knowledge.Errorf(code, "words for the client")}
+		})
 		err := act(f, f.Ingestion.RemoveEntries, ingestion.RemoveInput{Workspace: "w", Document: "d"})
 		f.FailedWith(err, code, again[code])
-		f.Ingestion.Index = failingIndex{err: &knowledge.Error{Code: code, Message: "words for the client", Retryable: true}}
+		f.IngestWith(func(d *ingestion.Dependencies) {
+			d.Index = failingIndex{err: &knowledge.Error{Code: code, Message: "words for the client", Retryable: true}}
+		})
 		err = act(f, f.Ingestion.RemoveEntries, ingestion.RemoveInput{Workspace: "w", Document: "d"})
 		f.FailedWith(err, code, true)
 	}
@@ -135,7 +139,7 @@ func TestEndedContext(t *testing.T) {
 	for name, storeSays := range map[string]error{
 		"a wrong document": knowledge.Errorf(knowledge.CodeCorrupt, "it is broken"), "a model": &model.Error{Code: model.CodeTimeout}, "anything": errors.New("x"),
 	} {
-		f.Ingestion.Index = failingIndex{err: storeSays}
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Index = failingIndex{err: storeSays} })
 		ctx, cancel := context.WithTimeout(activitytest.Attempts(t, 1)[0], time.Nanosecond)
 		<-ctx.Done()
 		if got := step.Describe(f.Ingestion.RemoveEntries(ctx, in), late); got != late {
@@ -155,7 +159,7 @@ func TestEndedContext(t *testing.T) {
 func TestStoppingWorker(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Ingestion.Index = failingIndex{err: errors.New("x")}
+	f.IngestWith(func(d *ingestion.Dependencies) { d.Index = failingIndex{err: errors.New("x")} })
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(activitytest.Quiet())
 	env := suite.NewTestActivityEnvironment()
@@ -193,7 +197,7 @@ func (hanging) ExtractAll(ctx context.Context, _ []extract.Input, _ func(int, fo
 func TestSlowText(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Ingestion.SmallTexts = hanging{}
+	f.IngestWith(func(d *ingestion.Dependencies) { d.SmallTexts = hanging{} })
 	in := f.Upload("a.txt", "text")
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(activitytest.Quiet())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -40,26 +41,37 @@ type ExtractInput struct {
 	Now bool `json:"now,omitempty"`
 }
 
+// Extracting holds the activities that make chunks of an original.
+type Extracting struct {
+	steps
+
+	Blobs   step.Blobs
+	bounds  *bounds
+	reading *reading
+	cutting *cutting
+	speech  *speech
+}
+
 // ExtractDocument extracts the layout of the original in a child process, or has a model
 // transcribe it, detects its language, and cuts it into chunks. It runs on a queue with a
 // slot for each parser. It blocks until there is memory for a large original. If a model
 // must look at pictures first, it only extracts: ReadPictures and CutDocument follow.
-func (a *Documents) ExtractDocument(ctx context.Context, in ExtractInput) (ExtractResult, error) {
+func (a *Extracting) ExtractDocument(ctx context.Context, in ExtractInput) (ExtractResult, error) {
 	return a.extractDocument(ctx, in, a.asked)
 }
 
 // CutDocument detects the language of a document and cuts it into chunks, with what a
 // model saw in its pictures.
-func (a *Documents) CutDocument(ctx context.Context, in StepInput) (ExtractResult, error) {
+func (a *Extracting) CutDocument(ctx context.Context, in StepInput) (ExtractResult, error) {
 	asked := func(context.Context, store.Version) (Pictures, int, error) { return Pictures{}, 0, nil }
 	return a.extractDocument(ctx, ExtractInput{StepInput: in}, asked)
 }
 
-func (a *Documents) extractDocument(ctx context.Context, in ExtractInput, asked func(context.Context, store.Version) (Pictures, int, error)) (ExtractResult, error) {
+func (a *Extracting) extractDocument(ctx context.Context, in ExtractInput, asked func(context.Context, store.Version) (Pictures, int, error)) (ExtractResult, error) {
 	defer step.Heartbeat(ctx)()
 	var result ExtractResult
 	err := a.step(ctx, in.StepInput, knowledge.StageExtract, func(v store.Version) error {
-		if err := a.endPause(ctx, v, in.Now); err != nil {
+		if err := a.speech.endPause(ctx, v, in.Now); err != nil {
 			return err
 		}
 		release, err := a.reserve(ctx, v)
@@ -70,15 +82,15 @@ func (a *Documents) extractDocument(ctx context.Context, in ExtractInput, asked 
 		if result.Pictures, result.Pages, err = asked(ctx, v); err != nil || result.Pictures != (Pictures{}) {
 			return err
 		}
-		cut, err := a.cut(ctx, v, func(stage knowledge.Stage, facts store.Facts) error {
-			return a.noteStage(ctx, in.VersionRef, stage, 0, facts)
+		cut, err := a.cutting.cut(ctx, v, func(stage knowledge.Stage, facts store.Facts) error {
+			return noteStage(ctx, a.Versions, in.VersionRef, stage, 0, facts)
 		})
 		if err != nil {
 			return err
 		}
 		result = newExtractResult(v, cut)
 		facts := store.Facts{PageCount: cut.Pages, ChunkCount: cut.Count, Language: cut.Language, Metadata: cut.Metadata, Warnings: cut.Warnings}
-		return a.noteStage(ctx, in.VersionRef, knowledge.StageEmbed, 0, facts)
+		return noteStage(ctx, a.Versions, in.VersionRef, knowledge.StageEmbed, 0, facts)
 	})
 	return result, err
 }
@@ -88,7 +100,7 @@ func newExtractResult(v store.Version, c cut) ExtractResult {
 }
 
 // reserve blocks until there is memory to cut the original, or ctx ends.
-func (a *Documents) reserve(ctx context.Context, v store.Version) (release func(), err error) {
+func (a *Extracting) reserve(ctx context.Context, v store.Version) (release func(), err error) {
 	bytes := v.Bytes
 	if extract.IsSpeech(v.MediaType) {
 		bytes = 0 // its transcript is small
@@ -99,18 +111,30 @@ func (a *Documents) reserve(ctx context.Context, v store.Version) (release func(
 	if bytes <= smallBytes {
 		return func() {}, nil
 	}
-	return a.limits().reserve(ctx, bytes)
+	return a.bounds.reserve(ctx, bytes)
 }
 
 // isLarge reports whether the steps of a version may take long: it is not a small
 // text.
 func isLarge(v store.Version) bool { return !extract.IsText(v.MediaType) || v.Bytes > smallBytes }
 
+// reading reads originals.
+type reading struct {
+	Blobs       step.Blobs
+	Versions    Versions
+	Extractor   Extractor
+	SmallTexts  TextExtractor
+	Log         *slog.Logger
+	files       *files
+	attachments *attachments
+	speech      *speech
+}
+
 // layout returns the stored layout of a version, or extracts and stores it. It does
 // not store the layout of a small text, which takes less time to extract again.
-func (a *Documents) layout(ctx context.Context, v store.Version) (knowledge.Layout, error) {
+func (a *reading) layout(ctx context.Context, v store.Version) (knowledge.Layout, error) {
 	if !isLarge(v) {
-		result, err := a.extract(ctx, a.SmallTexts, v, "", nil)
+		result, err := a.files.extract(ctx, a.SmallTexts, v, "", nil)
 		return result.Layout, err
 	}
 	key := parsed.LayoutKey(v.VersionRef)
@@ -120,7 +144,7 @@ func (a *Documents) layout(ctx context.Context, v store.Version) (knowledge.Layo
 	}
 	read := a.readFile
 	if extract.IsSpeech(v.MediaType) {
-		read = a.readSpeech
+		read = a.speech.readSpeech
 	}
 	layout, err := read(ctx, v)
 	if err != nil {
@@ -135,27 +159,34 @@ func (a *Documents) layout(ctx context.Context, v store.Version) (knowledge.Layo
 
 // readFile parses the original, stores its pictures, and makes documents of its
 // attachments.
-func (a *Documents) readFile(ctx context.Context, v store.Version) (knowledge.Layout, error) {
-	folder, remove, err := a.resultFolder()
+func (a *reading) readFile(ctx context.Context, v store.Version) (knowledge.Layout, error) {
+	folder, remove, err := a.files.resultFolder()
 	if err != nil {
 		return knowledge.Layout{}, err
 	}
 	defer remove()
 	pages, stop := a.followPages(ctx, v)
-	result, err := a.extract(ctx, a.Extractor, v, folder, pages)
+	result, err := a.files.extract(ctx, a.Extractor, v, folder, pages)
 	stop()
 	if err == nil {
-		err = a.storeAssets(ctx, v.VersionRef, folder, result.Assets)
+		err = a.files.storeAssets(ctx, v.VersionRef, folder, result.Assets)
 	}
 	if err == nil {
-		err = a.addChildren(ctx, v, folder, result.Children)
+		err = a.attachments.addChildren(ctx, v, folder, result.Children)
 	}
 	return result.Layout, err
 }
 
+// files passes files to the parsers, and stores those that parsers write.
+type files struct {
+	Blobs   step.Blobs
+	Secrets Secrets
+	TempDir string
+}
+
 // resultFolder returns a new folder for the files of a result. The caller calls remove.
-func (a *Documents) resultFolder() (folder string, remove func(), err error) {
-	folder, err = os.MkdirTemp(a.Config.TempDir, "cairn-result-*")
+func (a *files) resultFolder() (folder string, remove func(), err error) {
+	folder, err = os.MkdirTemp(a.TempDir, "cairn-result-*")
 	if err != nil {
 		return "", nil, fmt.Errorf("make a folder for the result: %w", err)
 	}
@@ -164,7 +195,7 @@ func (a *Documents) resultFolder() (folder string, remove func(), err error) {
 
 // extract parses the original. The parser writes the files of the result to folder, and
 // tells pages, which may be nil, how far it is.
-func (a *Documents) extract(ctx context.Context, extractor Extractor, v store.Version, folder string, pages func(read, all int)) (format.Result, error) {
+func (a *files) extract(ctx context.Context, extractor Extractor, v store.Version, folder string, pages func(read, all int)) (format.Result, error) {
 	options, err := a.options(v)
 	if err != nil {
 		return format.Result{}, err
@@ -183,7 +214,7 @@ func asksForPictures(v store.Version) bool {
 }
 
 // options returns the options with which the original is read.
-func (a *Documents) options(v store.Version) (format.Options, error) {
+func (a *files) options(v store.Version) (format.Options, error) {
 	options := format.Options{Languages: v.Override.Languages, Describe: asksForPictures(v)}
 	if v.SealedPassword == "" {
 		return options, nil
@@ -198,7 +229,7 @@ func (a *Documents) options(v store.Version) (format.Options, error) {
 }
 
 // storeAssets stores the pictures of a result.
-func (a *Documents) storeAssets(ctx context.Context, ref knowledge.VersionRef, folder string, assets []format.File) error {
+func (a *files) storeAssets(ctx context.Context, ref knowledge.VersionRef, folder string, assets []format.File) error {
 	for _, asset := range assets {
 		if _, err := a.storeFile(ctx, blob.AssetKey(ref, asset.Name), filepath.Join(folder, filepath.Base(asset.File))); err != nil {
 			return fmt.Errorf("store picture %s: %w", asset.Name, err)
@@ -208,7 +239,7 @@ func (a *Documents) storeAssets(ctx context.Context, ref knowledge.VersionRef, f
 }
 
 // storeFile stores a file of a result and returns its size.
-func (a *Documents) storeFile(ctx context.Context, key, path string) (bytes int64, err error) {
+func (a *files) storeFile(ctx context.Context, key, path string) (bytes int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
@@ -220,13 +251,13 @@ func (a *Documents) storeFile(ctx context.Context, key, path string) (bytes int6
 
 // localCopy copies a blob to a temporary file, for the child process. The caller
 // calls remove.
-func (a *Documents) localCopy(ctx context.Context, key string) (path string, remove func(), err error) {
+func (a *files) localCopy(ctx context.Context, key string) (path string, remove func(), err error) {
 	r, _, err := a.Blobs.Open(ctx, key)
 	if err != nil {
 		return "", nil, fmt.Errorf("open original: %w", err)
 	}
 	defer r.Close()
-	f, err := os.CreateTemp(a.Config.TempDir, "cairn-original-*")
+	f, err := os.CreateTemp(a.TempDir, "cairn-original-*")
 	if err != nil {
 		return "", nil, fmt.Errorf("make a local copy: %w", err)
 	}

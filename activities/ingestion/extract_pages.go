@@ -16,7 +16,7 @@ const pagesEvery = 2 * time.Second
 // followPages stores from time to time how many pages of a version were read, until stop is
 // called. pages does not block. It is nil if a model looks at the pages afterwards: the
 // model makes the stage's progress then.
-func (a *Documents) followPages(ctx context.Context, v store.Version) (pages func(read, all int), stop func()) {
+func (a *reading) followPages(ctx context.Context, v store.Version) (pages func(read, all int), stop func()) {
 	if asksForPictures(v) {
 		return nil, func() {}
 	}
@@ -35,7 +35,7 @@ func (a *Documents) followPages(ctx context.Context, v store.Version) (pages fun
 			}
 			if c := newest.Swap(nil); c != nil && c.all > 0 {
 				part := float64(c.read) / float64(c.all)
-				if err := a.noteStage(ctx, v.VersionRef, knowledge.StageExtract, part, store.Facts{PageCount: c.all}); err != nil {
+				if err := noteStage(ctx, a.Versions, v.VersionRef, knowledge.StageExtract, part, store.Facts{PageCount: c.all}); err != nil {
 					a.Log.WarnContext(ctx, "the pages that were read are not stored", "document", v.Document, "error", err)
 				}
 			}

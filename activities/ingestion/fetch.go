@@ -15,18 +15,29 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/scrape"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
 const fetchTimeout = 2 * time.Minute
 
+// Fetching holds the activity that downloads originals.
+type Fetching struct {
+	steps
+
+	Config  Config
+	Blobs   step.Blobs
+	Dialer  *safedial.Dialer
+	Browser scrape.Browser // nil = none is configured
+}
+
 // FetchDocument downloads the original from the address that the upload named and
 // stores it in the blob store, unless it is there. It dials through safedial.
-func (a *Documents) FetchDocument(ctx context.Context, in StepInput) error {
+func (a *Fetching) FetchDocument(ctx context.Context, in StepInput) error {
 	defer step.Heartbeat(ctx)()
 	return a.step(ctx, in, knowledge.StageFetch, func(v store.Version) error {
-		if err := a.noteStage(ctx, in.VersionRef, knowledge.StageFetch, 0, store.Facts{}); err != nil {
+		if err := noteStage(ctx, a.Versions, in.VersionRef, knowledge.StageFetch, 0, store.Facts{}); err != nil {
 			return err
 		}
 		if stored, err := a.Blobs.Exists(ctx, v.SourceKey); err != nil || stored {
@@ -36,7 +47,7 @@ func (a *Documents) FetchDocument(ctx context.Context, in StepInput) error {
 	})
 }
 
-func (a *Documents) fetch(ctx context.Context, v store.Version) error {
+func (a *Fetching) fetch(ctx context.Context, v store.Version) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.SourceURL, nil)
 	if err != nil {
 		return knowledge.Errorf(knowledge.CodeInvalid, "content.url is not a valid URL").WithCause(err)
@@ -61,7 +72,7 @@ func (a *Documents) fetch(ctx context.Context, v store.Version) error {
 	}
 	declared := extract.Declared(response.Header.Get("Content-Type"))
 	if v.MediaType == "" && declared != "" { // before the bytes, whose presence completes the step
-		if err := a.noteStage(ctx, v.VersionRef, knowledge.StageFetch, 0, store.Facts{MediaType: declared}); err != nil {
+		if err := noteStage(ctx, a.Versions, v.VersionRef, knowledge.StageFetch, 0, store.Facts{MediaType: declared}); err != nil {
 			return err
 		}
 	}
@@ -79,7 +90,7 @@ func (a *Documents) fetch(ctx context.Context, v store.Version) error {
 	case err != nil:
 		return fmt.Errorf("store the original: %w", err)
 	}
-	return a.noteStage(ctx, v.VersionRef, knowledge.StageCheck, 0, store.Facts{Bytes: ref.Bytes})
+	return noteStage(ctx, a.Versions, v.VersionRef, knowledge.StageCheck, 0, store.Facts{Bytes: ref.Bytes})
 }
 
 const (
@@ -91,7 +102,7 @@ const (
 
 // withScripts returns the body of an answer, or the document that the scripts of a page
 // make of it, if the page has little text without them and there is a browser.
-func (a *Documents) withScripts(ctx context.Context, response *http.Response, body io.Reader) (io.Reader, error) {
+func (a *Fetching) withScripts(ctx context.Context, response *http.Response, body io.Reader) (io.Reader, error) {
 	kind, _, _ := strings.Cut(extract.Declared(response.Header.Get("Content-Type")), ";")
 	if a.Browser == nil || kind != extract.TypeHTML {
 		return body, nil

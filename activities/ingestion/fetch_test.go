@@ -105,7 +105,7 @@ func TestFetchDocument(t *testing.T) {
 			{"broken <script></script>", "text/html", "broken <script></script>"},
 		} {
 			f := newFixture(t)
-			f.Ingestion.Browser = scripts{broken: strings.HasPrefix(tc.page, "broken")}
+			f.IngestWith(func(d *ingestion.Dependencies) { d.Browser = scripts{broken: strings.HasPrefix(tc.page, "broken")} })
 			address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", tc.kind)
 				io.WriteString(w, tc.page)
@@ -143,7 +143,7 @@ func TestFetchFromThisMachine(t *testing.T) {
 	t.Run("an address of this machine is refused before it is dialed", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		f.Ingestion.Dialer = safedial.New(safedial.Config{}) // as it is by default
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Dialer = safedial.New(safedial.Config{}) }) // as it is by default
 		address, requests := site(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "a secret") })
 		_, port, _ := strings.Cut(strings.TrimPrefix(address, "http://"), ":")
 		for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433", "169.254.169.254", "10.0.0.1"} {
@@ -224,7 +224,7 @@ func TestFailuresOfFetching(t *testing.T) {
 	t.Run("a blob store that fails is not the address's fault", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		f.Ingestion.Blobs = brokenBlobs{f.Blobs}
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Blobs = brokenBlobs{f.Blobs} })
 		address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the original") })
 		in, _ := f.linked(address)
 		f.FailedWith(act(f, f.Ingestion.FetchDocument, in), knowledge.CodeInternal, true)

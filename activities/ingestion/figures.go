@@ -57,7 +57,7 @@ func figureNames(layout knowledge.Layout) []string {
 }
 
 // figurePictures returns the figures of a version.
-func (a *Documents) figurePictures(v store.Version, layout knowledge.Layout) []picture {
+func (a *ReadingPictures) figurePictures(v store.Version, layout knowledge.Layout) []picture {
 	var pictures []picture
 	for _, name := range figureNames(layout) {
 		pictures = append(pictures, picture{
@@ -70,13 +70,13 @@ func (a *Documents) figurePictures(v store.Version, layout knowledge.Layout) []p
 
 // shown returns a figure as models are shown it. It is stored, so that those who answer
 // questions need no parser.
-func (a *Documents) shown(ctx context.Context, ref knowledge.VersionRef, name string) ([]byte, error) {
+func (a *ReadingPictures) shown(ctx context.Context, ref knowledge.VersionRef, name string) ([]byte, error) {
 	key := step.ShownKey(ref, name)
 	data, err := a.Blobs.Get(ctx, key)
 	if err == nil || !errors.Is(err, blob.ErrNotFound) {
 		return data, err
 	}
-	path, remove, err := a.localCopy(ctx, blob.AssetKey(ref, name))
+	path, remove, err := a.files.localCopy(ctx, blob.AssetKey(ref, name))
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil, knowledge.Errorf(knowledge.CodeNotFound, "picture %s is not stored", name)
 	}
@@ -101,8 +101,8 @@ func (a *Documents) shown(ctx context.Context, ref knowledge.VersionRef, name st
 }
 
 // draw draws a page of a file in a folder of its own.
-func (a *Documents) draw(ctx context.Context, in extract.Input, d extract.Drawing) ([]byte, error) {
-	folder, err := os.MkdirTemp(a.Config.TempDir, "cairn-page-*")
+func (a *ReadingPictures) draw(ctx context.Context, in extract.Input, d extract.Drawing) ([]byte, error) {
+	folder, err := os.MkdirTemp(a.TempDir, "cairn-page-*")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for a page: %w", err)
 	}
@@ -121,7 +121,7 @@ func (a *Documents) draw(ctx context.Context, in extract.Input, d extract.Drawin
 }
 
 // describeFigures makes the stored descriptions the texts of the figures of a layout.
-func (a *Documents) describeFigures(ctx context.Context, v store.Version, layout knowledge.Layout) (knowledge.Layout, error) {
+func (a *cutting) describeFigures(ctx context.Context, v store.Version, layout knowledge.Layout) (knowledge.Layout, error) {
 	texts := map[string]string{}
 	names := figureNames(layout)
 	for _, name := range names {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"reflect"
 
 	"github.com/cairn-rag/cairn/activities/step"
@@ -34,24 +35,36 @@ type GenerationPlan struct {
 	Drop   []string `json:"drop,omitempty"`   // that nothing reads then
 }
 
+// Filling holds the activities of ReindexProject that fill generations of vectors.
+type Filling struct {
+	Versions    Versions
+	Reindexes   Reindexes
+	Index       Index
+	Attributes  *Attributes
+	Log         *slog.Logger
+	vectors     *vectors
+	generations *generations
+	batches     *batches
+}
+
 // BeginGeneration returns what a reindex has to do so that a project's vectors are of the generation of
 // its configuration. New versions are written in the new generation from then on. It asks
 // the new model for one vector first, so that nothing begins with a model that cannot be
 // asked.
-func (a *Documents) BeginGeneration(ctx context.Context, in BeginGenerationInput) (GenerationPlan, error) {
+func (a *Filling) BeginGeneration(ctx context.Context, in BeginGenerationInput) (GenerationPlan, error) {
 	defer step.Heartbeat(ctx)()
 	plan, err := a.beginGeneration(ctx, in)
 	return plan, a.failReindex(ctx, in.RunRef, err)
 }
 
-func (a *Documents) failReindex(ctx context.Context, run knowledge.RunRef, err error) error {
+func (a *Filling) failReindex(ctx context.Context, run knowledge.RunRef, err error) error {
 	if err == nil {
 		return nil
 	}
 	return step.Failure(ctx, a.Log.With("workspace", run.Workspace, "project", run.Project, "run", run.Run), err)
 }
 
-func (a *Documents) beginGeneration(ctx context.Context, in BeginGenerationInput) (plan GenerationPlan, err error) {
+func (a *Filling) beginGeneration(ctx context.Context, in BeginGenerationInput) (plan GenerationPlan, err error) {
 	project, err := a.Reindexes.ProjectForSystem(ctx, in.Workspace, in.Project)
 	if err != nil {
 		return plan, err
@@ -67,11 +80,11 @@ func (a *Documents) beginGeneration(ctx context.Context, in BeginGenerationInput
 	if of.Serving == wanted {
 		return plan, nil
 	}
-	g, err := a.generation(wanted)
+	g, err := a.generations.named(wanted)
 	if err != nil {
 		return plan, err
 	}
-	if _, _, err := a.request(ctx, g, []string{project.Name}, model.Turn{Patience: importPatience}); err != nil {
+	if _, _, err := a.batches.request(ctx, g, []string{project.Name}, model.Turn{Patience: importPatience}); err != nil {
 		return plan, fmt.Errorf("ask the new embedding model: %w", err)
 	}
 	if _, err := a.Reindexes.BeginFilling(ctx, in.Workspace, in.Project, wanted); err != nil {
@@ -97,13 +110,13 @@ type FillResult struct {
 
 // FillGenerations writes index entries of some published documents, from their chunks in
 // SQL and their stored vectors. It embeds chunks that have no vector of a generation.
-func (a *Documents) FillGenerations(ctx context.Context, in FillInput) (FillResult, error) {
+func (a *Filling) FillGenerations(ctx context.Context, in FillInput) (FillResult, error) {
 	defer step.Heartbeat(ctx)()
 	result, err := a.fillGenerations(ctx, in)
 	return result, a.failReindex(ctx, in.RunRef, err)
 }
 
-func (a *Documents) fillGenerations(ctx context.Context, in FillInput) (result FillResult, err error) {
+func (a *Filling) fillGenerations(ctx context.Context, in FillInput) (result FillResult, err error) {
 	list, err := a.Reindexes.PublishedVersions(ctx, in.Workspace, in.Project, in.After, fillDocuments)
 	if err != nil {
 		return result, err
@@ -118,7 +131,7 @@ func (a *Documents) fillGenerations(ctx context.Context, in FillInput) (result F
 	}
 	list = list[:taken]
 	for _, name := range in.Generations {
-		g, err := a.generation(name)
+		g, err := a.generations.named(name)
 		if err != nil {
 			return result, err
 		}
@@ -139,13 +152,13 @@ func (a *Documents) fillGenerations(ctx context.Context, in FillInput) (result F
 
 // embedTogether embeds documents without vectors of a generation by as few requests as
 // possible, if together they have up to fillChunks chunks. The usage is added to a run's.
-func (a *Documents) embedTogether(ctx context.Context, g generation, run string, list []store.PublishedVersion) error {
+func (a *Filling) embedTogether(ctx context.Context, g generation, run string, list []store.PublishedVersion) error {
 	var all []*piece
 	for _, p := range list {
 		if p.Chunks > fillChunks {
 			continue
 		}
-		_, m, err := a.manifestOf(ctx, p.VersionRef, g, 0)
+		_, m, err := a.vectors.manifestOf(ctx, p.VersionRef, g, 0)
 		if err != nil {
 			return err
 		}
@@ -156,19 +169,19 @@ func (a *Documents) embedTogether(ctx context.Context, g generation, run string,
 		if err != nil {
 			return err
 		}
-		_, pieces, err := a.plan(ctx, g, store.Version{VersionRef: p.VersionRef, RunID: run}, 0, chunks)
+		_, pieces, err := a.batches.plan(ctx, g, store.Version{VersionRef: p.VersionRef, RunID: run}, 0, chunks)
 		if err != nil {
 			return err
 		}
 		all = append(all, pieces...)
 	}
-	return a.embedPieces(ctx, g, all, model.Turn{Patience: importPatience})
+	return a.batches.embedPieces(ctx, g, all, model.Turn{Patience: importPatience})
 }
 
 // fill writes the index entries of a document in a generation. If its attributes change
 // meanwhile, the index gets the newest; if readers do not see the version any more, its
 // entries are removed. It returns what the run has used for the vectors.
-func (a *Documents) fill(ctx context.Context, g generation, run string, p store.PublishedVersion) (used knowledge.Usage, err error) {
+func (a *Filling) fill(ctx context.Context, g generation, run string, p store.PublishedVersion) (used knowledge.Usage, err error) {
 	v, err := a.Versions.Version(ctx, p.VersionRef)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return used, nil
@@ -185,7 +198,7 @@ func (a *Documents) fill(ctx context.Context, g generation, run string, p store.
 
 // followAttributes brings the attributes of a version that change into its index entries.
 // If readers do not see the version any more, it removes the entries.
-func (a *Documents) followAttributes(ctx context.Context, v store.Version) error {
+func (a *Filling) followAttributes(ctx context.Context, v store.Version) error {
 	for {
 		now, err := a.Versions.Version(ctx, v.VersionRef)
 		gone := knowledge.IsCode(err, knowledge.CodeNotFound)
@@ -208,19 +221,19 @@ func attributesOf(v store.Version) index.Attributes {
 	return index.Attributes{Tags: v.Tags, ACL: v.ACL, Classification: v.Classification, Metadata: v.Metadata}
 }
 
-func (a *Documents) fillVersion(ctx context.Context, g generation, v store.Version, count int) (knowledge.Usage, error) {
+func (a *Filling) fillVersion(ctx context.Context, g generation, v store.Version, count int) (knowledge.Usage, error) {
 	read := func(first, last int) ([]knowledge.Chunk, error) {
 		return a.Reindexes.ChunksForSystem(ctx, v.VersionRef, first, last)
 	}
-	windows, used, err := a.versionWindows(ctx, g, v, count, read)
+	windows, used, err := a.batches.versionWindows(ctx, g, v, count, read)
 	if err != nil {
 		return used, err
 	}
-	reader := &vectorReader{a: a, ref: v.VersionRef, generation: g.name, windows: windows}
+	reader := &vectorReader{a: a.vectors, ref: v.VersionRef, generation: g.name, windows: windows}
 	for first := 0; first < count; first += fillChunks {
 		chunks, err := read(first, min(first+fillChunks, count))
 		if err == nil {
-			err = a.index(ctx, v, chunks, []*vectorReader{reader})
+			err = writeIndex(ctx, a.Index, v, chunks, []*vectorReader{reader})
 		}
 		if err != nil {
 			return used, err
@@ -237,7 +250,7 @@ type SwitchInput struct {
 
 // SwitchGeneration switches the searches of a project to a generation that was filled. It
 // is a local activity.
-func (a *Documents) SwitchGeneration(ctx context.Context, in SwitchInput) error {
+func (a *Filling) SwitchGeneration(ctx context.Context, in SwitchInput) error {
 	switched, err := a.Reindexes.SwitchGeneration(ctx, in.Workspace, in.Project, in.Generation)
 	if err == nil && switched {
 		a.Log.InfoContext(ctx, "a project reads another generation of vectors", "workspace", in.Workspace, "project", in.Project, "generation", in.Generation)
@@ -254,19 +267,19 @@ type DropInput struct {
 // DropGeneration removes a generation that no search of the project reads: first its
 // entries in the index, then, some documents at a time, its vectors. It returns the After
 // of the next call, "" after the last one.
-func (a *Documents) DropGeneration(ctx context.Context, in DropInput) (after string, err error) {
+func (a *Filling) DropGeneration(ctx context.Context, in DropInput) (after string, err error) {
 	defer step.Heartbeat(ctx)()
 	after, err = a.dropGeneration(ctx, in)
 	return after, a.failReindex(ctx, in.RunRef, err)
 }
 
-func (a *Documents) dropGeneration(ctx context.Context, in DropInput) (string, error) {
+func (a *Filling) dropGeneration(ctx context.Context, in DropInput) (string, error) {
 	if in.After == "" {
 		if done, err := a.dropFromIndex(ctx, in.SwitchInput); done || err != nil {
 			return "", err
 		}
 	}
-	_, keep, err := a.generationsOf(ctx, in.Workspace, in.Project)
+	_, keep, err := a.generations.of(ctx, in.Workspace, in.Project)
 	if err != nil {
 		return "", err
 	}
@@ -275,7 +288,7 @@ func (a *Documents) dropGeneration(ctx context.Context, in DropInput) (string, e
 		return "", err
 	}
 	for _, p := range list {
-		if err := a.dropGenerations(ctx, p.VersionRef, keep); err != nil {
+		if err := a.vectors.dropGenerations(ctx, p.VersionRef, keep); err != nil {
 			return "", err
 		}
 	}
@@ -287,7 +300,7 @@ func (a *Documents) dropGeneration(ctx context.Context, in DropInput) (string, e
 
 // dropFromIndex removes the entries of a generation. done is true if there is nothing to
 // drop, also because searches read the generation again.
-func (a *Documents) dropFromIndex(ctx context.Context, in SwitchInput) (done bool, err error) {
+func (a *Filling) dropFromIndex(ctx context.Context, in SwitchInput) (done bool, err error) {
 	of, err := a.Versions.ProjectGenerations(ctx, in.Workspace, in.Project)
 	if err != nil {
 		return false, err

@@ -24,9 +24,23 @@ type FinishInput struct {
 	Items    []stream.Item            `json:"items"`
 }
 
+// Ending holds the activities that end the ingestion of a version.
+type Ending struct {
+	steps
+
+	Blobs    step.Blobs
+	Runs     step.RunEnds
+	Hub      Hub
+	Index    Index
+	Embedder Embedder
+	ender    step.RunEnder
+	vectors  *vectors
+	answers  *answers
+}
+
 // FinishVersion stores the outcome of a version and the log of its run, and ends the
 // run. It is a local activity, so its input never enters history.
-func (a *Documents) FinishVersion(ctx context.Context, in FinishInput) error {
+func (a *Ending) FinishVersion(ctx context.Context, in FinishInput) error {
 	if in.Error != nil {
 		err := a.Versions.FailVersion(ctx, in.VersionRef, in.Run, *in.Error)
 		if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
@@ -37,9 +51,9 @@ func (a *Documents) FinishVersion(ctx context.Context, in FinishInput) error {
 	end := record.Ending{Kind: knowledge.KindIngest, Error: in.Error, Usage: a.usageOfFailed(ctx, in)}
 	items, err := step.WholeLog(ctx, a.Blobs, run, in.Segments, in.Items)
 	if err == nil {
-		err = a.ender().End(ctx, run, items, end)
+		err = a.ender.End(ctx, run, items, end)
 	}
-	if errors.Is(err, blob.ErrNoSpace) && a.removing(ctx, in.VersionRef) {
+	if errors.Is(err, blob.ErrNoSpace) && removing(ctx, a.Versions, in.VersionRef) {
 		// The removal waits for this end and frees the space, so the log is left out.
 		err = a.Runs.EndAnswer(ctx, run.Workspace, run.Run, end.RunEnd("", time.Now().UTC()))
 	}
@@ -52,7 +66,7 @@ func (a *Documents) FinishVersion(ctx context.Context, in FinishInput) error {
 
 // ended counts and logs the end of a version's run. If items is not nil, it passes
 // them to the readers in this process.
-func (a *Documents) ended(ctx context.Context, in StepInput, status knowledge.RunStatus, failed *knowledge.DocumentError, items []stream.Item) {
+func (a *Ending) ended(ctx context.Context, in StepInput, status knowledge.RunStatus, failed *knowledge.DocumentError, items []stream.Item) {
 	if items != nil {
 		a.Hub.Finish(in.Run, items)
 	}
@@ -67,8 +81,8 @@ func (a *Documents) ended(ctx context.Context, in StepInput, status knowledge.Ru
 }
 
 // removing reports whether a version is being removed or was removed.
-func (a *Documents) removing(ctx context.Context, ref knowledge.VersionRef) bool {
-	v, err := a.Versions.Version(ctx, ref)
+func removing(ctx context.Context, versions Versions, ref knowledge.VersionRef) bool {
+	v, err := versions.Version(ctx, ref)
 	return err == nil && v.Removing || knowledge.IsCode(err, knowledge.CodeNotFound)
 }
 
@@ -82,7 +96,7 @@ type VersionSegmentInput struct {
 
 // StoreVersionSegment stores a segment of a log. It is a local activity, so its
 // input never enters history.
-func (a *Documents) StoreVersionSegment(ctx context.Context, in VersionSegmentInput) error {
+func (a *Ending) StoreVersionSegment(ctx context.Context, in VersionSegmentInput) error {
 	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
 	if _, err := a.Blobs.PutJSON(ctx, run.SegmentKey(in.Number), stream.StoredLog{Items: in.Items}); err != nil {
 		return a.fail(ctx, in.StepInput, fmt.Errorf("store log segment %d: %w", in.Number, err))
@@ -100,7 +114,7 @@ type DiscardInput struct {
 // published, its blobs except the original, and the vectors that no other version
 // names. If a retry can help, the blobs stay: it resumes from them and pays for no
 // embedding twice.
-func (a *Documents) DiscardVersion(ctx context.Context, in DiscardInput) error {
+func (a *Ending) DiscardVersion(ctx context.Context, in DiscardInput) error {
 	defer step.Heartbeat(ctx)()
 	if err := a.discard(ctx, in); err != nil {
 		return a.fail(ctx, in.StepInput, fmt.Errorf("delete what version %d left: %w", in.Version, err))
@@ -108,7 +122,7 @@ func (a *Documents) DiscardVersion(ctx context.Context, in DiscardInput) error {
 	return nil
 }
 
-func (a *Documents) discard(ctx context.Context, in DiscardInput) error {
+func (a *Ending) discard(ctx context.Context, in DiscardInput) error {
 	v, err := a.Versions.Version(ctx, in.VersionRef)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return nil // the removal deletes everything
@@ -128,9 +142,5 @@ func (a *Documents) discard(ctx context.Context, in DiscardInput) error {
 	if _, err := a.Blobs.DeletePrefix(ctx, blob.VersionPrefix(in.VersionRef), nil); err != nil {
 		return fmt.Errorf("remove blobs: %w", err)
 	}
-	return a.dropUnnamed(ctx, in.VersionRef)
-}
-
-func (a *Documents) ender() step.RunEnder {
-	return step.RunEnder{Blobs: a.Blobs, Runs: a.Runs, Hub: a.Hub}
+	return a.vectors.dropUnnamed(ctx, in.VersionRef)
 }

@@ -20,8 +20,15 @@ type generation struct {
 	name string
 }
 
+// generations finds the models of the generations of a project's vectors.
+type generations struct {
+	Versions   Versions
+	Embedder   Embedder
+	EmbedderOf func(generation string) (Embedder, error) // nil = Embedder makes all
+}
+
 // generation returns a generation by its name.
-func (a *Documents) generation(name string) (generation, error) {
+func (a *generations) named(name string) (generation, error) {
 	if a.EmbedderOf == nil {
 		return generation{a.Embedder, name}, nil
 	}
@@ -30,14 +37,14 @@ func (a *Documents) generation(name string) (generation, error) {
 }
 
 // generationsOf returns the generations that the versions of a project are written in.
-func (a *Documents) generationsOf(ctx context.Context, workspace, project string) (knowledge.Generations, []generation, error) {
+func (a *generations) of(ctx context.Context, workspace, project string) (knowledge.Generations, []generation, error) {
 	of, err := a.Versions.ProjectGenerations(ctx, workspace, project)
 	if err != nil {
 		return of, nil, err
 	}
 	var list []generation
 	for _, name := range of.Names() {
-		g, err := a.generation(name)
+		g, err := a.named(name)
 		if err != nil {
 			return of, nil, err
 		}
@@ -47,12 +54,12 @@ func (a *Documents) generationsOf(ctx context.Context, workspace, project string
 }
 
 // serving returns the generation that the searches of a project read.
-func (a *Documents) serving(ctx context.Context, ref knowledge.VersionRef) (generation, error) {
+func (a *generations) serving(ctx context.Context, ref knowledge.VersionRef) (generation, error) {
 	of, err := a.Versions.ProjectGenerations(ctx, ref.Workspace, ref.Project)
 	if err != nil {
 		return generation{}, err
 	}
-	return a.generation(of.Serving)
+	return a.named(of.Serving)
 }
 
 // made reports whether a manifest lists a model's vectors.
@@ -64,7 +71,7 @@ func (m *manifest) made(by Embedder) bool {
 // manifestOf returns the manifest of a generation whose first chunk is first, an empty one
 // if there is none, and its key. While a version has vectors of two generations, the manifest of
 // the later one has a key of its own.
-func (a *Documents) manifestOf(ctx context.Context, ref knowledge.VersionRef, g generation, first int) (key string, m manifest, err error) {
+func (a *vectors) manifestOf(ctx context.Context, ref knowledge.VersionRef, g generation, first int) (key string, m manifest, err error) {
 	key = manifestKey(ref, first)
 	m, err = a.manifest(ctx, key)
 	if err != nil || len(m.all()) == 0 || m.made(g) {
@@ -88,7 +95,7 @@ func besideKey(key, model string, dimensions int) string {
 
 // dropGenerations deletes what a document has of other generations than keep: manifests,
 // and vectors that no manifest names then.
-func (a *Documents) dropGenerations(ctx context.Context, ref knowledge.VersionRef, keep []generation) error {
+func (a *vectors) dropGenerations(ctx context.Context, ref knowledge.VersionRef, keep []generation) error {
 	prefix := blob.DocumentPrefix(ref.Workspace, ref.Project, ref.Document)
 	var keys []string
 	for object, err := range a.Blobs.List(ctx, prefix) {
@@ -110,7 +117,7 @@ func (a *Documents) dropGenerations(ctx context.Context, ref knowledge.VersionRe
 
 // dropManifest deletes a manifest that no generation has any more. If one of keep has a
 // manifest beside it, that one takes its place.
-func (a *Documents) dropManifest(ctx context.Context, key string, keep []generation) error {
+func (a *vectors) dropManifest(ctx context.Context, key string, keep []generation) error {
 	m, err := a.manifest(ctx, key)
 	if err != nil || len(m.all()) == 0 || slices.ContainsFunc(keep, func(g generation) bool { return m.made(g) }) {
 		return err
@@ -134,8 +141,8 @@ func (a *Documents) dropManifest(ctx context.Context, key string, keep []generat
 
 // forgetGenerations removes what a document has of generations that its project no longer
 // has. before are those that it was written in.
-func (a *Documents) forgetGenerations(ctx context.Context, ref knowledge.VersionRef, before knowledge.Generations) error {
-	of, keep, err := a.generationsOf(ctx, ref.Workspace, ref.Project)
+func (a *Publishing) forgetGenerations(ctx context.Context, ref knowledge.VersionRef, before knowledge.Generations) error {
+	of, keep, err := a.generations.of(ctx, ref.Workspace, ref.Project)
 	if err != nil {
 		return err
 	}
@@ -148,7 +155,7 @@ func (a *Documents) forgetGenerations(ctx context.Context, ref knowledge.Version
 		}
 	}
 	if gone {
-		errs = append(errs, a.dropGenerations(ctx, ref, keep))
+		errs = append(errs, a.vectors.dropGenerations(ctx, ref, keep))
 	}
 	return errors.Join(errs...)
 }

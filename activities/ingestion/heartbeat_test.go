@@ -59,24 +59,24 @@ func (s *slow) RemoveDocument(context.Context, string, string, int) error { retu
 func TestSlowStepsAreAlive(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		step func(*ingestion.Documents) any
+		step func(*ingestion.Activities) any
 		in   any
 	}{
-		"fetch":          {func(a *ingestion.Documents) any { return a.FetchDocument }, ingestion.StepInput{}},
-		"extract":        {func(a *ingestion.Documents) any { return a.ExtractDocument }, ingestion.ExtractInput{}},
-		"embed":          {func(a *ingestion.Documents) any { return a.EmbedChunks }, ingestion.EmbedInput{}},
-		"publish":        {func(a *ingestion.Documents) any { return a.PublishDocument }, ingestion.PublishInput{}},
-		"retire":         {func(a *ingestion.Documents) any { return a.RetireVersions }, ingestion.StepInput{}},
-		"stop ingest":    {func(a *ingestion.Documents) any { return a.StopIngest }, ingestion.StopInput{}},
-		"discard":        {func(a *ingestion.Documents) any { return a.DiscardVersion }, ingestion.DiscardInput{}},
-		"remove entries": {func(a *ingestion.Documents) any { return a.RemoveEntries }, ingestion.RemoveInput{}},
-		"remove blobs":   {func(a *ingestion.Documents) any { return a.RemoveBlobs }, ingestion.RemoveInput{}},
-		"remove rows":    {func(a *ingestion.Documents) any { return a.RemoveRows }, ingestion.RemoveInput{}},
+		"fetch":          {func(a *ingestion.Activities) any { return a.FetchDocument }, ingestion.StepInput{}},
+		"extract":        {func(a *ingestion.Activities) any { return a.ExtractDocument }, ingestion.ExtractInput{}},
+		"embed":          {func(a *ingestion.Activities) any { return a.EmbedChunks }, ingestion.EmbedInput{}},
+		"publish":        {func(a *ingestion.Activities) any { return a.PublishDocument }, ingestion.PublishInput{}},
+		"retire":         {func(a *ingestion.Activities) any { return a.RetireVersions }, ingestion.StepInput{}},
+		"stop ingest":    {func(a *ingestion.Activities) any { return a.StopIngest }, ingestion.StopInput{}},
+		"discard":        {func(a *ingestion.Activities) any { return a.DiscardVersion }, ingestion.DiscardInput{}},
+		"remove entries": {func(a *ingestion.Activities) any { return a.RemoveEntries }, ingestion.RemoveInput{}},
+		"remove blobs":   {func(a *ingestion.Activities) any { return a.RemoveBlobs }, ingestion.RemoveInput{}},
+		"remove rows":    {func(a *ingestion.Activities) any { return a.RemoveRows }, ingestion.RemoveInput{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			stores := &slow{heartbeats: make(chan struct{})}
-			a := tc.step(&ingestion.Documents{Versions: stores, Removals: stores, Index: stores, Log: activitytest.Discard()})
+			a := tc.step(ingestion.New(ingestion.Dependencies{Versions: stores, Removals: stores, Index: stores, Log: activitytest.Discard()}))
 			var suite testsuite.WorkflowTestSuite
 			suite.SetLogger(activitytest.Quiet())
 			env := suite.NewTestActivityEnvironment()

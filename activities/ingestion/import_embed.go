@@ -44,7 +44,7 @@ const importPatience = 5 * time.Minute
 // embedTogether embeds the chunks of items by as few requests as possible, in each
 // generation of the project.
 func (b *importBatch) embedTogether(ctx context.Context, items []*importItem) error {
-	of, generations, err := b.a.Ingestion.generationsOf(ctx, b.Workspace, b.Project)
+	of, generations, err := b.a.documents.generations.of(ctx, b.Workspace, b.Project)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (b *importBatch) embedTogether(ctx context.Context, items []*importItem) er
 }
 
 func (b *importBatch) embedIn(ctx context.Context, g generation, items []*importItem) error {
-	a := b.a.Ingestion
+	a := b.a.documents
 	parts, all := make([]*part, len(items)), make([][]*piece, len(items)) // of each item
 	for n, it := range items {
 		var err error
@@ -68,7 +68,7 @@ func (b *importBatch) embedIn(ctx context.Context, g generation, items []*import
 			return err
 		}
 	}
-	err := a.embedPieces(ctx, g, slices.Concat(all...), model.Turn{Patience: importPatience})
+	err := a.batches.embedPieces(ctx, g, slices.Concat(all...), model.Turn{Patience: importPatience})
 	for _, p := range parts {
 		if p != nil {
 			b.spent.Add(p.Usage)
@@ -95,7 +95,7 @@ func (b *importBatch) pieces(ctx context.Context, g generation, it *importItem) 
 	if it.state != itemReady {
 		return nil, nil, nil
 	}
-	a, endpoint := b.a.Ingestion, g.Endpoint()
+	a, endpoint := b.a.documents, g.Endpoint()
 	texts := embeddingTexts(it.chunks)
 	hashes := make([]string, len(texts))
 	for n, text := range texts {
@@ -106,7 +106,7 @@ func (b *importBatch) pieces(ctx context.Context, g generation, it *importItem) 
 	if it.existed {
 		ref.Version = 2
 	}
-	known, err := a.knownVectors(ctx, ref, manifest{})
+	known, err := a.vectors.knownVectors(ctx, ref, manifest{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,7 +127,7 @@ func (b *importBatch) collect(ctx context.Context, it *importItem, pieces []*pie
 		vectors := p.vectors
 		if p.stored {
 			var err error
-			if vectors, err = b.a.Ingestion.readWindow(ctx, p.part.ref, p.window); err != nil {
+			if vectors, err = b.a.documents.vectors.readWindow(ctx, p.part.ref, p.window); err != nil {
 				return nil, err
 			}
 		}

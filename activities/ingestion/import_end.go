@@ -102,7 +102,7 @@ type ImportSegmentInput struct {
 // never enters history.
 func (a *Importing) StoreImportSegment(ctx context.Context, in ImportSegmentInput) error {
 	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
-	if _, err := a.Ingestion.Blobs.PutJSON(ctx, run.SegmentKey(in.Number), stream.StoredLog{Items: in.Items}); err != nil {
+	if _, err := a.documents.Blobs.PutJSON(ctx, run.SegmentKey(in.Number), stream.StoredLog{Items: in.Items}); err != nil {
 		return a.fail(ctx, in.ImportRef, fmt.Errorf("store log segment %d: %w", in.Number, err))
 	}
 	return nil
@@ -123,14 +123,14 @@ type FinishImportInput struct {
 func (a *Importing) FinishImport(ctx context.Context, in FinishImportInput) error {
 	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
 	end := record.Ending{Kind: knowledge.KindImport, Error: in.Error}
-	items, err := step.WholeLog(ctx, a.Ingestion.Blobs, run, in.Segments, in.Items)
+	items, err := step.WholeLog(ctx, a.documents.Blobs, run, in.Segments, in.Items)
 	if err == nil {
-		err = a.Ingestion.ender().End(ctx, run, items, end)
+		err = a.documents.ender.End(ctx, run, items, end)
 	}
 	if err != nil {
 		return a.fail(ctx, in.ImportRef, err)
 	}
-	a.Ingestion.Metrics.WorkflowDone("BulkImport", string(end.Status()))
+	a.documents.Metrics.WorkflowDone("BulkImport", string(end.Status()))
 	a.Log.InfoContext(ctx, "import ended", "workspace", in.Workspace, "import", in.Import, "run", in.Run, "status", end.Status())
 	return nil
 }
@@ -163,7 +163,7 @@ func (a *Importing) clean(ctx context.Context, ref knowledge.ImportRef) error {
 		}
 		keep[i.ArchiveKey()] = !lost
 	}
-	_, err = a.Ingestion.Blobs.DeletePrefix(ctx, i.Prefix(), func(key string, _ time.Time) bool {
+	_, err = a.documents.Blobs.DeletePrefix(ctx, i.Prefix(), func(key string, _ time.Time) bool {
 		return keep[key] || strings.HasPrefix(key, state) && !strings.HasPrefix(key, temporary)
 	})
 	if err != nil {
@@ -174,7 +174,7 @@ func (a *Importing) clean(ctx context.Context, ref knowledge.ImportRef) error {
 		return err
 	}
 	before := knowledge.ImportRef{Workspace: ref.Workspace, Project: ref.Project, Import: previous}
-	if _, err = a.Ingestion.Blobs.DeletePrefix(ctx, before.Prefix(), nil); err != nil {
+	if _, err = a.documents.Blobs.DeletePrefix(ctx, before.Prefix(), nil); err != nil {
 		return fmt.Errorf("delete the state of the import before: %w", err)
 	}
 	return nil

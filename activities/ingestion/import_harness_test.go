@@ -164,10 +164,10 @@ func newImportFixture(t *testing.T) *importFixture {
 	t.Helper()
 	f := &importFixture{fixture: newFixture(t), shelf: &shelf{objects: map[string]shelved{}, size: 1000}, workflows: &importWorkflows{}}
 	f.imports = &brokenImports{Store: f.Store}
-	f.importing = &ingestion.Importing{
-		Ingestion: f.Ingestion, Imports: f.imports, Workflows: f.workflows, Log: activitytest.Discard(),
+	f.importing = ingestion.NewImporting(ingestion.ImportDependencies{
+		Imports: f.imports, Workflows: f.workflows, Log: activitytest.Discard(),
 		Sources: &ingestion.ImportSources{Connector: f.shelf, Blobs: f.Blobs, Previous: f.Store.PreviousImport, TempDir: t.TempDir()},
-	}
+	}, f.Ingestion)
 	return f
 }
 

@@ -114,7 +114,7 @@ func (b *importBatch) large(ctx context.Context, it *importItem, claim **knowled
 	if err := b.retire(ctx, replaced); err != nil {
 		return err
 	}
-	if err := b.a.Ingestion.Attributes.UpdateIndex(context.WithoutCancel(ctx), c.Version.Document); err != nil {
+	if err := b.a.documents.Attributes.UpdateIndex(context.WithoutCancel(ctx), c.Version.Document); err != nil {
 		return fmt.Errorf("update index attributes: %w", err)
 	}
 	return nil
@@ -123,17 +123,17 @@ func (b *importBatch) large(ctx context.Context, it *importItem, claim **knowled
 // importLarge parses the original of a claimed version, embeds its chunks and publishes
 // it. It returns the version if it replaces another.
 func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.ImportClaim) ([]knowledge.VersionRef, error) {
-	a, v := b.a.Ingestion, c.Version
+	a, v := b.a.documents, c.Version
 	if err := b.lookLarge(ctx, v); err != nil {
 		return nil, step.AtStage(knowledge.StageExtract, err)
 	}
-	release, err := a.reserve(ctx, v)
+	release, err := a.extracting.reserve(ctx, v)
 	if err != nil {
 		return nil, err
 	}
 	var done cut
 	err = within(ctx, b.a.limits().large, func() error {
-		done, err = a.cut(ctx, v, func(knowledge.Stage, store.Facts) error { return nil })
+		done, err = a.cutting.cut(ctx, v, func(knowledge.Stage, store.Facts) error { return nil })
 		return err
 	})
 	release()
@@ -141,7 +141,7 @@ func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.I
 		return nil, err
 	}
 	facts := store.Facts{PageCount: done.Pages, ChunkCount: done.Count, Language: done.Language, Metadata: done.Metadata, Warnings: done.Warnings}
-	if err := a.noteStage(ctx, v.VersionRef, knowledge.StageEmbed, 0, facts); err != nil {
+	if err := noteStage(ctx, a.Versions, v.VersionRef, knowledge.StageEmbed, 0, facts); err != nil {
 		return nil, err
 	}
 	if err := b.enrichLarge(ctx, v, done.Count); err != nil {
@@ -155,7 +155,7 @@ func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.I
 		return nil, err
 	}
 	it.stage = knowledge.StagePublish
-	p, err := a.write(ctx, PublishInput{StepInput: StepInput{VersionRef: v.VersionRef, Run: b.runID}, Count: done.Count}, v)
+	p, err := a.publishing.write(ctx, PublishInput{StepInput: StepInput{VersionRef: v.VersionRef, Run: b.runID}, Count: done.Count}, v)
 	if err != nil {
 		return nil, err
 	}
@@ -167,20 +167,20 @@ func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.I
 
 // lookLarge has a model look at the pictures of a version, if the project asks.
 func (b *importBatch) lookLarge(ctx context.Context, v store.Version) error {
-	a := b.a.Ingestion
-	release, err := a.reserve(ctx, v)
+	a := b.a.documents
+	release, err := a.extracting.reserve(ctx, v)
 	if err != nil {
 		return err
 	}
 	var pictures Pictures
 	err = within(ctx, b.a.limits().large, func() (err error) {
-		pictures, _, err = a.asked(ctx, v)
+		pictures, _, err = a.extracting.asked(ctx, v)
 		return err
 	})
 	release()
 	for _, kind := range pictures.Kinds() {
 		for first, more := 0, true; more && err == nil; first += PicturesStep {
-			_, more, err = a.readPictures(ctx, v, ReadPicturesInput{Kind: kind, First: first})
+			_, more, err = a.pictures.readPictures(ctx, v, ReadPicturesInput{Kind: kind, First: first})
 		}
 	}
 	return err
@@ -193,7 +193,7 @@ func (b *importBatch) enrichLarge(ctx context.Context, v store.Version, count in
 	}
 	for first := 0; ; first += EnrichStep {
 		in := EnrichInput{StepInput: StepInput{VersionRef: v.VersionRef, Run: b.runID}, First: first, Last: min(first+EnrichStep, count), Count: count}
-		more, err := b.a.Ingestion.enrichPart(ctx, v, in)
+		more, err := b.a.documents.enriching.enrichPart(ctx, v, in)
 		if err != nil || !more {
 			return err
 		}
@@ -203,17 +203,17 @@ func (b *importBatch) enrichLarge(ctx context.Context, v store.Version, count in
 // embedLarge embeds the chunks of a version, part by part.
 func (b *importBatch) embedLarge(ctx context.Context, v store.Version, count int) error {
 	const size = BatchSize * BatchesPerStep
-	_, generations, err := b.a.Ingestion.generationsOf(ctx, v.Workspace, v.Project)
+	_, generations, err := b.a.documents.generations.of(ctx, v.Workspace, v.Project)
 	if err != nil {
 		return err
 	}
 	for first := 0; first < count; first += size {
-		chunks, err := b.a.Ingestion.chunks(ctx, v.VersionRef, first, min(first+size, count), count)
+		chunks, err := b.a.documents.cuts.chunks(ctx, v.VersionRef, first, min(first+size, count), count)
 		if err != nil {
 			return err
 		}
 		for _, g := range generations {
-			if _, err := b.a.Ingestion.embedPart(ctx, g, v, first, chunks, model.Turn{Patience: importPatience}); err != nil {
+			if _, err := b.a.documents.batches.embedPart(ctx, g, v, first, chunks, model.Turn{Patience: importPatience}); err != nil {
 				return err
 			}
 		}
@@ -232,7 +232,7 @@ const resumedBlob = "import.json"
 // resumeOrClear deletes what an earlier try left under a claimed version, unless it was
 // made of the same bytes.
 func (b *importBatch) resumeOrClear(ctx context.Context, it *importItem, c store.ImportClaim) error {
-	blobs, key := b.a.Ingestion.Blobs, blob.StepKey(c.Version.VersionRef, resumedBlob)
+	blobs, key := b.a.documents.Blobs, blob.StepKey(c.Version.VersionRef, resumedBlob)
 	now := resumed{it.object.ETag, it.fingerprint}
 	if c.Reused {
 		var before resumed
@@ -246,7 +246,7 @@ func (b *importBatch) resumeOrClear(ctx context.Context, it *importItem, c store
 		if _, err := blobs.DeletePrefix(ctx, blob.VersionPrefix(c.Version.VersionRef), nil); err != nil {
 			return fmt.Errorf("delete what an earlier try left: %w", err)
 		}
-		if err := b.a.Ingestion.Index.RemoveVersion(ctx, b.Workspace, c.Version.Document, c.Version.Version); err != nil {
+		if err := b.a.documents.Index.RemoveVersion(ctx, b.Workspace, c.Version.Document, c.Version.Version); err != nil {
 			return fmt.Errorf("remove index entries: %w", err)
 		}
 	}
@@ -296,10 +296,10 @@ func (b *importBatch) fetchLarge(ctx context.Context, it *importItem) (nv store.
 func (b *importBatch) storeLarge(ctx context.Context, it *importItem, r io.Reader) (store.NewVersion, error) {
 	limit := b.fileLimit()
 	if extract.IsText(it.mediaType) {
-		limit = min(limit, b.a.Ingestion.Config.TextBytes)
+		limit = min(limit, b.a.documents.Config.TextBytes)
 	}
 	nv := b.version(it)
-	room, err := b.a.Ingestion.Versions.RoomForSystem(ctx, nv.Workspace, nv.Project, nv.DocumentID)
+	room, err := b.a.documents.Versions.RoomForSystem(ctx, nv.Workspace, nv.Project, nv.DocumentID)
 	if err == nil {
 		err = room.CheckBytes(it.object.Bytes)
 	}
@@ -308,7 +308,7 @@ func (b *importBatch) storeLarge(ctx context.Context, it *importItem, r io.Reade
 	}
 	nv.SourceKey = blob.UploadKey(nv.Workspace, nv.Project, nv.DocumentID, knowledge.NewID())
 	body := &limited{r: r, left: limit, limit: limit}
-	ref, err := b.a.Ingestion.Blobs.PutReader(ctx, nv.SourceKey, body)
+	ref, err := b.a.documents.Blobs.PutReader(ctx, nv.SourceKey, body)
 	switch {
 	case body.err != nil:
 		return nv, body.err
@@ -318,7 +318,7 @@ func (b *importBatch) storeLarge(ctx context.Context, it *importItem, r io.Reade
 	nv.Bytes, it.object.Bytes = ref.Bytes, ref.Bytes
 	if it.tagBytes(ref.SHA256); it.isKnown() {
 		it.state = itemSkipped
-		return nv, b.a.Ingestion.Blobs.Delete(ctx, nv.SourceKey)
+		return nv, b.a.documents.Blobs.Delete(ctx, nv.SourceKey)
 	}
 	if err := b.storeTranscript(ctx, it, nv.SourceKey); err != nil {
 		return nv, err
@@ -343,7 +343,7 @@ func (a *Importing) untilRemoved(ctx context.Context, ref knowledge.VersionRef) 
 				return
 			case <-ticker.C:
 			}
-			if a.Ingestion.removing(ctx, ref) && ctx.Err() == nil {
+			if removing(ctx, a.documents.Versions, ref) && ctx.Err() == nil {
 				cancel(errClaimRemoved)
 			}
 		}

@@ -97,7 +97,7 @@ func (a *Importing) addPage(ctx context.Context, i opened, number int) (store.Im
 		return none, err
 	}
 	manifest := pageManifest{Objects: append(objects, late...)}
-	if _, err := a.Ingestion.Blobs.PutJSON(ctx, i.ManifestKey(number), manifest); err != nil {
+	if _, err := a.documents.Blobs.PutJSON(ctx, i.ManifestKey(number), manifest); err != nil {
 		return none, fmt.Errorf("store the objects of page %d: %w", number, err)
 	}
 	page := store.ImportPage{Page: number, Next: listed.Next}
@@ -163,7 +163,7 @@ func (a *Importing) lateObjects(ctx context.Context, i store.Import, objects []s
 
 // manifest reads the objects of a page.
 func (a *Importing) manifest(ctx context.Context, i store.Import, page int) (m pageManifest, err error) {
-	err = a.Ingestion.Blobs.GetJSON(ctx, i.ManifestKey(page), &m)
+	err = a.documents.Blobs.GetJSON(ctx, i.ManifestKey(page), &m)
 	if errors.Is(err, blob.ErrNotFound) {
 		return m, knowledge.Errorf(knowledge.CodeInternal, "the objects of the page are no longer stored").WithCause(err)
 	}
@@ -238,7 +238,7 @@ func (a *Importing) findTodo(ctx context.Context, i store.Import, page store.Imp
 			manifest.Todo = append(manifest.Todo, place)
 		}
 	}
-	if _, err := a.Ingestion.Blobs.PutJSON(ctx, i.ManifestKey(page.Page), manifest); err != nil {
+	if _, err := a.documents.Blobs.PutJSON(ctx, i.ManifestKey(page.Page), manifest); err != nil {
 		return 0, fmt.Errorf("store the objects of page %d: %w", page.Page, err)
 	}
 	return len(manifest.Todo), nil

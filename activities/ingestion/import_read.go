@@ -145,7 +145,7 @@ func (b *importBatch) checkKind(it *importItem, head []byte) (err error) {
 	}
 	limit := b.fileLimit()
 	if extract.IsText(it.mediaType) {
-		limit = min(limit, b.a.Ingestion.Config.TextBytes)
+		limit = min(limit, b.a.documents.Config.TextBytes)
 	}
 	if it.object.Bytes > limit {
 		return tooLarge("file", limit)
@@ -155,7 +155,7 @@ func (b *importBatch) checkKind(it *importItem, head []byte) (err error) {
 
 // fileLimit returns the largest file of the project, in bytes.
 func (b *importBatch) fileLimit() int64 {
-	limit := b.a.Ingestion.Config.FileBytes
+	limit := b.a.documents.Config.FileBytes
 	if own := b.Request.Limits.FileBytes; own > 0 {
 		limit = min(limit, own)
 	}
@@ -172,7 +172,7 @@ func (b *importBatch) extract(ctx context.Context, items []*importItem) (layouts
 		files[n] = extract.Input{Name: it.attributes.Name, MediaType: it.mediaType, Data: it.data}
 	}
 	err = within(ctx, b.a.limits().parses, func() error {
-		return b.a.Ingestion.SmallTexts.ExtractAll(ctx, files, func(n int, result format.Result, err error) {
+		return b.a.documents.SmallTexts.ExtractAll(ctx, files, func(n int, result format.Result, err error) {
 			layouts[n], failed[n] = result.Layout, err
 		})
 	})
@@ -186,7 +186,7 @@ func (b *importBatch) cut(ctx context.Context, it *importItem, layout knowledge.
 	it.facts = store.Facts{PageCount: len(layout.Pages), Language: languages.Document, Metadata: layout.Found(), Warnings: layout.Warnings}
 	it.stage = knowledge.StageChunk
 	v := store.Version{VersionRef: knowledge.VersionRef{Document: documentOf(b.Import, it.object)}, Name: it.attributes.Name, Splitter: b.Splitter}
-	it.chunks, err = b.a.Ingestion.split(ctx, layout, v, languages)
+	it.chunks, err = b.a.documents.cutting.split(ctx, layout, v, languages)
 	it.facts.ChunkCount = len(it.chunks)
 	return err
 }

@@ -107,7 +107,7 @@ func (b *importBatch) retry(ctx context.Context, f store.ImportFailure) error {
 	nv.RunID, nv.Limits = knowledge.DerivedID("run", b.runID, f.Key), b.Request.Limits
 	v, err := b.addRetried(ctx, nv)
 	if knowledge.IsCode(err, knowledge.CodeLimitReached) { // others took the room meanwhile
-		return b.a.Ingestion.Blobs.Delete(ctx, nv.SourceKey)
+		return b.a.documents.Blobs.Delete(ctx, nv.SourceKey)
 	}
 	if err != nil {
 		return err
@@ -130,12 +130,12 @@ func (b *importBatch) addRetried(ctx context.Context, nv store.NewVersion) (stor
 	if err == nil || !knowledge.IsCode(err, knowledge.CodeConflict) {
 		return v, err
 	}
-	run, err := b.a.Ingestion.Runs.RunForSystem(ctx, b.Workspace, nv.RunID)
+	run, err := b.a.documents.Runs.RunForSystem(ctx, b.Workspace, nv.RunID)
 	if err != nil {
 		return v, fmt.Errorf("read run %s: %w", nv.RunID, err)
 	}
 	ref := knowledge.VersionRef{Workspace: b.Workspace, Project: b.Project, Document: run.Subject, Version: run.Version}
-	return b.a.Ingestion.Versions.Version(ctx, ref)
+	return b.a.documents.Versions.Version(ctx, ref)
 }
 
 // SettleRetried stores what became of the retried objects, and returns how many are

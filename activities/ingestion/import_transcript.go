@@ -44,9 +44,9 @@ func (b *importBatch) storeTranscript(ctx context.Context, it *importItem, origi
 		return err
 	}
 	defer r.Close()
-	limit := b.a.Ingestion.Config.TextBytes
+	limit := b.a.documents.Config.TextBytes
 	body := &limited{r: r, left: limit, limit: limit}
-	_, err = b.a.Ingestion.Blobs.PutReader(ctx, blob.BesideUpload(original, blob.Transcript), body)
+	_, err = b.a.documents.Blobs.PutReader(ctx, blob.BesideUpload(original, blob.Transcript), body)
 	switch {
 	case body.err != nil:
 		return body.err

@@ -56,11 +56,11 @@ func (b *importBatch) write(ctx context.Context, items []*importItem) error {
 
 // record stores the outcome of objects, and returns the versions that replace others.
 func (b *importBatch) record(ctx context.Context, r store.ImportRecord) ([]knowledge.VersionRef, error) {
-	r.Usage = knowledge.RunUsage{Usage: b.spent, Model: b.a.Ingestion.Embedder.Endpoint().Model}
+	r.Usage = knowledge.RunUsage{Usage: b.spent, Model: b.a.documents.Embedder.Endpoint().Model}
 	replaced, err := b.a.Imports.RecordImported(ctx, b.Import, r)
 	if errors.Is(err, store.ErrGenerationsMoved) { // the next try writes the present ones
 		for _, v := range r.Published {
-			err = errors.Join(err, b.a.Ingestion.forgetGenerations(ctx, v.Ref, v.Of))
+			err = errors.Join(err, b.a.documents.publishing.forgetGenerations(ctx, v.Ref, v.Of))
 		}
 	}
 	if err != nil {
@@ -68,10 +68,10 @@ func (b *importBatch) record(ctx context.Context, r store.ImportRecord) ([]knowl
 	}
 	b.spent = knowledge.Usage{}
 	for range r.Published {
-		b.a.Ingestion.Metrics.DocumentDone(string(knowledge.RunCompleted))
+		b.a.documents.Metrics.DocumentDone(string(knowledge.RunCompleted))
 	}
 	for range r.Failed {
-		b.a.Ingestion.Metrics.DocumentDone(string(knowledge.RunFailed))
+		b.a.documents.Metrics.DocumentDone(string(knowledge.RunFailed))
 	}
 	return replaced, nil
 }
@@ -104,7 +104,7 @@ func (b *importBatch) publish(ctx context.Context, items []*importItem) error {
 		return err
 	}
 	// Attributes may have changed while the versions were written.
-	if err := b.a.Ingestion.Attributes.UpdateIndex(ctx, ""); err != nil {
+	if err := b.a.documents.Attributes.UpdateIndex(ctx, ""); err != nil {
 		return fmt.Errorf("update index attributes: %w", err)
 	}
 	return nil
@@ -113,7 +113,7 @@ func (b *importBatch) publish(ctx context.Context, items []*importItem) error {
 // retire deletes the data of the versions that versions have replaced.
 func (b *importBatch) retire(ctx context.Context, versions []knowledge.VersionRef) error {
 	for _, ref := range versions {
-		if err := b.a.Ingestion.retire(ctx, ref); err != nil {
+		if err := b.a.documents.retiring.retire(ctx, ref); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (b *importBatch) storeOriginals(ctx context.Context, items []*importItem) (
 		v.SourceKey = blob.UploadKey(v.Workspace, v.Project, v.DocumentID, knowledge.NewID())
 		versions[n], originals[n] = v, blob.Item{Key: v.SourceKey, Data: it.data}
 	}
-	if err := b.a.Ingestion.Blobs.PutAll(ctx, originals...); err != nil {
+	if err := b.a.documents.Blobs.PutAll(ctx, originals...); err != nil {
 		return nil, fmt.Errorf("store originals: %w", err)
 	}
 	return versions, nil
@@ -149,7 +149,7 @@ func (b *importBatch) writeVersions(ctx context.Context, items []*importItem, ve
 	for n, it := range items {
 		c := claims[n]
 		if c.Refused != nil {
-			if err := b.a.Ingestion.dropUnnamed(ctx, it.embedded[0].part.ref); err != nil { // vectors of a document that may be gone
+			if err := b.a.documents.vectors.dropUnnamed(ctx, it.embedded[0].part.ref); err != nil { // vectors of a document that may be gone
 				return nil, err
 			}
 			it.stage, it.err = knowledge.StagePublish, c.Refused
@@ -157,7 +157,7 @@ func (b *importBatch) writeVersions(ctx context.Context, items []*importItem, ve
 			continue
 		}
 		if c.Reused { // an earlier try may have written entries of other chunks
-			if err := b.a.Ingestion.Index.RemoveVersion(ctx, c.Version.Workspace, c.Version.Document, c.Version.Version); err != nil {
+			if err := b.a.documents.Index.RemoveVersion(ctx, c.Version.Workspace, c.Version.Document, c.Version.Version); err != nil {
 				return nil, fmt.Errorf("remove index entries: %w", err)
 			}
 		}
@@ -175,11 +175,11 @@ func (b *importBatch) writeVersions(ctx context.Context, items []*importItem, ve
 			Bytes: it.object.Bytes, Chunks: it.chunks, Reused: c.Reused,
 		})
 	}
-	if err := b.a.Ingestion.Blobs.PutAll(ctx, manifests...); err != nil {
+	if err := b.a.documents.Blobs.PutAll(ctx, manifests...); err != nil {
 		return nil, fmt.Errorf("store manifests: %w", err)
 	}
 	if len(list) > 0 {
-		if err := b.a.Ingestion.Index.Upsert(ctx, list); err != nil {
+		if err := b.a.documents.Index.Upsert(ctx, list); err != nil {
 			return nil, fmt.Errorf("write index: %w", err)
 		}
 	}

@@ -21,10 +21,8 @@ const (
 	textsPerParse = 16 // small texts that are parsed before uploads have their turn
 )
 
-// Importing holds the activities of BulkImport and ImportPage. It uses the steps of
-// Documents, for many documents at a time.
-type Importing struct {
-	Ingestion *Documents
+// ImportDependencies are what imports use beside the steps of documents.
+type ImportDependencies struct {
 	Imports   Imports
 	Sources   *ImportSources
 	Workflows ImportWorkflows
@@ -35,8 +33,39 @@ type Importing struct {
 	// Foreground is what batches give way to. Defaults to nothing.
 	Foreground *Foreground
 	Log        *slog.Logger
+}
 
+// Importing holds the activities of BulkImport and ImportPage.
+type Importing struct {
+	ImportDependencies
+
+	documents    documentSteps
 	importBounds importBounds
+}
+
+// documentSteps are the steps of documents that an import takes, for many at a time.
+type documentSteps struct {
+	Config     Config
+	Blobs      step.Blobs
+	Versions   Versions
+	Runs       step.RunEnds
+	Index      Index
+	Attributes *Attributes
+	SmallTexts TextExtractor
+	Embedder   Embedder
+	Metrics    Metrics
+
+	ender       step.RunEnder
+	cuts        *cuts
+	vectors     *vectors
+	generations *generations
+	batches     *batches
+	cutting     *cutting
+	extracting  *Extracting
+	pictures    *ReadingPictures
+	enriching   *Enriching
+	publishing  *Publishing
+	retiring    *Retiring
 }
 
 // Imports is the part of the store that imports change. Every method may be called

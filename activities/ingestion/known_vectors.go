@@ -11,7 +11,7 @@ import (
 // knownVectors finds the vectors that a document has, by the hash of their text. It is
 // for one goroutine.
 type knownVectors struct {
-	a      *Documents
+	a      *vectors
 	ref    knowledge.VersionRef
 	places map[string]place
 
@@ -27,7 +27,7 @@ type place struct {
 
 // knownVectors returns the vectors that the manifests of a document name; own is the
 // one that is being extended.
-func (a *Documents) knownVectors(ctx context.Context, ref knowledge.VersionRef, own manifest) (*knownVectors, error) {
+func (a *vectors) knownVectors(ctx context.Context, ref knowledge.VersionRef, own manifest) (*knownVectors, error) {
 	k := &knownVectors{a: a, ref: ref, places: map[string]place{}}
 	k.add(own)
 	if ref.Version == 1 { // most documents: no other version has vectors

@@ -36,7 +36,7 @@ type seen struct {
 
 // look is one step of looking at the pictures of a version.
 type look struct {
-	a      *Documents
+	a      *ReadingPictures
 	v      store.Version
 	prompt string
 	read   func(answer string) string
@@ -50,7 +50,7 @@ type look struct {
 
 // newLook returns a step that knows what was seen before in the versions of the
 // document.
-func (a *Documents) newLook(ctx context.Context, v store.Version, in ReadPicturesInput) (*look, error) {
+func (a *ReadingPictures) newLook(ctx context.Context, v store.Version, in ReadPicturesInput) (*look, error) {
 	l := &look{a: a, v: v, known: map[string]string{}, refused: map[string]seen{}}
 	l.now.Store(in.Now)
 	folder := ""
@@ -123,12 +123,12 @@ func (l *look) one(ctx context.Context, p picture) error {
 	}
 	data, err := p.draw(ctx)
 	if e, ok := errors.AsType[*knowledge.Error](err); ok && !e.Retryable && e.Code != knowledge.CodeInternal {
-		return l.a.storeAnswer(ctx, l.v, p.key, seen{Refused: true}, knowledge.Usage{}) // the picture is damaged
+		return l.a.answers.storeAnswer(ctx, l.v, p.key, seen{Refused: true}, knowledge.Usage{}) // the picture is damaged
 	}
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(l.a.chatModel(l.v) + "\x00" + l.prompt + "\x00" + string(data)))
+	sum := sha256.Sum256([]byte(l.a.chats.chatModel(l.v) + "\x00" + l.prompt + "\x00" + string(data)))
 	hash := hex.EncodeToString(sum[:16])
 	var used knowledge.Usage // by this picture, not by an equal one beside it
 	text, err, _ := l.once.Do(hash, func() (any, error) { return l.text(ctx, hash, data, &used) })
@@ -141,7 +141,7 @@ func (l *look) one(ctx context.Context, p picture) error {
 	if err != nil {
 		return err
 	}
-	return l.a.storeAnswer(ctx, l.v, p.key, seen{Hash: hash, Text: text.(string)}, used)
+	return l.a.answers.storeAnswer(ctx, l.v, p.key, seen{Hash: hash, Text: text.(string)}, used)
 }
 
 // text returns what the model writes about a picture, and sets what it has used for that.
@@ -168,7 +168,7 @@ func (l *look) see(ctx context.Context, data []byte) (step.Said, error) {
 	// The step is not told whether it was held before, so it counts as if it was.
 	turn := model.Turn{Patience: turnPatience, Waited: true, Now: l.now.Swap(false)}
 	zero := 0.0
-	return l.a.say(ctx, l.v.Enrichment.Model, model.ChatRequest{Temperature: &zero, Messages: []model.Message{
+	return l.a.chats.say(ctx, l.v.Enrichment.Model, model.ChatRequest{Temperature: &zero, Messages: []model.Message{
 		{Role: model.RoleSystem, Content: l.prompt},
 		{Role: model.RoleUser, Pictures: []model.Picture{{MediaType: http.DetectContentType(data), Data: data}}},
 	}}, pictureTokens, turn)

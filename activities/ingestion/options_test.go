@@ -18,7 +18,7 @@ func TestOptionsOfAVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Ingestion.Secrets = box
+	f.IngestWith(func(d *ingestion.Dependencies) { d.Secrets = box })
 	locked := func(context string) func(*store.NewVersion) {
 		return func(nv *store.NewVersion) {
 			if context == "" {

@@ -26,7 +26,7 @@ func pageTextKey(ref knowledge.VersionRef, page int) string {
 
 // asked returns which pictures a model must look at before a version is cut, and how
 // many pages it has.
-func (a *Documents) asked(ctx context.Context, v store.Version) (p Pictures, pages int, err error) {
+func (a *Extracting) asked(ctx context.Context, v store.Version) (p Pictures, pages int, err error) {
 	byModel := v.Override.Parser == knowledge.ParserModel
 	if !byModel && !v.Enrichment.Pictures || !isLarge(v) {
 		return p, 0, nil
@@ -34,7 +34,7 @@ func (a *Documents) asked(ctx context.Context, v store.Version) (p Pictures, pag
 	if done, err := a.Blobs.Exists(ctx, blob.StepKey(v.VersionRef, cutBlob)); done || err != nil {
 		return p, 0, err
 	}
-	layout, err := a.layout(ctx, v)
+	layout, err := a.reading.layout(ctx, v)
 	if err == nil && byModel {
 		err = a.checkPages(ctx, v, layout)
 	}
@@ -46,7 +46,7 @@ func (a *Documents) asked(ctx context.Context, v store.Version) (p Pictures, pag
 
 // checkPages returns the error of a version whose pages cannot be drawn, or for which
 // the project has no room.
-func (a *Documents) checkPages(ctx context.Context, v store.Version, layout knowledge.Layout) error {
+func (a *Extracting) checkPages(ctx context.Context, v store.Version, layout knowledge.Layout) error {
 	if len(layout.Pages) == 0 {
 		return knowledge.Errorf(knowledge.CodeNeedsComponent,
 			"the document has no pages that a model could read: LibreOffice, which makes them, is not installed or failed; apt-get install %s, restart and retry the document, or send it without parser", extract.OfficePackages)
@@ -56,8 +56,8 @@ func (a *Documents) checkPages(ctx context.Context, v store.Version, layout know
 
 // pagePictures returns the pages of a version. The caller calls remove when they are
 // drawn.
-func (a *Documents) pagePictures(ctx context.Context, v store.Version, layout knowledge.Layout) (pictures []picture, remove func(), err error) {
-	options, err := a.options(v)
+func (a *ReadingPictures) pagePictures(ctx context.Context, v store.Version, layout knowledge.Layout) (pictures []picture, remove func(), err error) {
+	options, err := a.files.options(v)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,7 +65,7 @@ func (a *Documents) pagePictures(ctx context.Context, v store.Version, layout kn
 	if f, _ := extract.FormatOf(v.MediaType); !f.IsDrawn() {
 		in, key = extract.Input{Name: extract.PagesAsset, MediaType: extract.TypePDF}, blob.AssetKey(v.VersionRef, extract.PagesAsset)
 	}
-	if in.Path, remove, err = a.localCopy(ctx, key); err != nil {
+	if in.Path, remove, err = a.files.localCopy(ctx, key); err != nil {
 		return nil, nil, err
 	}
 	for _, page := range layout.Pages {
@@ -80,7 +80,7 @@ func (a *Documents) pagePictures(ctx context.Context, v store.Version, layout kn
 }
 
 // transcribePages replaces the text of a layout with the stored Markdown of its pages.
-func (a *Documents) transcribePages(ctx context.Context, v store.Version, layout knowledge.Layout) (knowledge.Layout, error) {
+func (a *cutting) transcribePages(ctx context.Context, v store.Version, layout knowledge.Layout) (knowledge.Layout, error) {
 	pages, title := map[int][]knowledge.Block{}, ""
 	for _, page := range layout.Pages {
 		var s seen
@@ -100,7 +100,7 @@ func (a *Documents) transcribePages(ctx context.Context, v store.Version, layout
 		}
 	}
 	if len(pages) == 0 {
-		return layout, a.cannotSee(v)
+		return layout, a.chats.cannotSee(v)
 	}
 	unread := len(layout.Pages) - len(pages)
 	layout = extract.Transcribed(layout, pages)
@@ -110,7 +110,7 @@ func (a *Documents) transcribePages(ctx context.Context, v store.Version, layout
 	if layout.Metadata = maps.Clone(layout.Metadata); layout.Metadata == nil {
 		layout.Metadata = map[string]string{}
 	}
-	layout.Metadata["read_by"] = a.chatModel(v)
+	layout.Metadata["read_by"] = a.chats.chatModel(v)
 	setCount(layout.Metadata, "pages_transcribed", len(pages))
 	setCount(layout.Metadata, "pages_not_transcribed", unread)
 	return layout, nil
@@ -118,11 +118,11 @@ func (a *Documents) transcribePages(ctx context.Context, v store.Version, layout
 
 // readMarkdown parses the Markdown that a model wrote, in a parser child: it repeats
 // what is in a document.
-func (a *Documents) readMarkdown(ctx context.Context, text string) (knowledge.Layout, error) {
+func (a *cutting) readMarkdown(ctx context.Context, text string) (knowledge.Layout, error) {
 	if text == "" {
 		return knowledge.Layout{}, nil
 	}
-	f, err := os.CreateTemp(a.Config.TempDir, "cairn-page-*")
+	f, err := os.CreateTemp(a.TempDir, "cairn-page-*")
 	if err != nil {
 		return knowledge.Layout{}, fmt.Errorf("make a file for a page: %w", err)
 	}

@@ -70,10 +70,23 @@ type ReadPicturesResult struct {
 	More bool `json:"more,omitempty"` // there are pictures behind the step's
 }
 
+// ReadingPictures holds the activity that has a model look at pages and figures.
+type ReadingPictures struct {
+	steps
+
+	Blobs   step.Blobs
+	Drawer  Drawer
+	TempDir string
+	files   *files
+	reading *reading
+	chats   *chats
+	answers *answers
+}
+
 // ReadPictures has the chat model look at pictures of a version. Each answer is stored
 // before the next request of its slot, so that a retry requests only what is missing.
 // A picture that the model refuses has no answer.
-func (a *Documents) ReadPictures(ctx context.Context, in ReadPicturesInput) (ReadPicturesResult, error) {
+func (a *ReadingPictures) ReadPictures(ctx context.Context, in ReadPicturesInput) (ReadPicturesResult, error) {
 	defer step.Heartbeat(ctx)()
 	var result ReadPicturesResult
 	err := a.step(ctx, in.StepInput, knowledge.StageExtract, func(v store.Version) error {
@@ -81,15 +94,15 @@ func (a *Documents) ReadPictures(ctx context.Context, in ReadPicturesInput) (Rea
 		if result.More = more; err != nil || !more {
 			return err
 		}
-		return a.noteStage(ctx, in.VersionRef, knowledge.StageExtract, float64(in.First+PicturesStep)/float64(total), store.Facts{})
+		return noteStage(ctx, a.Versions, in.VersionRef, knowledge.StageExtract, float64(in.First+PicturesStep)/float64(total), store.Facts{})
 	})
 	return result, err
 }
 
 // readPictures looks at some pictures of a version. total is how many it has of their
 // kind.
-func (a *Documents) readPictures(ctx context.Context, v store.Version, in ReadPicturesInput) (total int, more bool, err error) {
-	layout, err := a.layout(ctx, v)
+func (a *ReadingPictures) readPictures(ctx context.Context, v store.Version, in ReadPicturesInput) (total int, more bool, err error) {
+	layout, err := a.reading.layout(ctx, v)
 	if err != nil {
 		return 0, false, err
 	}
@@ -111,25 +124,25 @@ func (a *Documents) readPictures(ctx context.Context, v store.Version, in ReadPi
 	last := min(in.First+PicturesStep, len(pictures))
 	err = look.all(ctx, pictures[min(in.First, last):last])
 	if err == nil && look.blind() && in.Kind == PagePictures {
-		err = a.cannotSee(v)
+		err = a.chats.cannotSee(v)
 	}
 	return len(pictures), last < len(pictures) && !look.blind(), err
 }
 
 // cannotSee is the error of a version whose pages no model reads.
-func (a *Documents) cannotSee(v store.Version) error {
+func (a *chats) cannotSee(v store.Version) error {
 	return knowledge.Errorf(knowledge.CodeNeedsComponent,
 		"the chat model %s does not read pictures; set ai.model of the project, or models.chat of the server, to a model that sees pictures, and reingest the document", a.chatModel(v))
 }
 
 // chatModel returns the name of the model that reads the text and the pictures of a
 // version.
-func (a *Documents) chatModel(v store.Version) string {
+func (a *chats) chatModel(v store.Version) string {
 	return cmp.Or(v.Enrichment.Model, a.Chat.Endpoint().Model)
 }
 
 // storeAnswer stores what a model wrote, and its usage.
-func (a *Documents) storeAnswer(ctx context.Context, v store.Version, key string, value any, used knowledge.Usage) error {
+func (a *answers) storeAnswer(ctx context.Context, v store.Version, key string, value any, used knowledge.Usage) error {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("encode an answer of the model: %w", err)

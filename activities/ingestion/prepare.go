@@ -38,10 +38,21 @@ type PrepareResult struct {
 	ExtractResult
 }
 
+// Preparing holds the activity that begins the ingestion of a version.
+type Preparing struct {
+	steps
+
+	Config  Config
+	Blobs   step.Blobs
+	Runs    step.RunEnds
+	cutting *cutting
+	ending  *Ending
+}
+
 // PrepareDocument marks a version as begun, detects the media type of its original
 // and checks its size. It extracts and cuts a small text, unless that takes longer
 // than quickExtract. It is a local activity.
-func (a *Documents) PrepareDocument(ctx context.Context, in PrepareInput) (PrepareResult, error) {
+func (a *Preparing) PrepareDocument(ctx context.Context, in PrepareInput) (PrepareResult, error) {
 	start := time.Now()
 	v, err := a.Versions.Version(ctx, in.VersionRef)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
@@ -85,7 +96,7 @@ func (a *Documents) PrepareDocument(ctx context.Context, in PrepareInput) (Prepa
 
 // begin marks a version as begun and returns result. If the version has ended, is
 // being removed or has to wait, it returns that instead.
-func (a *Documents) begin(ctx context.Context, in PrepareInput, result PrepareResult) (PrepareResult, error) {
+func (a *Preparing) begin(ctx context.Context, in PrepareInput, result PrepareResult) (PrepareResult, error) {
 	v, err := a.Versions.BeginVersion(ctx, in.VersionRef, in.Run, in.FirstOffset)
 	switch {
 	case knowledge.IsCode(err, knowledge.CodeNotFound):
@@ -101,7 +112,7 @@ func (a *Documents) begin(ctx context.Context, in PrepareInput, result PrepareRe
 
 // gone returns the result for a version whose row was removed: Removing until its
 // run has ended, and then Ended.
-func (a *Documents) gone(ctx context.Context, in PrepareInput) (PrepareResult, error) {
+func (a *Preparing) gone(ctx context.Context, in PrepareInput) (PrepareResult, error) {
 	run, err := a.Runs.RunForSystem(ctx, in.Workspace, in.Run)
 	switch {
 	case knowledge.IsCode(err, knowledge.CodeNotFound), err == nil && run.Status != knowledge.RunRunning:
@@ -114,9 +125,9 @@ func (a *Documents) gone(ctx context.Context, in PrepareInput) (PrepareResult, e
 
 // halted returns result. Before that it ends the run of a version that has ended
 // without it.
-func (a *Documents) halted(ctx context.Context, in PrepareInput, v store.Version, result PrepareResult) (PrepareResult, error) {
+func (a *Preparing) halted(ctx context.Context, in PrepareInput, v store.Version, result PrepareResult) (PrepareResult, error) {
 	if result.Ended && v.RunID == in.Run {
-		return result, a.endIdleRun(ctx, in.StepInput, v)
+		return result, a.ending.endIdleRun(ctx, in.StepInput, v)
 	}
 	return result, nil
 }
@@ -134,7 +145,7 @@ func obstacle(v store.Version, run string) (result PrepareResult, halt bool) {
 // prepare checks an original, and extracts and cuts it if it is small. It returns
 // the next stage and the facts of the version that are known by now. An original that
 // passed the check and cannot be extracted has an error and a next stage.
-func (a *Documents) prepare(ctx context.Context, v store.Version, result *PrepareResult) (next knowledge.Stage, facts store.Facts, err error) {
+func (a *Preparing) prepare(ctx context.Context, v store.Version, result *PrepareResult) (next knowledge.Stage, facts store.Facts, err error) {
 	if err := a.check(ctx, &v, result); err != nil {
 		return "", facts, step.AtStage(knowledge.StageCheck, err)
 	}
@@ -146,7 +157,7 @@ func (a *Documents) prepare(ctx context.Context, v store.Version, result *Prepar
 	}
 	quick, cancel := context.WithTimeoutCause(ctx, quickExtract, step.ErrSlow)
 	defer cancel()
-	cut, err := a.cut(quick, v, func(knowledge.Stage, store.Facts) error { return nil })
+	cut, err := a.cutting.cut(quick, v, func(knowledge.Stage, store.Facts) error { return nil })
 	if err != nil && ctx.Err() == nil && (errors.Is(err, step.ErrSlow) || quick.Err() != nil) {
 		return knowledge.StageExtract, facts, nil
 	}
@@ -160,7 +171,7 @@ func (a *Documents) prepare(ctx context.Context, v store.Version, result *Prepar
 
 // check detects the media type of the original by its content, its name and the
 // declared type. It returns CodeTooLarge beyond the limits.
-func (a *Documents) check(ctx context.Context, v *store.Version, result *PrepareResult) error {
+func (a *Preparing) check(ctx context.Context, v *store.Version, result *PrepareResult) error {
 	head, size, err := a.head(ctx, v.SourceKey)
 	if err != nil {
 		return err
@@ -188,7 +199,7 @@ func (a *Documents) check(ctx context.Context, v *store.Version, result *Prepare
 	return nil
 }
 
-func (a *Documents) head(ctx context.Context, key string) ([]byte, int64, error) {
+func (a *Preparing) head(ctx context.Context, key string) ([]byte, int64, error) {
 	r, size, err := a.Blobs.Open(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil, 0, knowledge.Errorf(knowledge.CodeCorrupt, "the uploaded bytes are not there; upload the document again").WithCause(err)

@@ -64,7 +64,7 @@ func TestStageInSQL(t *testing.T) {
 		}
 		stage(f, in, knowledge.StageExtract)
 		stages := &stagesIn{Versions: f.Store}
-		f.Ingestion.Versions = stages
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Versions = stages })
 		_, err = do(f, f.Ingestion.ExtractDocument, ingestion.ExtractInput{StepInput: in})
 		f.Must(err)
 		if diff := cmp.Diff([]knowledge.Stage{knowledge.StageEnrich, knowledge.StageChunk, knowledge.StageEmbed}, stages.noted); diff != "" {
@@ -82,7 +82,7 @@ func TestStageInSQL(t *testing.T) {
 		f := newFixture(t)
 		in := f.Upload("a.txt", "text")
 		stages := &stagesIn{Versions: f.Store}
-		f.Ingestion.Versions = stages
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Versions = stages })
 		count := f.Prepare(in)
 		stage(f, in, knowledge.StageEmbed)
 		var suite testsuite.WorkflowTestSuite
@@ -118,7 +118,7 @@ func TestProgressInSQL(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		stored := make(chan float64, 100)
-		f.Ingestion.Versions = &progressIn{f.Store, stored}
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Versions = &progressIn{f.Store, stored} })
 		f.slides(nil, nil)
 		read := f.Parser.Read
 		f.Parser.Read = func(in extract.Input) (format.Result, error) {

@@ -17,6 +17,33 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
+// Publishing holds the activities that switch readers to a version.
+type Publishing struct {
+	steps
+
+	Blobs       step.Blobs
+	Index       Index
+	Attributes  *Attributes
+	Embedder    Embedder
+	cuts        *cuts
+	vectors     *vectors
+	generations *generations
+	batches     *batches
+	answers     *answers
+	ending      *Ending
+}
+
+// Retiring holds the activity that deletes what a newer version replaced.
+type Retiring struct {
+	stepLog
+
+	Versions  Versions
+	Children  Children
+	Workflows Workflows
+	Index     Index
+	vectors   *vectors
+}
+
 // PublishInput publishes a version of Count chunks. If End is not nil, it is the
 // whole log of the run, the last item included, and the step that publishes the
 // version also ends the run.
@@ -35,7 +62,7 @@ type PublishResult struct {
 
 // PublishDocument writes a version beside the one that readers see, and then
 // publishes it in one transaction.
-func (a *Documents) PublishDocument(ctx context.Context, in PublishInput) (PublishResult, error) {
+func (a *Publishing) PublishDocument(ctx context.Context, in PublishInput) (PublishResult, error) {
 	defer step.Heartbeat(ctx)()
 	var result PublishResult
 	err := a.step(ctx, in.StepInput, knowledge.StagePublish, func(v store.Version) error {
@@ -43,7 +70,7 @@ func (a *Documents) PublishDocument(ctx context.Context, in PublishInput) (Publi
 			return nil
 		}
 		if !activity.GetInfo(ctx).IsLocalActivity {
-			if err := a.noteStage(ctx, in.VersionRef, knowledge.StagePublish, 0, store.Facts{}); err != nil {
+			if err := noteStage(ctx, a.Versions, in.VersionRef, knowledge.StagePublish, 0, store.Facts{}); err != nil {
 				return err
 			}
 		}
@@ -56,7 +83,7 @@ func (a *Documents) PublishDocument(ctx context.Context, in PublishInput) (Publi
 		}
 		if in.End != nil {
 			result.Ended = true
-			a.ended(ctx, in.StepInput, publication.End.Status, nil, in.End)
+			a.ending.ended(ctx, in.StepInput, publication.End.Status, nil, in.End)
 		}
 		// Its tags or access may have changed while it was written. Readers see it, so
 		// a cancel comes too late.
@@ -70,7 +97,7 @@ func (a *Documents) PublishDocument(ctx context.Context, in PublishInput) (Publi
 
 // publish writes a version in the generations of its project, and publishes it. If these
 // change meanwhile, it writes the version again, in those that it lacks.
-func (a *Documents) publish(ctx context.Context, in PublishInput, v store.Version) (p store.Publication, done store.Published, err error) {
+func (a *Publishing) publish(ctx context.Context, in PublishInput, v store.Version) (p store.Publication, done store.Published, err error) {
 	var end *store.RunEnd
 	for {
 		before := p.Of
@@ -99,7 +126,7 @@ func (a *Documents) publish(ctx context.Context, in PublishInput, v store.Versio
 
 // endOfRun stores the log of a run that completes with the publication, and returns
 // the end that the publication writes to SQL.
-func (a *Documents) endOfRun(ctx context.Context, in PublishInput) (*store.RunEnd, error) {
+func (a *Publishing) endOfRun(ctx context.Context, in PublishInput) (*store.RunEnd, error) {
 	key := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}.LogKey()
 	if _, err := a.Blobs.PutJSON(ctx, key, stream.StoredLog{Items: in.End}); err != nil {
 		return nil, fmt.Errorf("store the log of run %s: %w", in.Run, err)
@@ -110,7 +137,7 @@ func (a *Documents) endOfRun(ctx context.Context, in PublishInput) (*store.RunEn
 
 // IsPublished reports whether readers see a version. The workflow asks after a
 // PublishDocument that failed or was canceled, perhaps after it had published.
-func (a *Documents) IsPublished(ctx context.Context, in StepInput) (bool, error) {
+func (a *Publishing) IsPublished(ctx context.Context, in StepInput) (bool, error) {
 	v, err := a.Versions.Version(ctx, in.VersionRef)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return false, nil
@@ -122,7 +149,7 @@ func (a *Documents) IsPublished(ctx context.Context, in StepInput) (bool, error)
 }
 
 // RetireVersions deletes the data of versions older than a published one.
-func (a *Documents) RetireVersions(ctx context.Context, in StepInput) error {
+func (a *Retiring) RetireVersions(ctx context.Context, in StepInput) error {
 	defer step.Heartbeat(ctx)()
 	if err := a.retire(ctx, in.VersionRef); err != nil {
 		return a.fail(ctx, in, err)
@@ -134,7 +161,7 @@ func (a *Documents) RetireVersions(ctx context.Context, in StepInput) error {
 // yet. It returns what the publication still has to write. It writes a long document
 // part by part, so that neither all chunks nor all vectors are in memory, and no
 // other writer waits for all rows.
-func (a *Documents) write(ctx context.Context, in PublishInput, v store.Version) (store.Publication, error) {
+func (a *Publishing) write(ctx context.Context, in PublishInput, v store.Version) (store.Publication, error) {
 	p := store.Publication{Ref: in.VersionRef, RunID: in.Run}
 	if in.Count <= 0 {
 		return p, errors.New("a version without chunks cannot be published")
@@ -145,7 +172,7 @@ func (a *Documents) write(ctx context.Context, in PublishInput, v store.Version)
 	}
 	for first := 0; first < in.Count; first += partChunks {
 		last := min(first+partChunks, in.Count)
-		chunks, err := a.chunks(ctx, in.VersionRef, first, last, in.Count)
+		chunks, err := a.cuts.chunks(ctx, in.VersionRef, first, last, in.Count)
 		if err != nil {
 			return p, err
 		}
@@ -154,7 +181,7 @@ func (a *Documents) write(ctx context.Context, in PublishInput, v store.Version)
 		} else if err := a.Versions.PutChunksPart(ctx, in.VersionRef, first, chunks); err != nil {
 			return p, fmt.Errorf("write chunks from %d: %w", first, err)
 		}
-		if err := a.index(ctx, v, chunks, vectors); err != nil {
+		if err := writeIndex(ctx, a.Index, v, chunks, vectors); err != nil {
 			return p, err
 		}
 	}
@@ -163,24 +190,24 @@ func (a *Documents) write(ctx context.Context, in PublishInput, v store.Version)
 
 // readers returns the readers of the vectors of a version, one for each generation of its
 // project. It notes in p the generations, and what the run has used of models.
-func (a *Documents) readers(ctx context.Context, p *store.Publication, v store.Version, count int) ([]*vectorReader, error) {
-	of, generations, err := a.generationsOf(ctx, v.Workspace, v.Project)
+func (a *Publishing) readers(ctx context.Context, p *store.Publication, v store.Version, count int) ([]*vectorReader, error) {
+	of, generations, err := a.generations.of(ctx, v.Workspace, v.Project)
 	if err != nil {
 		return nil, err
 	}
 	p.Of, p.Used.Model = of, a.Embedder.Endpoint().Model
 	var list []*vectorReader
 	for _, g := range generations {
-		windows, used, err := a.versionWindows(ctx, g, v, count, func(first, last int) ([]knowledge.Chunk, error) {
-			return a.chunks(ctx, v.VersionRef, first, last, count)
+		windows, used, err := a.batches.versionWindows(ctx, g, v, count, func(first, last int) ([]knowledge.Chunk, error) {
+			return a.cuts.chunks(ctx, v.VersionRef, first, last, count)
 		})
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, &vectorReader{a: a, ref: v.VersionRef, generation: g.name, windows: windows})
+		list = append(list, &vectorReader{a: a.vectors, ref: v.VersionRef, generation: g.name, windows: windows})
 		p.Used.Add(used)
 	}
-	others, err := a.otherUsage(ctx, v)
+	others, err := a.answers.otherUsage(ctx, v)
 	p.Used.Add(others)
 	return list, err
 }
@@ -192,7 +219,7 @@ const ChunksPerUpsert = 4 * BatchSize
 
 // index writes the index entries of chunks, batch by batch, in each generation that has a
 // reader.
-func (a *Documents) index(ctx context.Context, v store.Version, chunks []knowledge.Chunk, vectors []*vectorReader) error {
+func writeIndex(ctx context.Context, to Index, v store.Version, chunks []knowledge.Chunk, vectors []*vectorReader) error {
 	for len(chunks) > 0 {
 		batch := chunks[:min(ChunksPerUpsert, len(chunks))]
 		var list []index.Entry
@@ -203,7 +230,7 @@ func (a *Documents) index(ctx context.Context, v store.Version, chunks []knowled
 			}
 			list = append(list, entries(v, batch, reader.generation, next)...)
 		}
-		if err := a.Index.Upsert(ctx, list); err != nil {
+		if err := to.Upsert(ctx, list); err != nil {
 			return fmt.Errorf("write index: %w", err)
 		}
 		chunks = chunks[len(batch):]
@@ -226,7 +253,7 @@ func entries(v store.Version, chunks []knowledge.Chunk, generation string, vecto
 
 // retire deletes the index entries, chunks and blobs of older versions, with the
 // vectors and the originals that no other version names.
-func (a *Documents) retire(ctx context.Context, ref knowledge.VersionRef) error {
+func (a *Retiring) retire(ctx context.Context, ref knowledge.VersionRef) error {
 	if err := a.Index.RemoveVersions(ctx, ref.Workspace, ref.Document, ref.Version); err != nil {
 		return fmt.Errorf("remove old index entries: %w", err)
 	}
@@ -236,12 +263,12 @@ func (a *Documents) retire(ctx context.Context, ref knowledge.VersionRef) error 
 	if err := a.Children.RetireChildren(ctx, ref); err != nil {
 		return fmt.Errorf("retire attachments: %w", err)
 	}
-	if err := a.startChildRemovals(ctx, ref.Document); err != nil {
+	if err := startChildRemovals(ctx, a.Children, a.Workflows, ref.Document); err != nil {
 		return err
 	}
 	originals, err := a.Versions.RetiredSources(ctx, ref)
 	if err != nil {
 		return fmt.Errorf("list old originals: %w", err)
 	}
-	return a.deleteVersions(ctx, ref, func(version int) bool { return version >= ref.Version }, originals)
+	return a.vectors.deleteVersions(ctx, ref, func(version int) bool { return version >= ref.Version }, originals)
 }

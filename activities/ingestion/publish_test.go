@@ -85,7 +85,7 @@ func TestPublishDocument(t *testing.T) {
 		count := f.Prepare(in)
 		publish := f.Embed(in, count)
 		most := &largest{Index: f.Index}
-		f.Ingestion.Index = most
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Index = most })
 		_, err := do(f, f.Ingestion.PublishDocument, publish)
 		f.Must(err)
 		counts, err := f.Index.Count(f.Ctx, "w", in.Document)
@@ -102,7 +102,7 @@ func TestPublishDocument(t *testing.T) {
 		publish := f.Embed(in, count)
 		endpoint := f.Server.Endpoint()
 		endpoint.Model = "another"
-		f.Ingestion.Embedder = model.New(endpoint, nil)
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Embedder = model.New(endpoint, nil) })
 		asked := f.Server.Totals().Embeddings.Asked
 		result, err := do(f, f.Ingestion.PublishDocument, publish)
 		f.Must(err)
@@ -116,11 +116,13 @@ func TestPublishDocument(t *testing.T) {
 		f := newFixture(t)
 		in := f.Upload("a.txt", twoParts(1))
 		publish := f.Embed(in, f.Prepare(in))
-		f.Ingestion.Versions = interrupted{Versions: f.Store, beforePublish: func() error {
-			tags := []string{"late"}
-			_, err := f.Store.UpdateDocument(f.Ctx, activitytest.Manager(), in.Document, store.DocumentPatch{Tags: &tags, Access: &knowledge.Access{Users: []string{"bob"}}})
-			return err
-		}}
+		f.IngestWith(func(d *ingestion.Dependencies) {
+			d.Versions = interrupted{Versions: f.Store, beforePublish: func() error {
+				tags := []string{"late"}
+				_, err := f.Store.UpdateDocument(f.Ctx, activitytest.Manager(), in.Document, store.DocumentPatch{Tags: &tags, Access: &knowledge.Access{Users: []string{"bob"}}})
+				return err
+			}}
+		})
 		_, err := do(f, f.Ingestion.PublishDocument, publish)
 		f.Must(err)
 		hits := func(p knowledge.Principal) int {
@@ -211,11 +213,13 @@ func TestPublishOverOlderVersions(t *testing.T) {
 		f := newFixture(t)
 		first, second := f.Upload("a.txt", twoParts(1)), f.Upload("a.txt", twoParts(2))
 		late := f.Embed(first, f.Prepare(first))
-		f.Ingestion.Versions = interrupted{Versions: f.Store, beforePublish: func() error {
-			f.Ingestion.Versions = f.Store
-			f.Publish(second)
-			return nil
-		}}
+		f.IngestWith(func(d *ingestion.Dependencies) {
+			d.Versions = interrupted{Versions: f.Store, beforePublish: func() error {
+				f.IngestWith(func(d *ingestion.Dependencies) { d.Versions = f.Store })
+				f.Publish(second)
+				return nil
+			}}
+		})
 		result, err := do(f, f.Ingestion.PublishDocument, late)
 		f.Must(err)
 		counts, err := f.Index.Count(f.Ctx, "w", first.Document)
@@ -307,11 +311,13 @@ func TestPublicationEndsRuns(t *testing.T) {
 		late := f.Embed(first, f.Prepare(first))
 		late.End = ended(t, 2)
 		second := f.Upload("a.txt", twoParts(2))
-		f.Ingestion.Versions = interrupted{Versions: f.Store, beforePublish: func() error {
-			f.Ingestion.Versions = f.Store
-			f.Publish(second)
-			return nil
-		}}
+		f.IngestWith(func(d *ingestion.Dependencies) {
+			d.Versions = interrupted{Versions: f.Store, beforePublish: func() error {
+				f.IngestWith(func(d *ingestion.Dependencies) { d.Versions = f.Store })
+				f.Publish(second)
+				return nil
+			}}
+		})
 		result, err := do(f, f.Ingestion.PublishDocument, late)
 		f.Must(err)
 		run, err := f.Store.RunForSystem(f.Ctx, "w", first.Run)
@@ -386,17 +392,29 @@ func TestPublishThatDies(t *testing.T) {
 		cut  func(f *fixture)
 		seen int // the version that readers see then
 	}{
-		"before the entries": {func(f *fixture) { f.Ingestion.Index = cutIndex{Index: f.Index, beforeUpsert: kill} }, 1},
-		"behind the entries": {func(f *fixture) { f.Ingestion.Index = cutIndex{Index: f.Index, afterUpsert: kill} }, 1},
-		"before the switch":  {func(f *fixture) { f.Ingestion.Versions = interrupted{Versions: f.Store, beforePublish: kill} }, 1},
-		"behind the switch":  {func(f *fixture) { f.Ingestion.Versions = interrupted{Versions: f.Store, afterPublish: kill} }, 2},
+		"before the entries": {func(f *fixture) {
+			f.IngestWith(func(d *ingestion.Dependencies) { d.Index = cutIndex{Index: f.Index, beforeUpsert: kill} })
+		}, 1},
+		"behind the entries": {func(f *fixture) {
+			f.IngestWith(func(d *ingestion.Dependencies) { d.Index = cutIndex{Index: f.Index, afterUpsert: kill} })
+		}, 1},
+		"before the switch": {func(f *fixture) {
+			f.IngestWith(func(d *ingestion.Dependencies) { d.Versions = interrupted{Versions: f.Store, beforePublish: kill} })
+		}, 1},
+		"behind the switch": {func(f *fixture) {
+			f.IngestWith(func(d *ingestion.Dependencies) { d.Versions = interrupted{Versions: f.Store, afterPublish: kill} })
+		}, 2},
 		"before the old entries go": {
-			func(f *fixture) { f.Ingestion.Index = cutIndex{Index: f.Index, beforeRemove: kill} }, 2,
+			func(f *fixture) {
+				f.IngestWith(func(d *ingestion.Dependencies) { d.Index = cutIndex{Index: f.Index, beforeRemove: kill} })
+			}, 2,
 		},
 		"before the old chunks go": {
-			func(f *fixture) { f.Ingestion.Versions = interrupted{Versions: f.Store, beforeRetire: kill} }, 2,
+			func(f *fixture) {
+				f.IngestWith(func(d *ingestion.Dependencies) { d.Versions = interrupted{Versions: f.Store, beforeRetire: kill} })
+			}, 2,
 		},
-		"before the old blobs go": {func(f *fixture) { f.Ingestion.Blobs = cutBlobs{f.Blobs} }, 2},
+		"before the old blobs go": {func(f *fixture) { f.IngestWith(func(d *ingestion.Dependencies) { d.Blobs = cutBlobs{f.Blobs} }) }, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -416,7 +434,7 @@ func TestPublishThatDies(t *testing.T) {
 			if diff := cmp.Diff([]int{tc.seen, tc.seen}, f.seen()); diff != "" {
 				t.Errorf("when it died readers see: %s", diff)
 			}
-			f.Ingestion.Index, f.Ingestion.Versions, f.Ingestion.Blobs = f.Index, f.Store, f.Blobs
+			f.IngestWith(func(d *ingestion.Dependencies) { d.Index, d.Versions, d.Blobs = f.Index, f.Store, f.Blobs })
 			result, err := do(f, f.Ingestion.PublishDocument, publish)
 			f.Must(err)
 			if diff := cmp.Diff([]int{2, 2}, f.seen()); diff != "" || !result.Published {
@@ -445,12 +463,12 @@ func TestPublishThatIsCanceled(t *testing.T) {
 	}{
 		"before the switch changes nothing for readers": {
 			func(f *fixture, cancel func() error) {
-				f.Ingestion.Versions = interrupted{Versions: f.Store, beforePublish: cancel}
+				f.IngestWith(func(d *ingestion.Dependencies) { d.Versions = interrupted{Versions: f.Store, beforePublish: cancel} })
 			}, 1,
 		},
 		"behind the switch comes too late": {
 			func(f *fixture, cancel func() error) {
-				f.Ingestion.Versions = interrupted{Versions: f.Store, afterPublish: cancel}
+				f.IngestWith(func(d *ingestion.Dependencies) { d.Versions = interrupted{Versions: f.Store, afterPublish: cancel} })
 			}, 2,
 		},
 	} {

@@ -3,6 +3,7 @@ package ingestion
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -55,10 +56,21 @@ type StartVersionsResult struct {
 	Refusals []knowledge.Refusal `json:"refusals,omitempty"` // the first of them
 }
 
+// Reindexing holds the activities of ReindexProject that make new versions.
+type Reindexing struct {
+	Blobs     step.Blobs
+	Reindexes Reindexes
+	Workflows Workflows
+	Embedder  Embedder
+	Metrics   Metrics
+	Log       *slog.Logger
+	ender     step.RunEnder
+}
+
 // StartVersions adds and starts a new version of each document of a page, with the
 // project's configuration of now. A document of which none can be made is refused. The
 // sweep starts the versions that a crash left without a workflow.
-func (a *Documents) StartVersions(ctx context.Context, in StartVersionsInput) (StartVersionsResult, error) {
+func (a *Reindexing) StartVersions(ctx context.Context, in StartVersionsInput) (StartVersionsResult, error) {
 	defer step.Heartbeat(ctx)()
 	result, err := a.startVersions(ctx, in)
 	if err != nil {
@@ -67,7 +79,7 @@ func (a *Documents) StartVersions(ctx context.Context, in StartVersionsInput) (S
 	return result, nil
 }
 
-func (a *Documents) startVersions(ctx context.Context, in StartVersionsInput) (result StartVersionsResult, err error) {
+func (a *Reindexing) startVersions(ctx context.Context, in StartVersionsInput) (result StartVersionsResult, err error) {
 	project, err := a.Reindexes.ProjectForSystem(ctx, in.Workspace, in.Project)
 	if err != nil {
 		return result, err
@@ -97,7 +109,7 @@ func (a *Documents) startVersions(ctx context.Context, in StartVersionsInput) (r
 
 // startVersion adds and starts a version. The error of a document that cannot be made
 // again is CodeConflict or CodeEncrypted.
-func (a *Documents) startVersion(ctx context.Context, reindex string, o store.Outdated, config knowledge.ProjectConfig) error {
+func (a *Reindexing) startVersion(ctx context.Context, reindex string, o store.Outdated, config knowledge.ProjectConfig) error {
 	switch {
 	case o.Removing:
 		return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
@@ -142,7 +154,7 @@ type ReindexState struct {
 }
 
 // NoteReindex stores and returns how far a reindex is.
-func (a *Documents) NoteReindex(ctx context.Context, in ReindexState) (knowledge.ReindexProgress, error) {
+func (a *Reindexing) NoteReindex(ctx context.Context, in ReindexState) (knowledge.ReindexProgress, error) {
 	part := knowledge.ReindexProgress{Refused: in.Refused, Refusals: in.Refusals, Paused: in.Paused, Embedded: in.Filled}
 	p, err := a.Reindexes.ReindexProgress(ctx, in.Workspace, in.Run, part, in.Seconds)
 	if err != nil {
@@ -159,13 +171,13 @@ type FinishReindexInput struct {
 }
 
 // FinishReindex stores the progress and the end of a reindex. It is a local activity.
-func (a *Documents) FinishReindex(ctx context.Context, in FinishReindexInput) error {
+func (a *Reindexing) FinishReindex(ctx context.Context, in FinishReindexInput) error {
 	if _, err := a.NoteReindex(ctx, in.ReindexState); err != nil {
 		return err
 	}
 	log := a.Log.With("workspace", in.Workspace, "project", in.Project, "run", in.Run)
 	end := record.Ending{Kind: knowledge.KindReindex, Error: in.Error, Usage: knowledge.RunUsage{Usage: in.Usage, Model: a.Embedder.Endpoint().Model}.Encode()}
-	if err := a.ender().End(ctx, in.RunRef, in.Items, end); err != nil {
+	if err := a.ender.End(ctx, in.RunRef, in.Items, end); err != nil {
 		return step.Failure(ctx, log, err)
 	}
 	a.Metrics.WorkflowDone("ReindexProject", string(end.Status()))

@@ -53,20 +53,45 @@ type StopResult struct {
 	Signaled bool `json:"signaled,omitempty"`
 }
 
+// Removing holds the activities of RemoveDocument.
+type Removing struct {
+	stepLog
+
+	Removals  Removals
+	Children  Children
+	Workflows Workflows
+	Index     Index
+	Blobs     step.Blobs
+	Metrics   Metrics
+	ender     step.RunEnder
+	vectors   *vectors
+	stopping  *stopping
+}
+
+// stopping stops the ingestion of documents that are removed.
+type stopping struct {
+	stepLog
+
+	Removals  Removals
+	Runs      step.RunEnds
+	Workflows Workflows
+	ender     step.RunEnder
+}
+
 // StopIngest signals a running ingest, once, to cancel the versions to remove, and
 // reports whether one of their steps may still run. It ends the runs of versions
 // that no workflow has. It does not wait for the end of a run whose steps have
 // ended, which may need the space that the removal frees.
-func (a *Documents) StopIngest(ctx context.Context, in StopInput) (StopResult, error) {
+func (a *Removing) StopIngest(ctx context.Context, in StopInput) (StopResult, error) {
 	defer step.Heartbeat(ctx)()
-	result, err := a.stopIngest(ctx, in)
+	result, err := a.stopping.stopIngest(ctx, in)
 	if err != nil {
 		return result, a.fail(ctx, in.Step(), err)
 	}
 	return result, nil
 }
 
-func (a *Documents) stopIngest(ctx context.Context, in StopInput) (StopResult, error) {
+func (a *stopping) stopIngest(ctx context.Context, in StopInput) (StopResult, error) {
 	versions, err := a.Removals.RunningVersions(ctx, in.Workspace, in.Document, in.Upto)
 	if err != nil {
 		return StopResult{}, fmt.Errorf("list running versions: %w", err)
@@ -105,7 +130,7 @@ func (a *Documents) stopIngest(ctx context.Context, in StopInput) (StopResult, e
 var ErrNotRunning = errors.New("the workflow does not run")
 
 // endRuns ends the runs of versions that no workflow has.
-func (a *Documents) endRuns(ctx context.Context, in RemoveInput, versions []store.Version) error {
+func (a *stopping) endRuns(ctx context.Context, in RemoveInput, versions []store.Version) error {
 	for _, v := range versions {
 		run, err := a.Runs.RunForSystem(ctx, in.Workspace, v.RunID)
 		if err != nil {
@@ -119,18 +144,18 @@ func (a *Documents) endRuns(ctx context.Context, in RemoveInput, versions []stor
 }
 
 // endLost ends a run that no workflow has as canceled, for a reason.
-func (a *Documents) endLost(ctx context.Context, run store.Run, reason string) error {
+func (a *stopping) endLost(ctx context.Context, run store.Run, reason string) error {
 	end := record.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeCanceled, Message: reason})
 	items, err := record.LeftLog(ctx, run, a.Workflows.Events)
 	if err != nil {
 		return err
 	}
 	items = append(items, end.Items(record.LastOffset(run, items))...)
-	return a.ender().End(ctx, knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}, items, end)
+	return a.ender.End(ctx, knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}, items, end)
 }
 
 // RemoveEntries deletes the index entries of the versions to remove.
-func (a *Documents) RemoveEntries(ctx context.Context, in RemoveInput) error {
+func (a *Removing) RemoveEntries(ctx context.Context, in RemoveInput) error {
 	defer step.Heartbeat(ctx)()
 	if err := a.Index.RemoveDocument(ctx, in.Workspace, in.Document, in.Upto); err != nil {
 		return a.fail(ctx, in.Step(), fmt.Errorf("remove index entries: %w", err))
@@ -141,7 +166,7 @@ func (a *Documents) RemoveEntries(ctx context.Context, in RemoveInput) error {
 // RemoveBlobs deletes the blobs of the versions to remove, and the vectors and the
 // originals that only these versions name. Other originals are of newer versions, or of an upload
 // whose version is not stored yet.
-func (a *Documents) RemoveBlobs(ctx context.Context, in RemoveInput) error {
+func (a *Removing) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 	defer step.Heartbeat(ctx)()
 	named, err := a.Removals.SourceKeys(ctx, in.Workspace, in.Document, 0)
 	if err != nil {
@@ -154,7 +179,7 @@ func (a *Documents) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 	unnamed := slices.DeleteFunc(named, func(key string) bool { return slices.Contains(newer, key) })
 	err = a.deleteArchives(ctx, in)
 	if err == nil { // last, since it also empties the write-ahead log of the blobs
-		err = a.deleteVersions(ctx, in.Step().VersionRef, func(version int) bool { return version > in.Upto }, unnamed)
+		err = a.vectors.deleteVersions(ctx, in.Step().VersionRef, func(version int) bool { return version > in.Upto }, unnamed)
 	}
 	if err != nil {
 		return a.fail(ctx, in.Step(), err)
@@ -164,7 +189,7 @@ func (a *Documents) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 
 // deleteArchives deletes the archives that contain the document and were kept because
 // other objects in them failed. These can no longer be retried.
-func (a *Documents) deleteArchives(ctx context.Context, in RemoveInput) error {
+func (a *Removing) deleteArchives(ctx context.Context, in RemoveInput) error {
 	imports, err := a.Removals.ArchiveImports(ctx, in.Workspace, in.Project)
 	if err != nil {
 		return err
@@ -187,7 +212,7 @@ func (a *Documents) deleteArchives(ctx context.Context, in RemoveInput) error {
 // deleteVersions deletes the blobs of the versions of a document for which living
 // returns false: the results of their steps, the given originals, and the vectors that
 // no living version names.
-func (a *Documents) deleteVersions(ctx context.Context, ref knowledge.VersionRef, living func(version int) bool, originals []string) error {
+func (a *vectors) deleteVersions(ctx context.Context, ref knowledge.VersionRef, living func(version int) bool, originals []string) error {
 	named, err := a.namedWindows(ctx, ref, living)
 	if err != nil {
 		return err
@@ -212,7 +237,7 @@ func (a *Documents) deleteVersions(ctx context.Context, ref knowledge.VersionRef
 // RemoveRows deletes the rows of the versions to remove. Newer versions under the
 // same id stay, and no longer wait. It then empties the write-ahead log, deletes the
 // histories of the ended ingests, and starts the removal of the attachments.
-func (a *Documents) RemoveRows(ctx context.Context, in RemoveInput) error {
+func (a *Removing) RemoveRows(ctx context.Context, in RemoveInput) error {
 	defer step.Heartbeat(ctx)()
 	if err := a.Removals.RemoveRows(ctx, in.removal()); err != nil {
 		return a.fail(ctx, in.Step(), fmt.Errorf("remove rows: %w", err))
@@ -223,16 +248,16 @@ func (a *Documents) RemoveRows(ctx context.Context, in RemoveInput) error {
 	if err := a.Workflows.ForgetIngests(ctx, in.Workspace, in.Document); err != nil {
 		return a.fail(ctx, in.Step(), fmt.Errorf("delete the histories of ingests: %w", err))
 	}
-	if err := a.startChildRemovals(ctx, in.Document); err != nil {
+	if err := startChildRemovals(ctx, a.Children, a.Workflows, in.Document); err != nil {
 		return a.fail(ctx, in.Step(), err)
 	}
 	return nil
 }
 
 // FinishRemoval ends the removal's run. It is a local activity, like FinishVersion.
-func (a *Documents) FinishRemoval(ctx context.Context, in FinishInput) error {
+func (a *Removing) FinishRemoval(ctx context.Context, in FinishInput) error {
 	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
-	if err := a.ender().End(ctx, run, in.Items, record.Ending{Kind: knowledge.KindRemove, Error: in.Error}); err != nil {
+	if err := a.ender.End(ctx, run, in.Items, record.Ending{Kind: knowledge.KindRemove, Error: in.Error}); err != nil {
 		return a.fail(ctx, in.StepInput, err)
 	}
 	a.Metrics.WorkflowDone("RemoveDocument", string(in.Status))

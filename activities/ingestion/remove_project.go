@@ -3,6 +3,7 @@ package ingestion
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/cairn-rag/cairn/activities/step"
@@ -22,9 +23,21 @@ type RemoveProjectResult struct {
 	Running bool `json:"running,omitempty"`
 }
 
+// RemovingProjects holds the activities of RemoveProject.
+type RemovingProjects struct {
+	Removals  Removals
+	Workflows Workflows
+	Index     Index
+	Blobs     step.Blobs
+	Metrics   Metrics
+	Log       *slog.Logger
+	ender     step.RunEnder
+	stopping  *stopping
+}
+
 // StopProject cancels the questions, imports and reindexes of a project, and reports
 // whether one of them still runs. Ingests are stopped by RemoveProjectDocuments.
-func (a *Documents) StopProject(ctx context.Context, in knowledge.RunRef) (result RemoveProjectResult, err error) {
+func (a *RemovingProjects) StopProject(ctx context.Context, in knowledge.RunRef) (result RemoveProjectResult, err error) {
 	defer step.Heartbeat(ctx)()
 	runs, err := a.Removals.ProjectRuns(ctx, in, true, removePage)
 	if err != nil {
@@ -36,7 +49,7 @@ func (a *Documents) StopProject(ctx context.Context, in knowledge.RunRef) (resul
 		}
 		known, err := a.Workflows.CancelRun(ctx, run)
 		if err == nil && !known {
-			err = a.endLost(ctx, run, "the project was removed")
+			err = a.stopping.endLost(ctx, run, "the project was removed")
 		}
 		if err != nil {
 			return result, a.failProject(ctx, in, fmt.Errorf("cancel run %s: %w", run.ID, err))
@@ -49,7 +62,7 @@ func (a *Documents) StopProject(ctx context.Context, in knowledge.RunRef) (resul
 // RemoveProjectDocuments removes the documents of a project that no ingest works on, each
 // with its index entries, blobs and rows, and stops the ingests of the others, which
 // Running reports.
-func (a *Documents) RemoveProjectDocuments(ctx context.Context, in knowledge.RunRef) (result RemoveProjectResult, err error) {
+func (a *RemovingProjects) RemoveProjectDocuments(ctx context.Context, in knowledge.RunRef) (result RemoveProjectResult, err error) {
 	defer step.Heartbeat(ctx)()
 	for after := ""; ; {
 		page, err := a.Removals.ProjectRemovals(ctx, in.Workspace, in.Project, after, removePage)
@@ -74,9 +87,9 @@ func (a *Documents) RemoveProjectDocuments(ctx context.Context, in knowledge.Run
 }
 
 // removeOfProject removes a document with all its blobs, unless its ingest still runs.
-func (a *Documents) removeOfProject(ctx context.Context, r store.Removal) (running bool, err error) {
+func (a *RemovingProjects) removeOfProject(ctx context.Context, r store.Removal) (running bool, err error) {
 	in := RemoveInput{Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto}
-	stopped, err := a.stopIngest(ctx, StopInput{RemoveInput: in})
+	stopped, err := a.stopping.stopIngest(ctx, StopInput{RemoveInput: in})
 	if err != nil || stopped.Running {
 		return stopped.Running, err
 	}
@@ -98,7 +111,7 @@ func (a *Documents) removeOfProject(ctx context.Context, r store.Removal) (runni
 // RemoveProjectRows deletes the runs of a project with their blobs, its imports, its
 // conversations and the project, when no run and no document is left. Running reports
 // that one is.
-func (a *Documents) RemoveProjectRows(ctx context.Context, in knowledge.RunRef) (result RemoveProjectResult, err error) {
+func (a *RemovingProjects) RemoveProjectRows(ctx context.Context, in knowledge.RunRef) (result RemoveProjectResult, err error) {
 	defer step.Heartbeat(ctx)()
 	running, err := a.Removals.ProjectRuns(ctx, in, true, 1)
 	if err != nil || len(running) > 0 {
@@ -133,7 +146,7 @@ const forgetPatience = 30 * time.Second
 // hold words of questions and answers. A run ends in SQL before its workflow does, and the
 // list of workflows is behind by a second, so it repeats until none is open. One that a
 // defect keeps open does not keep the project.
-func (a *Documents) forgetProject(ctx context.Context, in knowledge.RunRef, patience time.Duration) error {
+func (a *RemovingProjects) forgetProject(ctx context.Context, in knowledge.RunRef, patience time.Duration) error {
 	for end := time.Now().Add(patience); ; {
 		open, err := a.Workflows.ForgetProject(ctx, in.Workspace, in.Project)
 		if err != nil {
@@ -156,7 +169,7 @@ func (a *Documents) forgetProject(ctx context.Context, in knowledge.RunRef, pati
 
 // removeRuns deletes the runs of a project, each after its blobs and its history: the list
 // of workflows that forgetProject reads may miss one on a busy machine.
-func (a *Documents) removeRuns(ctx context.Context, in knowledge.RunRef) error {
+func (a *RemovingProjects) removeRuns(ctx context.Context, in knowledge.RunRef) error {
 	for {
 		runs, err := a.Removals.ProjectRuns(ctx, in, false, removePage)
 		if err != nil || len(runs) == 0 {
@@ -182,7 +195,7 @@ func (a *Documents) removeRuns(ctx context.Context, in knowledge.RunRef) error {
 	}
 }
 
-func (a *Documents) failProject(ctx context.Context, in knowledge.RunRef, err error) error {
+func (a *RemovingProjects) failProject(ctx context.Context, in knowledge.RunRef, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -197,9 +210,9 @@ type FinishRemoveProjectInput struct {
 }
 
 // FinishRemoveProject ends the removal's run. It is a local activity.
-func (a *Documents) FinishRemoveProject(ctx context.Context, in FinishRemoveProjectInput) error {
+func (a *RemovingProjects) FinishRemoveProject(ctx context.Context, in FinishRemoveProjectInput) error {
 	end := record.Ending{Kind: knowledge.KindRemoveProject, Error: in.Error}
-	if err := a.ender().End(ctx, in.RunRef, in.Items, end); err != nil {
+	if err := a.ender.End(ctx, in.RunRef, in.Items, end); err != nil {
 		return a.failProject(ctx, in.RunRef, err)
 	}
 	a.Metrics.WorkflowDone("RemoveProject", string(end.Status()))

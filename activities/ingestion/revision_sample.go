@@ -15,14 +15,27 @@ const (
 )
 
 // Samples returns Revisions.Samples, with the chunks and the stored vectors of an ingestion.
-func Samples(a *Documents) func(ctx context.Context, generation string, of []store.PublishedVersion) ([]string, [][]float32, error) {
+func Samples(d Dependencies) func(ctx context.Context, generation string, of []store.PublishedVersion) ([]string, [][]float32, error) {
+	a := &samples{
+		Versions: d.Versions, Reindexes: d.Reindexes, cuts: &cuts{d.Blobs}, vectors: &vectors{d.Blobs},
+		generations: &generations{d.Versions, d.Embedder, d.EmbedderOf},
+	}
 	return a.sampleVectors
+}
+
+// samples reads stored vectors and the texts that they are of.
+type samples struct {
+	Versions    Versions
+	Reindexes   Reindexes
+	cuts        *cuts
+	vectors     *vectors
+	generations *generations
 }
 
 // sampleVectors returns the first chunks of one of some published versions, as they were
 // embedded in a generation, and their vectors. Both are empty if no vectors are stored.
-func (a *Documents) sampleVectors(ctx context.Context, generation string, of []store.PublishedVersion) ([]string, [][]float32, error) {
-	g, err := a.generation(generation)
+func (a *samples) sampleVectors(ctx context.Context, generation string, of []store.PublishedVersion) ([]string, [][]float32, error) {
+	g, err := a.generations.named(generation)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -35,16 +48,16 @@ func (a *Documents) sampleVectors(ctx context.Context, generation string, of []s
 	return nil, nil, nil
 }
 
-func (a *Documents) sampleOf(ctx context.Context, g generation, p store.PublishedVersion) ([]string, [][]float32, error) {
-	_, m, err := a.manifestOf(ctx, p.VersionRef, g, 0)
+func (a *samples) sampleOf(ctx context.Context, g generation, p store.PublishedVersion) ([]string, [][]float32, error) {
+	_, m, err := a.vectors.manifestOf(ctx, p.VersionRef, g, 0)
 	if err != nil || len(m.Windows) == 0 || !m.made(g) {
 		return nil, nil, err
 	}
-	there, err := a.present(ctx, p.VersionRef, m.Windows[:1])
+	there, err := a.vectors.present(ctx, p.VersionRef, m.Windows[:1])
 	if err != nil || there == 0 {
 		return nil, nil, err
 	}
-	vectors, err := a.readWindow(ctx, p.VersionRef, m.Windows[0])
+	vectors, err := a.vectors.readWindow(ctx, p.VersionRef, m.Windows[0])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,7 +71,7 @@ func (a *Documents) sampleOf(ctx context.Context, g generation, p store.Publishe
 
 // embeddedTexts returns the texts of the first chunks of a version as they were embedded,
 // which hashes tell, nil if they are not stored. Chunks in SQL lack what names the document.
-func (a *Documents) embeddedTexts(ctx context.Context, g generation, p store.PublishedVersion, hashes []string) ([]string, error) {
+func (a *samples) embeddedTexts(ctx context.Context, g generation, p store.PublishedVersion, hashes []string) ([]string, error) {
 	embedded := func(chunks []knowledge.Chunk) []string {
 		texts := embeddingTexts(chunks)
 		for i, text := range texts {
@@ -68,7 +81,7 @@ func (a *Documents) embeddedTexts(ctx context.Context, g generation, p store.Pub
 		}
 		return texts
 	}
-	cut, err := a.chunks(ctx, p.VersionRef, 0, len(hashes), p.Chunks)
+	cut, err := a.cuts.chunks(ctx, p.VersionRef, 0, len(hashes), p.Chunks)
 	if err == nil {
 		return embedded(cut), nil
 	}

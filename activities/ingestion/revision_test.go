@@ -25,7 +25,7 @@ func TestSamples(t *testing.T) {
 			}
 			list, err := f.Store.PublishedIn(f.Ctx, "", 8)
 			f.Must(err)
-			texts, vectors, err := ingestion.Samples(f.Ingestion)(f.Ctx, "", list)
+			texts, vectors, err := ingestion.Samples(f.IngestionUses)(f.Ctx, "", list)
 			f.Must(err)
 			if len(list) != 1 || len(texts) != 1 || len(vectors) != 1 {
 				t.Errorf("of %+v: texts %q, %d vectors", list, texts, len(vectors))

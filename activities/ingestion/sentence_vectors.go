@@ -26,8 +26,8 @@ const sentenceFolder = "sentence-vectors/"
 // sentenceVectors returns the vectors by which the semantic strategy cuts a document,
 // one for each text. Each batch is stored before the step continues, so that a retry
 // requests none again.
-func (a *Documents) sentenceVectors(ctx context.Context, v store.Version, texts []string) ([][]float32, error) {
-	g, err := a.serving(ctx, v.VersionRef)
+func (a *cutting) sentenceVectors(ctx context.Context, v store.Version, texts []string) ([][]float32, error) {
+	g, err := a.generations.serving(ctx, v.VersionRef)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (a *Documents) sentenceVectors(ctx context.Context, v store.Version, texts 
 
 // sentenceBatch returns the vectors of a batch. If they are not stored, it requests and
 // stores them. It halves a batch that is too large for the endpoint.
-func (a *Documents) sentenceBatch(ctx context.Context, g Embedder, v store.Version, texts []string) ([][]float32, error) {
+func (a *cutting) sentenceBatch(ctx context.Context, g Embedder, v store.Version, texts []string) ([][]float32, error) {
 	hashes := make([]string, len(texts))
 	for i, text := range texts {
 		hashes[i] = vectorHash(g.Endpoint(), text)
@@ -65,7 +65,7 @@ func (a *Documents) sentenceBatch(ctx context.Context, g Embedder, v store.Versi
 		return nil, fmt.Errorf("read the vectors of sentences: %w", err)
 	}
 	// The step is not told whether it was held before, so it counts as if it was.
-	vectors, used, err := a.request(ctx, g, texts, model.Turn{Patience: turnPatience, Waited: true})
+	vectors, used, err := a.batches.request(ctx, g, texts, model.Turn{Patience: turnPatience, Waited: true})
 	if refused, ok := errors.AsType[*model.Error](err); ok && refused.Code == model.CodeTooLarge && len(texts) > 1 {
 		half := (len(texts) + 1) / 2
 		first, err := a.sentenceBatch(ctx, g, v, texts[:half])
@@ -83,7 +83,7 @@ func (a *Documents) sentenceBatch(ctx context.Context, g Embedder, v store.Versi
 }
 
 // dropSentences deletes the vectors of the sentences of a version.
-func (a *Documents) dropSentences(ctx context.Context, ref knowledge.VersionRef) error {
+func (a *cutting) dropSentences(ctx context.Context, ref knowledge.VersionRef) error {
 	_, err := a.Blobs.DeletePrefix(ctx, blob.StepKey(ref, sentenceFolder), func(string, time.Time) bool { return false })
 	if err != nil {
 		return fmt.Errorf("delete the vectors of sentences: %w", err)
@@ -91,12 +91,12 @@ func (a *Documents) dropSentences(ctx context.Context, ref knowledge.VersionRef)
 	return nil
 }
 
-func (a *Documents) storeSentences(ctx context.Context, v store.Version, key string, vectors [][]float32, used knowledge.Usage) error {
+func (a *cutting) storeSentences(ctx context.Context, v store.Version, key string, vectors [][]float32, used knowledge.Usage) error {
 	data, err := encodeVectors(vectors)
 	if err != nil {
 		return err
 	}
-	if err := a.putAnswer(ctx, v, key, data, used); err != nil {
+	if err := a.answers.putAnswer(ctx, v, key, data, used); err != nil {
 		return fmt.Errorf("store the vectors of sentences: %w", err)
 	}
 	return nil

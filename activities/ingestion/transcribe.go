@@ -26,9 +26,20 @@ import (
 // be cut. OpenAI takes no larger one.
 const wholeRecording = 25 << 20
 
+// speech hears recordings.
+type speech struct {
+	Blobs       step.Blobs
+	Extractor   Extractor
+	Transcriber Transcriber
+	Metrics     Metrics
+	bounds      *bounds
+	files       *files
+	answers     *answers
+}
+
 // readSpeech returns the layout of a recording: of the transcript that came with it, or
 // else of what a model hears.
-func (a *Documents) readSpeech(ctx context.Context, v store.Version) (knowledge.Layout, error) {
+func (a *speech) readSpeech(ctx context.Context, v store.Version) (knowledge.Layout, error) {
 	key := blob.BesideUpload(v.SourceKey, blob.Transcript)
 	given, err := a.Blobs.Exists(ctx, key)
 	if err != nil {
@@ -49,8 +60,8 @@ func (a *Documents) readSpeech(ctx context.Context, v store.Version) (knowledge.
 }
 
 // readTranscript returns the layout of a recording whose transcript is stored under key.
-func (a *Documents) readTranscript(ctx context.Context, v store.Version, key string) (knowledge.Layout, error) {
-	path, remove, err := a.localCopy(ctx, key)
+func (a *speech) readTranscript(ctx context.Context, v store.Version, key string) (knowledge.Layout, error) {
+	path, remove, err := a.files.localCopy(ctx, key)
 	if err != nil {
 		return knowledge.Layout{}, err
 	}
@@ -72,7 +83,7 @@ func (a *Documents) readTranscript(ctx context.Context, v store.Version, key str
 
 // hear returns what a model hears in a recording. One that is too large for a request, or
 // takes too long, is cut into parts where that is possible.
-func (a *Documents) hear(ctx context.Context, v store.Version) (model.Transcript, error) {
+func (a *speech) hear(ctx context.Context, v store.Version) (model.Transcript, error) {
 	begun, err := a.Blobs.Exists(ctx, a.heardKey(v, partName(0)))
 	if err != nil {
 		return model.Transcript{}, fmt.Errorf("look for a transcript: %w", err)
@@ -108,13 +119,13 @@ func (a *Documents) hear(ctx context.Context, v store.Version) (model.Transcript
 
 // hearParts cuts a recording into parts and transcribes one after the other. Without the
 // program that cuts, it returns CodeNeedsComponent.
-func (a *Documents) hearParts(ctx context.Context, v store.Version) (all model.Transcript, err error) {
-	folder, remove, err := a.resultFolder()
+func (a *speech) hearParts(ctx context.Context, v store.Version) (all model.Transcript, err error) {
+	folder, remove, err := a.files.resultFolder()
 	if err != nil {
 		return all, err
 	}
 	defer remove()
-	cut, err := a.extract(ctx, a.Extractor, v, folder, nil)
+	cut, err := a.files.extract(ctx, a.Extractor, v, folder, nil)
 	if err != nil {
 		return all, err
 	}
@@ -160,7 +171,7 @@ func partName(n int) string { return fmt.Sprintf("%04d", n) }
 
 // heardKey returns the key of what a model hears in a part of a recording. It is beside
 // the original, so that no later version pays for it again.
-func (a *Documents) heardKey(v store.Version, part string) string {
+func (a *speech) heardKey(v store.Version, part string) string {
 	endpoint := a.Transcriber.Endpoint()
 	sum := sha256.Sum256([]byte(endpoint.Provider + "\n" + endpoint.Model))
 	return blob.BesideUpload(v.SourceKey, "heard-"+hex.EncodeToString(sum[:6])+"-"+part+".json")
@@ -168,12 +179,12 @@ func (a *Documents) heardKey(v store.Version, part string) string {
 
 // transcribe returns the stored transcript of a recording. If there is none, it requests
 // and stores it.
-func (a *Documents) transcribe(ctx context.Context, v store.Version, r recording) (heard model.Transcript, err error) {
+func (a *speech) transcribe(ctx context.Context, v store.Version, r recording) (heard model.Transcript, err error) {
 	err = a.Blobs.GetJSON(ctx, r.key, &heard)
 	if err == nil || !errors.Is(err, blob.ErrNotFound) {
 		return heard, err
 	}
-	release, err := a.limits().hear(ctx, r.bytes)
+	release, err := a.bounds.hear(ctx, r.bytes)
 	if err != nil {
 		return heard, err
 	}
@@ -192,7 +203,7 @@ func (a *Documents) transcribe(ctx context.Context, v store.Version, r recording
 	if err != nil {
 		return heard, fmt.Errorf("encode a transcript: %w", err)
 	}
-	if err := a.putAnswer(ctx, v, r.key, data, knowledge.Usage{ModelCalls: 1}); err != nil {
+	if err := a.answers.putAnswer(ctx, v, r.key, data, knowledge.Usage{ModelCalls: 1}); err != nil {
 		return heard, fmt.Errorf("store a transcript: %w", err)
 	}
 	return heard, nil
@@ -238,7 +249,7 @@ func heardLayout(mediaType string, heard model.Transcript) (knowledge.Layout, er
 
 // endPause ends the pause that the provider asked for, if now says that somebody asked
 // to try a recording at once.
-func (a *Documents) endPause(ctx context.Context, v store.Version, now bool) error {
+func (a *speech) endPause(ctx context.Context, v store.Version, now bool) error {
 	if !now || a.Transcriber == nil || !extract.IsSpeech(v.MediaType) {
 		return nil
 	}

@@ -80,8 +80,8 @@ func TestRecording(t *testing.T) {
 	t.Run("needs a model, and is read when there is one", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		transcriber := f.Ingestion.Transcriber
-		f.Ingestion.Transcriber = nil
+		transcriber := f.IngestionUses.Transcriber
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Transcriber = nil })
 		in := f.Upload("talk.wav", wav)
 		_, err := do(f, f.Ingestion.PrepareDocument, ingestion.PrepareInput{StepInput: in})
 		f.Must(err)
@@ -90,7 +90,7 @@ func TestRecording(t *testing.T) {
 		if !strings.Contains(err.Error(), "models.transcription") {
 			t.Error(err)
 		}
-		f.Ingestion.Transcriber = transcriber
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Transcriber = transcriber })
 		f.Publish(in)
 	})
 
@@ -246,7 +246,7 @@ func TestTranscriptBesideTheRecording(t *testing.T) {
 	t.Run("is read instead of asking the model", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		f.Ingestion.Transcriber = nil
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Transcriber = nil })
 		in := given(f, "WEBVTT\n\n00:01.000 --> 00:02.500\nThe pilot boards at dawn.\n")
 		f.Publish(in)
 		chunks := f.Chunks(in)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -70,8 +71,11 @@ func manifestKey(ref knowledge.VersionRef, first int) string {
 // all returns the windows that the manifest names.
 func (m *manifest) all() []window { return slices.Concat(m.Windows, m.Others) }
 
+// vectors reads and deletes the vectors of documents.
+type vectors struct{ Blobs step.Blobs }
+
 // manifest returns the manifest under a key, an empty one if there is none.
-func (a *Documents) manifest(ctx context.Context, key string) (m manifest, err error) {
+func (a *vectors) manifest(ctx context.Context, key string) (m manifest, err error) {
 	if err := a.Blobs.GetJSON(ctx, key, &m); err != nil && !errors.Is(err, blob.ErrNotFound) {
 		return m, fmt.Errorf("read manifest: %w", err)
 	}
@@ -88,7 +92,7 @@ func chunksIn(windows []window) int {
 }
 
 // present returns how many of the first windows have their blob.
-func (a *Documents) present(ctx context.Context, ref knowledge.VersionRef, windows []window) (int, error) {
+func (a *vectors) present(ctx context.Context, ref knowledge.VersionRef, windows []window) (int, error) {
 	for i, w := range windows {
 		if there, err := a.Blobs.Exists(ctx, windowKey(ref, w.Name)); err != nil || !there {
 			return i, err
@@ -98,7 +102,7 @@ func (a *Documents) present(ctx context.Context, ref knowledge.VersionRef, windo
 }
 
 // readWindow returns the vectors of a window.
-func (a *Documents) readWindow(ctx context.Context, ref knowledge.VersionRef, w window) ([][]float32, error) {
+func (a *vectors) readWindow(ctx context.Context, ref knowledge.VersionRef, w window) ([][]float32, error) {
 	data, err := a.Blobs.Get(ctx, windowKey(ref, w.Name))
 	if err != nil {
 		return nil, fmt.Errorf("read vectors: %w", err)
@@ -112,7 +116,7 @@ func (a *Documents) readWindow(ctx context.Context, ref knowledge.VersionRef, w 
 
 // manifests returns the manifests of those versions of a document for which living
 // returns true.
-func (a *Documents) manifests(ctx context.Context, workspace, project, document string, living func(version int) bool) ([]manifest, error) {
+func (a *vectors) manifests(ctx context.Context, workspace, project, document string, living func(version int) bool) ([]manifest, error) {
 	prefix := blob.DocumentPrefix(workspace, project, document)
 	var keys []string
 	for object, err := range a.Blobs.List(ctx, prefix) {
@@ -139,7 +143,7 @@ func (a *Documents) manifests(ctx context.Context, workspace, project, document 
 
 // namedWindows returns the keys of the windows that the manifests of living versions
 // name.
-func (a *Documents) namedWindows(ctx context.Context, ref knowledge.VersionRef, living func(version int) bool) (map[string]bool, error) {
+func (a *vectors) namedWindows(ctx context.Context, ref knowledge.VersionRef, living func(version int) bool) (map[string]bool, error) {
 	manifests, err := a.manifests(ctx, ref.Workspace, ref.Project, ref.Document, living)
 	if err != nil {
 		return nil, err
@@ -154,7 +158,7 @@ func (a *Documents) namedWindows(ctx context.Context, ref knowledge.VersionRef, 
 }
 
 // dropUnnamed deletes the windows of a document that no manifest names.
-func (a *Documents) dropUnnamed(ctx context.Context, ref knowledge.VersionRef) error {
+func (a *vectors) dropUnnamed(ctx context.Context, ref knowledge.VersionRef) error {
 	named, err := a.namedWindows(ctx, ref, func(int) bool { return true })
 	if err != nil {
 		return err

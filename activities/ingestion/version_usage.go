@@ -45,9 +45,15 @@ func usageKey(v store.Version, key string) string {
 	return blob.StepKey(v.VersionRef, usageFolder+hex.EncodeToString(sum[:16])+".json")
 }
 
+// answers stores what models answered, with the usage.
+type answers struct {
+	Blobs    step.Blobs
+	Versions Versions
+}
+
 // putAnswer stores an answer of a model and its usage. The provider has charged for it, so a
 // cancel does not discard it, unless the version is being removed.
-func (a *Documents) putAnswer(ctx context.Context, v store.Version, key string, data []byte, used knowledge.Usage) error {
+func (a *answers) putAnswer(ctx context.Context, v store.Version, key string, data []byte, used knowledge.Usage) error {
 	items := []blob.Item{{Key: key, Data: data}}
 	if used != (knowledge.Usage{}) {
 		count, err := json.Marshal(spent{v.RunID, used})
@@ -60,7 +66,7 @@ func (a *Documents) putAnswer(ctx context.Context, v store.Version, key string, 
 	if err := a.Blobs.PutAll(kept, items...); err != nil {
 		return err
 	}
-	if ctx.Err() == nil || !a.removing(kept, v.VersionRef) {
+	if ctx.Err() == nil || !removing(kept, a.Versions, v.VersionRef) {
 		return nil
 	}
 	errs := []error{ctx.Err()} // the removal may have deleted the others by now
@@ -82,7 +88,7 @@ func asksModels(v store.Version) bool {
 }
 
 // otherUsage returns what the run of a version has used beside the vectors of its chunks.
-func (a *Documents) otherUsage(ctx context.Context, v store.Version) (sum knowledge.Usage, err error) {
+func (a *answers) otherUsage(ctx context.Context, v store.Version) (sum knowledge.Usage, err error) {
 	if !asksModels(v) {
 		return sum, nil
 	}
@@ -102,7 +108,7 @@ func (a *Documents) otherUsage(ctx context.Context, v store.Version) (sum knowle
 // usageOfFailed returns what the run of a version that failed has used, as its row stores
 // it. The publication of a version has stored its usage. A failure to read it does not keep
 // the run from ending.
-func (a *Documents) usageOfFailed(ctx context.Context, in FinishInput) json.RawMessage {
+func (a *Ending) usageOfFailed(ctx context.Context, in FinishInput) json.RawMessage {
 	if in.Error == nil {
 		return nil
 	}
@@ -113,15 +119,15 @@ func (a *Documents) usageOfFailed(ctx context.Context, in FinishInput) json.RawM
 	return knowledge.RunUsage{Usage: used, Model: a.Embedder.Endpoint().Model}.Encode()
 }
 
-func (a *Documents) usageOfVersion(ctx context.Context, in StepInput) (sum knowledge.Usage, err error) {
+func (a *Ending) usageOfVersion(ctx context.Context, in StepInput) (sum knowledge.Usage, err error) {
 	v, err := a.Versions.Version(ctx, in.VersionRef)
 	if err != nil || v.RunID != in.Run {
 		return sum, err
 	}
-	if sum, err = a.otherUsage(ctx, v); err != nil {
+	if sum, err = a.answers.otherUsage(ctx, v); err != nil {
 		return sum, err
 	}
-	manifests, err := a.manifests(ctx, v.Workspace, v.Project, v.Document, func(version int) bool { return version == v.Version })
+	manifests, err := a.vectors.manifests(ctx, v.Workspace, v.Project, v.Document, func(version int) bool { return version == v.Version })
 	for _, m := range manifests {
 		sum.Add(m.of(v.RunID))
 	}

@@ -44,7 +44,7 @@ func TestUsageOfAnIngest(t *testing.T) {
 			f.Must(err)
 		}
 		got := f.used(in.Run)
-		if got.EmbeddingCalls != 3 || got.EmbeddingTokens == 0 || got.Model != f.Ingestion.Embedder.Endpoint().Model {
+		if got.EmbeddingCalls != 3 || got.EmbeddingTokens == 0 || got.Model != f.IngestionUses.Embedder.Endpoint().Model {
 			t.Errorf("usage %+v", got)
 		}
 		f.Must(act(f, f.Ingestion.FinishVersion, ingestion.FinishInput{StepInput: in, Status: knowledge.RunCompleted}))

@@ -15,14 +15,14 @@ import (
 // versionWindows returns the windows of a generation of a version of count chunks, and what
 // the run of v has used for them. It embeds chunks that have no vector of it, which read
 // returns.
-func (a *Documents) versionWindows(ctx context.Context, g generation, v store.Version, count int, read func(first, last int) ([]knowledge.Chunk, error)) (all []window, used knowledge.Usage, err error) {
+func (a *batches) versionWindows(ctx context.Context, g generation, v store.Version, count int, read func(first, last int) ([]knowledge.Chunk, error)) (all []window, used knowledge.Usage, err error) {
 	for first := 0; first < count; first = chunksIn(all) {
-		_, m, err := a.manifestOf(ctx, v.VersionRef, g, first)
+		_, m, err := a.vectors.manifestOf(ctx, v.VersionRef, g, first)
 		if err != nil {
 			return nil, used, err
 		}
 		n := chunksIn(m.Windows)
-		there, err := a.present(ctx, v.VersionRef, m.Windows)
+		there, err := a.vectors.present(ctx, v.VersionRef, m.Windows)
 		if err != nil {
 			return nil, used, fmt.Errorf("look for vectors: %w", err)
 		}
@@ -45,7 +45,7 @@ func (a *Documents) versionWindows(ctx context.Context, g generation, v store.Ve
 
 // vectorReader reads the vectors of a version in the order of its chunks.
 type vectorReader struct {
-	a          *Documents
+	a          *vectors
 	ref        knowledge.VersionRef
 	generation string
 	windows    []window

@@ -142,7 +142,7 @@ func (l links) OperatorPage() string { return l.p.ends.UI }
 
 // activities returns the activities with their dependencies.
 func (p *platform) activities() worker.Activities {
-	documents := &ingestion.Documents{
+	documents := ingestion.Dependencies{
 		Config: ingestion.Config{InstanceLimits: p.cfg.Limits.Instance(), TempDir: p.temporary()},
 		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
 		Embedder: p.embed, EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
@@ -161,6 +161,7 @@ func (p *platform) activities() worker.Activities {
 	for _, other := range p.chats.Clients()[1:] {
 		documents.Failover, questions.Failover = append(documents.Failover, other), append(questions.Failover, other)
 	}
+	ingesting := ingestion.New(documents)
 	sender := webhook.NewSender(p.dialer.Client(webhook.Timeout))
 	questions.Webhooks = answering.QueryWebhooks{Hooks: p.store, Secrets: p.secrets, Sender: sender}
 	p.useWeb(questions)
@@ -168,7 +169,7 @@ func (p *platform) activities() worker.Activities {
 		Deliveries: p.store, Secrets: p.secrets, Sender: sender, OperatorURL: links{p}.OperatorURL,
 		Metrics: p.metrics, Log: p.log,
 	}
-	return worker.Activities{Ingestion: documents, Answering: questions, Importing: p.importing(documents), Delivering: delivering, Sweeping: &ingestion.Sweeping{Runs: p.sweep(), Uploads: p.uploads()}}
+	return worker.Activities{Ingestion: ingesting, Answering: questions, Importing: p.importing(ingesting), Delivering: delivering, Sweeping: &ingestion.Sweeping{Runs: p.sweep(), Uploads: p.uploads()}}
 }
 
 // retriever returns a retriever that records its durations.

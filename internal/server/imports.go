@@ -11,16 +11,16 @@ import (
 )
 
 // importing returns the activities of imports, which share the activities of documents.
-func (p *platform) importing(documents *ingestion.Documents) *ingestion.Importing {
-	return &ingestion.Importing{
-		Ingestion: documents, Imports: p.store, Workflows: p.workflow, Log: p.log,
+func (p *platform) importing(documents *ingestion.Activities) *ingestion.Importing {
+	return ingestion.NewImporting(ingestion.ImportDependencies{
+		Imports: p.store, Workflows: p.workflow, Log: p.log,
 		LargeAtATime: max(p.cfg.Limits.Parsers-1, 1), // a parser stays free for uploads
 		Foreground:   &p.foreground,
 		Sources: &ingestion.ImportSources{
 			Connector: p.sources(), Credentials: p.credentials(), Blobs: p.blobs, Previous: p.store.PreviousImport, TempDir: p.temporary(),
-			Download: ingestion.ArchiveDownload{Dialer: documents.Dialer, Blobs: p.blobs, Bytes: int64(p.cfg.Limits.RequestBytes)}.Fetch,
+			Download: ingestion.ArchiveDownload{Dialer: p.dialer, Blobs: p.blobs, Bytes: int64(p.cfg.Limits.RequestBytes)}.Fetch,
 		},
-	}
+	}, documents)
 }
 
 // sources are the sources of imports, without the bucket of the blobs: this server's credentials

@@ -59,9 +59,9 @@ func (p *platform) revisions(client *http.Client) *ingestion.Revisions {
 		e.Timeout, e.IdleTimeout = comparePatience, comparePatience
 		return model.New(e, client) // without those that are asked where it fails
 	}
-	samples := &ingestion.Documents{Blobs: p.blobs, Versions: p.store, Reindexes: p.store, EmbedderOf: p.embeddings.of, Log: p.log}
+	samples := ingestion.Samples(ingestion.Dependencies{Blobs: p.blobs, Versions: p.store, Reindexes: p.store, EmbedderOf: p.embeddings.of})
 	return &ingestion.Revisions{
-		Addresses: p.store, Samples: ingestion.Samples(samples), Log: p.log,
+		Addresses: p.store, Samples: samples, Log: p.log,
 		Address: func(base string) string { return addressOf(at(base).Endpoint()) },
 		Embed: func(ctx context.Context, base string, texts []string) ([][]float32, error) {
 			vectors, _, err := at(base).Embed(ctx, texts)
