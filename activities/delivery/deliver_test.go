@@ -70,7 +70,7 @@ func newDeliverTest(t *testing.T) *deliverTest {
 	d.Must(err)
 	d.delivering = &delivery.Delivering{
 		Deliveries: d.Store, Secrets: d.box, Sender: d, OperatorURL: func(id string) string { return "http://operator.test/" + id },
-		Metrics: telemetry.NewMetrics("test"), Log: d.Ingestion.Log, Now: func() time.Time { return d.clock },
+		Metrics: telemetry.NewMetrics("test"), Log: d.IngestionUses.Log, Now: func() time.Time { return d.clock },
 	}
 	return d
 }
