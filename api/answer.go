@@ -84,10 +84,14 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	notices, err := r.notices(ctx, out.record)
+	if err != nil {
+		return nil, err
+	}
 	return queryAnswer{
 		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: r.results.views.signFileLinks(r.principal, r.run, out.record.Answer),
 		Sources: r.results.views.sources(r.principal, out), ToolCalls: calls, Suggestions: notNil(out.record.Suggestions), Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model, FinishReason: out.record.FinishReason,
-		OperatorURL: r.results.views.links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches, Attachments: attached, Notices: noticesOf(out.record),
+		OperatorURL: r.results.views.links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches, Attachments: attached, Notices: notices,
 	}, nil
 }
 
@@ -108,9 +112,13 @@ func (r *renderer) toolResult(ctx context.Context, key string) (any, error) {
 			UsedInResponse: slices.Contains(out.record.Used, s.Rank), Removed: !there && s.Page == nil && s.Given == nil,
 		})
 	}
+	notices, err := r.notices(ctx, out.record)
+	if err != nil {
+		return nil, err
+	}
 	return toolAnswer{
 		Response: out.record.Answer, Contexts: contexts, SourcesUsed: notNil(out.record.Used),
-		Model: out.record.Model, ExecutionID: out.record.ExecutionID, FinishReason: out.record.FinishReason, Searches: out.record.Searches, Notices: noticesOf(out.record),
+		Model: out.record.Model, ExecutionID: out.record.ExecutionID, FinishReason: out.record.FinishReason, Searches: out.record.Searches, Notices: notices,
 	}, nil
 }
 

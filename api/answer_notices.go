@@ -1,8 +1,10 @@
 package api
 
 import (
+	"context"
 	"slices"
 
+	"github.com/cairn-rag/cairn/internal/phrase"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
@@ -13,14 +15,15 @@ type answerNotice struct {
 	Message string `json:"message"`
 }
 
-// noticesOf returns the notices of an answer.
-func noticesOf(answer record.Answer) []answerNotice {
+// notices returns the notices of an answer, in the language of the question.
+func (r *renderer) notices(ctx context.Context, answer record.Answer) ([]answerNotice, error) {
 	byWords := func(c retrieve.Choices) bool { return c.Failures["embeddings"] != "" }
 	if !slices.ContainsFunc(answer.Searches, byWords) {
-		return nil
+		return nil, nil
 	}
-	return []answerNotice{{
-		Code:    "searched_by_words",
-		Message: "The documents were searched by their words alone, because the model that understands their meaning is not available. Ask again later for a fuller answer.",
-	}}
+	request, err := r.request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []answerNotice{{Code: "searched_by_words", Message: phrase.For(request.Question).SearchedByWords}}, nil
 }

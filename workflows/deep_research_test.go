@@ -359,6 +359,19 @@ func TestEndOfAResearch(t *testing.T) {
 		}
 	})
 
+	t.Run("says so in the language of the question", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		test.server.ScriptChat(plan("How heavy is the HX-4 pump?", "How often does it need oil?", "Wer baut sie?"), notes("It is heavy."), notes("It needs oil."), outline("Gewicht", "Öl"))
+		test.research("Was ist über die Pumpe zu wissen?", knowledge.ResearchConfig{Breadth: 3, Budget: knowledge.ResearchBudget{Calls: 5}})
+		_, _, shown, _ := test.outcome()
+		for _, part := range []string{"## Was in diesem Bericht fehlt\n\n- Die Recherche endete vorzeitig: Die erlaubten Modellaufrufe waren verbraucht.", "- Nicht recherchiert: Wer baut sie?"} {
+			if !strings.Contains(shown, part) {
+				t.Errorf("the report has no %q:\n%s", part, shown)
+			}
+		}
+	})
+
 	t.Run("ends at its budget of tokens in a report that says what it leaves out", func(t *testing.T) {
 		t.Parallel()
 		test := newResearchTest(t)

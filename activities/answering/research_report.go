@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/phrase"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -82,10 +83,16 @@ func (a *Questions) joinReport(ctx context.Context, in ReportInput, out ReportRe
 // leftOut returns the part of the report that says what it leaves out, "" = nothing.
 func (a *Questions) leftOut(ctx context.Context, in ReportInput) (string, error) {
 	var b strings.Builder
-	if reason := in.Research.Ended.words(); reason != "" {
-		b.WriteString("- The research ended early: " + reason + "\n")
+	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
+	if err != nil {
+		return "", err
 	}
-	if err := a.unreadAttachments(ctx, in, &b); err != nil {
+	say := phrase.For(request.Question)
+	line := func(format string, texts ...any) { fmt.Fprintf(&b, "- "+format+"\n", texts...) }
+	if reason := in.Research.Ended.words(say); reason != "" {
+		line(say.EndedEarly, reason)
+	}
+	if err := a.unreadAttachments(ctx, request, in.Research, line); err != nil {
 		return "", err
 	}
 	for _, r := range in.Research.Reading {
@@ -102,36 +109,35 @@ func (a *Questions) leftOut(ctx context.Context, in ReportInput) (string, error)
 		question := heading(q.Question)
 		switch {
 		case r.Skipped:
-			b.WriteString("- Not researched: " + question + "\n")
+			line(say.NotResearched, question)
 		case r.Failure != "":
-			b.WriteString("- Failed: " + question + " (" + r.Failure + ")\n")
+			line(say.Failed, question, r.Failure)
 		case len(notes.Notes) == 0:
-			b.WriteString("- Nothing was found: " + question + "\n")
+			line(say.NothingFound, question)
 		}
 		for _, m := range r.Missed {
-			b.WriteString("- " + m.Place.notSearched() + ": " + question + " (" + m.Failure + ")\n")
+			line(m.Place.notSearched(say), question, m.Failure)
 		}
 	}
-	if err := a.openQuestions(ctx, in, &b); err != nil {
+	if err := a.openQuestions(ctx, request, in.Research, line); err != nil {
 		return "", err
 	}
-	if err := a.shortSections(ctx, in.Research, &b); err != nil || b.Len() == 0 {
+	if err := a.shortSections(ctx, in.Research, say, line); err != nil || b.Len() == 0 {
 		return "", err
 	}
-	text := "## What this report leaves out\n\n" + b.String()
+	text := "## " + say.LeftOut + "\n\n" + b.String()
 	if len(in.Research.Sections) == 0 {
-		text = in.Research.withoutNotes() + "\n\n" + text
+		text = in.Research.withoutNotes(say) + "\n\n" + text
 	}
 	return text, nil
 }
 
 // openQuestions writes what the notes of the last round leave open, if the bounds of the
 // research allowed no further round.
-func (a *Questions) openQuestions(ctx context.Context, in ReportInput, b *strings.Builder) error {
-	r, rounds := in.Research, len(in.Research.Plans)
-	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
-	if err != nil || rounds == 0 || r.Ended == "" && rounds < request.Config.Tools.DeepResearch.WithDefaults().Depth {
-		return err
+func (a *Questions) openQuestions(ctx context.Context, request knowledge.Request, r Research, line func(format string, texts ...any)) error {
+	rounds := len(r.Plans)
+	if rounds == 0 || r.Ended == "" && rounds < request.Config.Tools.DeepResearch.WithDefaults().Depth {
+		return nil
 	}
 	noted, err := a.notes(ctx, request, r)
 	if err != nil {
@@ -146,44 +152,40 @@ func (a *Questions) openQuestions(ctx context.Context, in ReportInput, b *string
 		if err != nil {
 			return err
 		}
-		b.WriteString("- Still open: " + heading(q.Question) + " (" + g.text + ")\n")
+		line(phrase.For(request.Question).StillOpen, heading(q.Question), g.text)
 	}
 	return nil
 }
 
 // unreadAttachments writes which attached files could not be read.
-func (a *Questions) unreadAttachments(ctx context.Context, in ReportInput, b *strings.Builder) error {
-	if len(in.Research.Attachments) == 0 {
+func (a *Questions) unreadAttachments(ctx context.Context, request knowledge.Request, r Research, line func(format string, texts ...any)) error {
+	if len(r.Attachments) == 0 {
 		return nil
 	}
-	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
-	if err != nil {
-		return err
-	}
-	files, err := a.attachedFiles(ctx, request, in.Research.Attachments)
+	files, err := a.attachedFiles(ctx, request, r.Attachments)
 	for _, f := range files {
 		if f.Failure != "" {
-			b.WriteString("- Not read: the attached file “" + heading(f.Name) + "” (" + f.Failure + ")\n")
+			line(phrase.For(request.Question).NotRead, heading(f.Name), f.Failure)
 		}
 	}
 	return err
 }
 
 // withoutNotes returns why the report has no section.
-func (r Research) withoutNotes() string {
+func (r Research) withoutNotes(say phrase.Phrases) string {
 	if r.AllFailed() {
-		return "No part of this research succeeded."
+		return say.NothingSucceeded
 	}
 	for _, q := range r.Reading {
 		if !q.Skipped {
-			return "The sources that could be searched do not contain an answer to this question."
+			return say.NoAnswerInSources
 		}
 	}
-	return "The budget was used up before anything was searched."
+	return say.NothingSearched
 }
 
 // shortSections writes which sections have only notes.
-func (a *Questions) shortSections(ctx context.Context, r Research, b *strings.Builder) error {
+func (a *Questions) shortSections(ctx context.Context, r Research, say phrase.Phrases, line func(format string, texts ...any)) error {
 	if len(r.Sections) == 0 {
 		return nil
 	}
@@ -194,30 +196,30 @@ func (a *Questions) shortSections(ctx context.Context, r Research, b *strings.Bu
 	for i, s := range r.Sections {
 		switch heading := outline.Sections[i].Heading; {
 		case s.Skipped:
-			b.WriteString("- Only notes, because the budget was used up: the section “" + heading + "”\n")
+			line(say.OnlyNotesBudget, heading)
 		case s.Failure != "":
-			b.WriteString("- Only notes: the section “" + heading + "” (" + s.Failure + ")\n")
+			line(say.OnlyNotes, heading, s.Failure)
 		}
 	}
 	return nil
 }
 
 // notSearched returns the sentence about a place that was not searched.
-func (p Place) notSearched() string {
+func (p Place) notSearched(say phrase.Phrases) string {
 	if p == OnTheWeb {
-		return "Not searched on the web"
+		return say.NotSearchedOnTheWeb
 	}
-	return "Not searched in the documents"
+	return say.NotSearchedDocuments
 }
 
-func (e Exhaustion) words() string {
+func (e Exhaustion) words(say phrase.Phrases) string {
 	switch e {
 	case OutOfCalls:
-		return "its budget of model calls was used up."
+		return say.OutOfCalls
 	case OutOfTokens:
-		return "its budget of tokens was used up."
+		return say.OutOfTokens
 	case OutOfTime:
-		return "its time was over."
+		return say.OutOfTime
 	}
 	return ""
 }

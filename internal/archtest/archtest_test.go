@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	"internal/knowledge":      {},
 	"internal/config":         {"internal/knowledge"},
 	"internal/enrich":         {"internal/knowledge"},
+	"internal/phrase":         {},
 	"internal/model/protocol": {"internal/sse"},
 	"internal/secret":         {},
 	"internal/namespace":      {},
@@ -128,7 +129,7 @@ var mayImport = map[string][]string{
 	"internal/embedded":         {"internal/erase", "internal/namespace"},
 	"internal/index/embedded":   {"internal/erase", "internal/index", "internal/knowledge", "internal/words"},
 	"internal/index/milvus":     {"internal/index", "internal/knowledge", "internal/words"},
-	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol"},
+	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol", "internal/phrase"},
 
 	"internal/blob/connect":   {"internal/blob", "internal/blob/", "internal/knowledge"},
 	"internal/blob/azure":     {"internal/blob"},
@@ -159,7 +160,7 @@ var mayImport = map[string][]string{
 	"activities/step":     {"internal/blob", "internal/knowledge", "internal/model", "internal/record", "internal/store", "internal/stream"},
 	"activities/delivery": {"activities/step", "internal/knowledge", "internal/store", "internal/webhook"},
 	"activities/answering": {
-		"activities/step", "internal/blob", "internal/citation", "internal/knowledge", "internal/model", "internal/prompt", "internal/record",
+		"activities/step", "internal/blob", "internal/citation", "internal/knowledge", "internal/model", "internal/phrase", "internal/prompt", "internal/record",
 		"internal/retrieve", "internal/scrape", "internal/store", "internal/stream", "internal/tool", "internal/webhook", "internal/websearch",
 	},
 	"activities/ingestion": {
@@ -172,7 +173,7 @@ var mayImport = map[string][]string{
 	"api/openai": {"api/edge", "internal/access", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
 	"api": {
 		"api/edge", "api/openai", "internal/access", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/extract/format", "internal/forget", "internal/idempotency", "internal/index",
-		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/parsed", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
+		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/parsed", "internal/phrase", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch",
 	},
 	"internal/client":    {"internal/knowledge", "internal/sse"},

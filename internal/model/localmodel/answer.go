@@ -2,17 +2,13 @@ package localmodel
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/model/protocol"
-)
-
-// Answers of the model when it has no passage to quote.
-const (
-	noAnswer  = "The documents do not contain an answer to this question."
-	noSources = "This is Cairn's offline model. It answers by quoting passages of documents, and none came with this question."
+	"github.com/cairn-rag/cairn/internal/phrase"
 )
 
 // Limits of a passage's score, relative to the best passage, from which on it
@@ -43,8 +39,8 @@ func reflection(messages []protocol.Message) string {
 		return ""
 	}
 	asked := strings.Join(strings.Fields(removeCitationMarks(strings.ReplaceAll(readQuestion(messages).text, "*", ""))), " ")
-	return "**Reflection:**\n*The question is: " + asked + " I look for sentences that answer it in the passages, of which there are " +
-		strconv.Itoa(len(findSources(messages))) + ".*\n\n"
+	words := fmt.Sprintf(phrase.For(asked).Reflection, asked, strconv.Itoa(len(findSources(messages))))
+	return "**Reflection:**\n*" + words + "*\n\n"
 }
 
 // quote answers a question with sentences of the passages that came with it.
@@ -52,16 +48,17 @@ func (m *Model) quote(messages []protocol.Message) string {
 	if section, ok := m.writeSection(messages); ok {
 		return section
 	}
-	sources := findSources(messages)
+	q, sources := readQuestion(messages), findSources(messages)
+	say := phrase.For(q.text)
 	if len(sources) == 0 {
 		if slices.ContainsFunc(messages, func(msg protocol.Message) bool { return msg.Role == "tool" }) {
-			return noAnswer
+			return say.NoAnswer
 		}
-		return noSources
+		return say.NoPassages
 	}
-	r := m.read(readQuestion(messages), sources)
+	r := m.read(q, sources)
 	if !r.relevant() {
-		return noAnswer
+		return say.NoAnswer
 	}
 	return r.render(r.choose())
 }

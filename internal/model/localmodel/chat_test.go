@@ -105,6 +105,8 @@ func TestAnswer(t *testing.T) {
 			ask: []string{"How many days a week may I work remotely?", "Three.", "What does the Basic plan cost per month?"}, want: "Plan: Basic, Price per month: 9 EUR, Storage: 10 GB. <source_3>"},
 		"nothing where nothing fits": {
 			ask: []string{"What is the capital of France?"}, want: nothing, lacks: []string{"<source"}},
+		"nothing in the language of the question": {
+			ask: []string{"Was ist die Hauptstadt von Frankreich?"}, want: "Die Dokumente enthalten keine Antwort auf diese Frage.", lacks: []string{"<source"}},
 		"nothing where one word of many fits": {
 			ask: []string{"Which oil painting did Rembrandt finish in Amsterdam?"}, want: nothing},
 		"nothing for a question without a word": {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/model/protocol"
+	"github.com/cairn-rag/cairn/internal/phrase"
 )
 
 // The names of the tools with which a research is planned, noted and outlined.
@@ -77,7 +78,7 @@ func (m *Model) takeNotes(messages []protocol.Message) string {
 	q.length = sectionLength
 	r := m.read(q, findSources(messages))
 	if !r.relevant() {
-		taken.Missing = noAnswer
+		taken.Missing = phrase.For(q.text).NoAnswer
 		return encode(taken)
 	}
 	for _, i := range r.choose() {
@@ -125,7 +126,7 @@ func (m *Model) writeSection(messages []protocol.Message) (text string, ok bool)
 	q.length = sectionLength
 	r := m.read(q, findSources(messages))
 	if !r.relevant() {
-		return noAnswer, true
+		return phrase.For(questionOf(message, askedQuestion).text).NoAnswer, true
 	}
 	return r.render(r.choose()), true
 }
