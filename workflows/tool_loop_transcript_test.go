@@ -217,6 +217,9 @@ func (test *loopTest) stored() string {
 	test.must(test.blobs.GetJSON(test.Context(), run.ResultKey, &answer))
 	var b strings.Builder
 	fmt.Fprintf(&b, "run %s, message %s by %s\n%s\nuses %v\n", run.Status, answer.MessageID, answer.Model, answer.Answer, answer.Used)
+	if answer.FinishReason != "" {
+		fmt.Fprintf(&b, "finished by %s\n", answer.FinishReason)
+	}
 	for _, s := range answer.Sources {
 		fmt.Fprintf(&b, "source %d %s of %s\n", s.Rank, s.ChunkID, s.DocumentID)
 	}
