@@ -36,7 +36,9 @@ func (a *attachmentRoutes) mount(e *edge.Edge) {
 	add.Parameters = []*huma.Param{
 		{Name: "workspaceId", In: "path", Required: true, Schema: text}, {Name: "id", In: "path", Required: true, Schema: text},
 		{Name: "userId", In: "query", Schema: text, Description: "A person of the workspace for whom an API key acts"},
-		{Name: "external_user_id", In: "query", Schema: text, Description: "A user of your application (a customer), for whom an API key acts. Not a person of the workspace"},
+		{Name: "user_id", In: "query", Schema: text, Description: "The same as userId"},
+		{Name: "externalUserId", In: "query", Schema: text, Description: "A user of your application (a customer), for whom an API key acts. Not a person of the workspace"},
+		{Name: "external_user_id", In: "query", Schema: text, Description: "The same as externalUserId"},
 	}
 	edge.HandleRaw(e, add, a.addAttachments)
 	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{

@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
-	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -53,7 +52,7 @@ type ConversationPath struct {
 // conversationRoutes holds the routes of conversations.
 type conversationRoutes struct {
 	store     Conversations
-	access    Access
+	edge      *edge.Edge
 	questions *question.Starter
 	readers   *runReaders
 	results   *results
@@ -133,10 +132,9 @@ func viewConversation(c store.Conversation) ConversationView {
 type newConversationInput struct {
 	WorkspacePath
 	Body struct {
-		ProjectID      string `json:"project_id,omitempty" maxLength:"200" doc:"Default: every project that the key covers"`
-		Title          string `json:"title,omitempty" maxLength:"200"`
-		UserID         string `json:"userId,omitempty" maxLength:"256" doc:"A person of the workspace for whom an API key acts"`
-		ExternalUserID string `json:"external_user_id,omitempty" maxLength:"256"`
+		ProjectID string `json:"project_id,omitempty" maxLength:"200" doc:"Default: every project that the key covers"`
+		Title     string `json:"title,omitempty" maxLength:"200"`
+		edge.PersonFields
 	}
 }
 
@@ -146,7 +144,7 @@ type conversationOutput struct{ Body ConversationView }
 // attached to it before its first question.
 func (cr *conversationRoutes) createConversation(ctx context.Context, p knowledge.Principal, in *newConversationInput) (*conversationOutput, error) {
 	b := in.Body
-	p, err := cr.access.As(ctx, p, access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID})
+	p, err := cr.edge.ActFor(ctx, p, edge.ActingBody{PersonFields: b.PersonFields})
 	if err != nil {
 		return nil, err
 	}

@@ -3,25 +3,27 @@ package api
 import (
 	"encoding/json"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // documentBody is the body of POST /document.
 type documentBody struct {
-	Name           string          `json:"name,omitempty" doc:"The name that readers see. Default: the last part of the URL or of the externalId, else untitled"`
-	ExternalID     string          `json:"externalId,omitempty" doc:"Your id of the document; an upload with an existing one becomes a new version"`
-	Content        documentContent `json:"content" doc:"One of text, url and base64"`
-	Tags           []string        `json:"tags,omitempty"`
-	Metadata       map[string]any  `json:"metadata,omitempty"`
-	Classification *string         `json:"classification,omitempty" maxLength:"128" doc:"How confidential the document is. Default: none, or for a new version the classification of the document"`
-	Parser         string          `json:"parser,omitempty" enum:"crawler,model" doc:"crawler: extract the text of the file. model: let the chat model, which must accept images, transcribe the pages of a PDF, a picture or an office document. Default: crawler"`
-	Override       *overrideBody   `json:"override,omitempty" doc:"Settings of the project to override for this document"`
-	Access         *accessBody     `json:"access,omitempty" doc:"Who may read the document. Default: the whole workspace, or for a new version the access of the document. It takes effect when the version is published"`
-	ExternalUserID string          `json:"externalUserId,omitempty" maxLength:"256" doc:"Only this end user of your application can read the document; with conversationId, the owner of the conversation"`
-	ConversationID string          `json:"conversationId,omitempty" maxLength:"256" doc:"Only this conversation can read the document"`
-	Force          *bool           `json:"force,omitempty" doc:"Make a new version even if the file and all settings are equal to the newest version. With false, nothing is ingested then, and the answer has unchanged: true; a url is fetched in any case. Default: true"`
-	ReplaceTags    bool            `json:"replaceTags,omitempty" doc:"Tags and metadata replace the existing ones. Default: they are added"`
+	Name                string          `json:"name,omitempty" doc:"The name that readers see. Default: the last part of the URL or of the externalId, else untitled"`
+	ExternalID          string          `json:"externalId,omitempty" doc:"Your id of the document; an upload with an existing one becomes a new version"`
+	Content             documentContent `json:"content" doc:"One of text, url and base64"`
+	Tags                []string        `json:"tags,omitempty"`
+	Metadata            map[string]any  `json:"metadata,omitempty"`
+	Classification      *string         `json:"classification,omitempty" maxLength:"128" doc:"How confidential the document is. Default: none, or for a new version the classification of the document"`
+	Parser              string          `json:"parser,omitempty" enum:"crawler,model" doc:"crawler: extract the text of the file. model: let the chat model, which must accept images, transcribe the pages of a PDF, a picture or an office document. Default: crawler"`
+	Override            *overrideBody   `json:"override,omitempty" doc:"Settings of the project to override for this document"`
+	Access              *accessBody     `json:"access,omitempty" doc:"Who may read the document. Default: the whole workspace, or for a new version the access of the document. It takes effect when the version is published"`
+	ExternalUserID      string          `json:"externalUserId,omitempty" maxLength:"256" doc:"Only this end user of your application can read the document; with conversationId, the owner of the conversation"`
+	ExternalUserIDSnake string          `json:"external_user_id,omitempty" maxLength:"256" doc:"The same as externalUserId"`
+	ConversationID      string          `json:"conversationId,omitempty" maxLength:"256" doc:"Only this conversation can read the document"`
+	Force               *bool           `json:"force,omitempty" doc:"Make a new version even if the file and all settings are equal to the newest version. With false, nothing is ingested then, and the answer has unchanged: true; a url is fetched in any case. Default: true"`
+	ReplaceTags         bool            `json:"replaceTags,omitempty" doc:"Tags and metadata replace the existing ones. Default: they are added"`
 }
 
 type documentContent struct {
@@ -31,16 +33,20 @@ type documentContent struct {
 	MediaType string  `json:"mediaType,omitempty" maxLength:"200" doc:"The media type of the file. The type is detected by content, then by name, then by this; its charset is used if the text is not UTF-8"`
 }
 
-// document returns what the body says, as package intake takes it.
-func (b documentBody) document() intake.Document {
+// document returns what the body of a principal's request says, as package intake takes it.
+func (b documentBody) document(p knowledge.Principal) (intake.Document, error) {
+	customer, err := edge.CustomerFields{ExternalUserID: b.ExternalUserID, ExternalUserIDSnake: b.ExternalUserIDSnake}.Customer(p)
+	if err != nil {
+		return intake.Document{}, err
+	}
 	return intake.Document{
 		Name:    b.Name,
 		Content: intake.Content{Text: b.Content.Text, URL: b.Content.URL, Base64: b.Content.Base64, MediaType: b.Content.MediaType},
 		Attributes: intake.Attributes{
 			ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags, Force: b.Force == nil || *b.Force, Metadata: b.Metadata, Classification: b.Classification,
-			Override: b.Override.override(b.Parser), Password: b.Override.password(), Access: b.Access.access(), ExternalUserID: b.ExternalUserID, ConversationID: b.ConversationID,
+			Override: b.Override.override(b.Parser), Password: b.Override.password(), Access: b.Access.access(), ExternalUserID: customer, ConversationID: b.ConversationID,
 		},
-	}
+	}, nil
 }
 
 // overrideBody is the part of the project's configuration that a document

@@ -58,18 +58,19 @@ func (ff *fileForms) route() edge.Route {
 		},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"files"}, Properties: map[string]*huma.Schema{
-				"files":          {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
-				"tags":           {Type: huma.TypeString, Description: "A JSON list; or repeat the field with a tag each"},
-				"metadata":       {Type: huma.TypeString, Description: "A JSON object"},
-				"classification": {Type: huma.TypeString, MaxLength: new(128), Description: "As in POST /document"},
-				"externalId":     {Type: huma.TypeString, Description: "For one file, your id of the document; for a zip, the name of the source"},
-				"access":         {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
-				"externalUserId": {Type: huma.TypeString, MaxLength: new(256), Description: "Only this end user of your application can read the documents; with conversationId, the owner of the conversation"},
-				"conversationId": {Type: huma.TypeString, MaxLength: new(256), Description: "Only this conversation can read the documents"},
-				"override":       {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
-				"force":          {Type: huma.TypeString, Enum: []any{"true", "false"}, Description: "true: make new versions of unchanged files too. Default: false"},
-				"import":         {Type: huma.TypeString, Description: "For a zip: a JSON object with include, exclude, rules, remove_vanished and dry_run, as in POST /imports"},
-				"parser":         {Type: huma.TypeString, Enum: []any{"crawler", "model"}, Description: "As in POST /document"},
+				"files":            {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+				"tags":             {Type: huma.TypeString, Description: "A JSON list; or repeat the field with a tag each"},
+				"metadata":         {Type: huma.TypeString, Description: "A JSON object"},
+				"classification":   {Type: huma.TypeString, MaxLength: new(128), Description: "As in POST /document"},
+				"externalId":       {Type: huma.TypeString, Description: "For one file, your id of the document; for a zip, the name of the source"},
+				"access":           {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
+				"externalUserId":   {Type: huma.TypeString, MaxLength: new(256), Description: "Only this end user of your application can read the documents; with conversationId, the owner of the conversation"},
+				"external_user_id": {Type: huma.TypeString, MaxLength: new(256), Description: "The same as externalUserId"},
+				"conversationId":   {Type: huma.TypeString, MaxLength: new(256), Description: "Only this conversation can read the documents"},
+				"override":         {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
+				"force":            {Type: huma.TypeString, Enum: []any{"true", "false"}, Description: "true: make new versions of unchanged files too. Default: false"},
+				"import":           {Type: huma.TypeString, Description: "For a zip: a JSON object with include, exclude, rules, remove_vanished and dry_run, as in POST /imports"},
+				"parser":           {Type: huma.TypeString, Enum: []any{"crawler", "model"}, Description: "As in POST /document"},
 			},
 		}}}},
 		Responses: map[string]*huma.Response{"202": {
@@ -141,6 +142,9 @@ func (ff *fileForms) take(w http.ResponseWriter, r *http.Request, p knowledge.Pr
 		seen: map[string]bool{"conversationId": to.conversation != ""}, attributes: intake.Attributes{ConversationID: to.conversation},
 	}
 	err := f.read(ctx, parts)
+	if err == nil {
+		f.attributes.ExternalUserID, err = f.customer.Customer(p)
+	}
 	var request *store.ImportRequest
 	if err == nil {
 		request, err = f.importRequest(ctx)
@@ -189,6 +193,7 @@ type form struct {
 	files      int             // that have come
 	seen       map[string]bool // fields that have come
 	attributes intake.Attributes
+	customer   edge.CustomerFields // whose the documents are
 }
 
 // read takes the parts as they come. Files are stored at once; the fields that

@@ -27,7 +27,7 @@ func (f *form) field(part *multipart.Part) error {
 	if err != nil {
 		return err
 	}
-	if f.seen[name] && slices.Contains([]string{"access", "externalUserId", "conversationId", "override", "parser", "classification", "force", "import"}, name) {
+	if f.seen[name] && slices.Contains([]string{"access", "externalUserId", "external_user_id", "conversationId", "override", "parser", "classification", "force", "import"}, name) {
 		return knowledge.Invalid("body."+name, "must be given once")
 	}
 	f.seen[name] = true
@@ -63,7 +63,9 @@ func (f *form) attribute(name string, value []byte) error {
 	case "classification":
 		a.Classification = new(string(value))
 	case "externalUserId":
-		a.ExternalUserID = string(value)
+		f.customer.ExternalUserID = string(value)
+	case "external_user_id":
+		f.customer.ExternalUserIDSnake = string(value)
 	case "conversationId":
 		a.ConversationID = string(value)
 	case "parser":
@@ -83,7 +85,7 @@ func (f *form) attribute(name string, value []byte) error {
 	case "import":
 		return f.decode(name, value, &f.choice)
 	default:
-		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata, classification, externalId, access, externalUserId, conversationId, override, parser, force and import")
+		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata, classification, externalId, access, externalUserId (external_user_id), conversationId, override, parser, force and import")
 	}
 	return nil
 }

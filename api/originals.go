@@ -133,7 +133,7 @@ func (o *originals) requestedVersion(r *http.Request, id, token string) (store.V
 			return v, err
 		}
 	}
-	p, err := o.edge.Principal(r, workspace, edge.ActingFromQuery(r))
+	p, err := o.edge.PrincipalFromQuery(r, workspace)
 	if err != nil {
 		return store.Version{}, err
 	}

@@ -95,7 +95,7 @@ func (p *parts) start(cfg Config, deps Deps) {
 // routes returns the routes of all resources.
 func (p *parts) routes(cfg Config, deps Deps) []routes {
 	return slices.Concat(p.newTenantRoutes(cfg, deps), p.newDocumentRoutes(cfg, deps), p.newRunRoutes(cfg, deps), []routes{
-		&conversationRoutes{store: deps.Store, access: deps.Access, questions: p.questions, readers: p.readers, results: p.results, now: p.now},
+		&conversationRoutes{store: deps.Store, edge: p.edge, questions: p.questions, readers: p.readers, results: p.results, now: p.now},
 		&forgetRoutes{quotations: deps.Quotations},
 		&attachmentRoutes{store: deps.Store, intake: p.intake, readers: p.readers, forms: p.forms, removals: p.documentRemovals, views: p.views},
 		&mcpRoutes{edge: p.edge, access: deps.Access, streams: p.streams, leases: p.leases, stopping: p.stopping, version: cfg.Version, log: deps.Log},

@@ -14,7 +14,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/cairn-rag/cairn/api/edge"
-	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -23,12 +22,11 @@ import (
 
 // queryBody is the body of POST /query.
 type queryBody struct {
-	Text           string                            `json:"text" doc:"The question"`
-	ProjectID      string                            `json:"projectId,omitempty" doc:"Default: every project that the key covers"`
-	SSE            bool                              `json:"sse,omitempty" doc:"Respond with server-sent events"`
-	Stream         bool                              `json:"stream,omitempty" doc:"Without sse: respond with 202 and the URL of a WebSocket that sends the run's events"`
-	UserID         string                            `json:"userId,omitempty" doc:"A person of the workspace for whom an API key acts"`
-	ExternalUserID string                            `json:"external_user_id,omitempty" doc:"A user of your application (a customer), for whom an API key acts. Not a person of the workspace"`
+	Text      string `json:"text" doc:"The question"`
+	ProjectID string `json:"projectId,omitempty" doc:"Default: every project that the key covers"`
+	SSE       bool   `json:"sse,omitempty" doc:"Respond with server-sent events"`
+	Stream    bool   `json:"stream,omitempty" doc:"Without sse: respond with 202 and the URL of a WebSocket that sends the run's events"`
+	edge.PersonFields
 	ConversationID string                            `json:"conversationId,omitempty" doc:"The conversation to continue. Default: a new one"`
 	SessionID      string                            `json:"session_id,omitempty" doc:"The same as conversationId"`
 	Filters        knowledge.Filter                  `json:"filters,omitempty"`
@@ -107,7 +105,12 @@ func (q *questionRoutes) serveQuery(w http.ResponseWriter, r *http.Request, work
 		edge.WriteError(w, r, err)
 		return
 	}
-	acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: session}
+	acting, err := b.Acting()
+	if err != nil {
+		edge.WriteError(w, r, err)
+		return
+	}
+	acting.Session = session
 	p, err := q.edge.Principal(r, workspace, acting)
 	if err != nil {
 		edge.WriteError(w, r, err)

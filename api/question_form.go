@@ -48,8 +48,11 @@ type formFile struct {
 // queryFields are the types of the fields of a question.
 var queryFields = func() map[string]reflect.Kind {
 	kinds := map[string]reflect.Kind{}
-	for field := range reflect.TypeFor[queryBody]().Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[queryBody]()) {
+		name, _, tagged := strings.Cut(field.Tag.Get("json"), ",")
+		if !tagged && field.Anonymous { // whose own fields follow
+			continue
+		}
 		kinds[name] = field.Type.Kind()
 		if field.Type == reflect.TypeFor[[]string]() {
 			kinds[name] = reflect.Array // whose entries may also be fields of their own
@@ -98,7 +101,7 @@ func checkChoices(r *http.Request) error {
 func (q *questionRoutes) readForm(r *http.Request, parts *multipart.Reader) (*questionForm, error) {
 	f := &questionForm{fields: map[string]json.RawMessage{}, lists: map[string][]string{}, seen: map[string]bool{}, limit: q.fileBytes}
 	f.may = func() error {
-		p, err := q.edge.Principal(r, r.PathValue("workspaceId"), edge.ActingFromQuery(r))
+		p, err := q.edge.PrincipalFromQuery(r, r.PathValue("workspaceId"))
 		if err == nil {
 			err = mayUpload(p, "files[0]")
 		}

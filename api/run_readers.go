@@ -50,7 +50,7 @@ func (rr *runReaders) readableRun(r *http.Request, id string) (knowledge.Princip
 
 // runByKey finds the run for a caller with a key or a JWT who may read what it came to.
 func (rr *runReaders) runByKey(r *http.Request, id string) (knowledge.Principal, store.Run, error) {
-	principal, err := rr.edge.Principal(r, r.PathValue("workspaceId"), edge.ActingFromQuery(r))
+	principal, err := rr.edge.PrincipalFromQuery(r, r.PathValue("workspaceId"))
 	if err != nil {
 		return principal, store.Run{}, err
 	}

@@ -65,12 +65,17 @@ func (u *uploadRoutes) addDocument(w http.ResponseWriter, r *http.Request, p kno
 		edge.WriteError(w, r, err)
 		return
 	}
+	document, err := b.document(p)
+	if err != nil {
+		edge.WriteError(w, r, err)
+		return
+	}
 	project, err := u.intake.Project(ctx, p, r.URL.Query().Get("projectId"))
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
-	taken, err := u.intake.Take(ctx, p, project, intakeRun(ctx), b.document())
+	taken, err := u.intake.Take(ctx, p, project, intakeRun(ctx), document)
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return

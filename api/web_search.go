@@ -10,7 +10,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
-	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/record"
@@ -20,14 +19,13 @@ import (
 
 // webSearchBody is the body of POST /tools/web_search.
 type webSearchBody struct {
-	Query          string   `json:"query" doc:"The search query"`
-	TimeRange      string   `json:"time_range,omitempty" enum:"day,month,year,none" doc:"Only pages from the last day, week, month or year. Default: tools.web_search.dateRange of the project, else none"`
-	Whitelisted    []string `json:"whitelisted_domains,omitempty" maxItems:"100" doc:"Only pages of these domains and their subdomains"`
-	SessionID      string   `json:"session_id,omitempty" doc:"A conversation of the user"`
-	ExternalUserID string   `json:"external_user_id,omitempty"`
-	UserID         string   `json:"userId,omitempty" doc:"A person of the workspace for whom an API key acts"`
-	ProjectID      string   `json:"project_id,omitempty" doc:"The project whose settings apply (tools.web_search, ai). Default: the project of the key, else the default settings"`
-	Stream         bool     `json:"stream,omitempty" doc:"Respond with server-sent events"`
+	Query       string   `json:"query" doc:"The search query"`
+	TimeRange   string   `json:"time_range,omitempty" enum:"day,month,year,none" doc:"Only pages from the last day, week, month or year. Default: tools.web_search.dateRange of the project, else none"`
+	Whitelisted []string `json:"whitelisted_domains,omitempty" maxItems:"100" doc:"Only pages of these domains and their subdomains"`
+	SessionID   string   `json:"session_id,omitempty" doc:"A conversation of the user"`
+	edge.PersonFields
+	ProjectID string `json:"project_id,omitempty" doc:"The project whose settings apply (tools.web_search, ai). Default: the project of the key, else the default settings"`
+	Stream    bool   `json:"stream,omitempty" doc:"Respond with server-sent events"`
 }
 
 type webSearchInput struct {
@@ -40,7 +38,7 @@ type webSearchInput struct {
 func (q *questionRoutes) webSearch(_ context.Context, _ knowledge.Principal, in *webSearchInput) (*huma.StreamResponse, error) {
 	return rawResponse(func(w http.ResponseWriter, r *http.Request) {
 		b := in.Body
-		p, err := q.edge.Principal(r, "", access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID})
+		p, err := q.toolPrincipal(r, b.PersonFields, b.SessionID)
 		if err == nil && !slices.Contains(q.tools, knowledge.ToolWebSearch) {
 			err = record.NoWebSearch()
 		}

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -33,9 +34,9 @@ func (e *Edge) Principal(r *http.Request, workspace string, as access.Acting) (k
 // AsReader returns the principal without what its key may manage, if the request
 // reads for a user: it sees what that user sees.
 func AsReader(r *http.Request, p knowledge.Principal) knowledge.Principal {
-	as := ActingFromQuery(r)
+	as, err := ActingFromQuery(r)
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if reads && p.KeyID() != "" && (as.User != "" || as.ExternalUser != "") {
+	if reads && p.KeyID() != "" && (err != nil || as.User != "" || as.ExternalUser != "") {
 		return p.Reader()
 	}
 	return p
@@ -72,40 +73,62 @@ func Credentials(r *http.Request) access.Credentials {
 	return c
 }
 
-// ActingFromQuery returns the user for whom a request acts, by its query parameters.
-func ActingFromQuery(r *http.Request) access.Acting {
+// ActingFromQuery returns the user for whom a request acts, by its query parameters. Two
+// users are CodeInvalid.
+func ActingFromQuery(r *http.Request) (access.Acting, error) {
 	q := r.URL.Query()
-	return access.Acting{
-		User:         q.Get("userId"),
-		ExternalUser: q.Get("external_user_id"),
-		Session:      q.Get("session_id"),
+	as, err := onePerson(namedInQuery(q)...)
+	as.Session = q.Get(sessionName)
+	return as, err
+}
+
+// PrincipalFromQuery returns the principal of a request, as Principal does, for the user whom
+// its query parameters name.
+func (e *Edge) PrincipalFromQuery(r *http.Request, workspace string) (knowledge.Principal, error) {
+	as, err := ActingFromQuery(r)
+	if err != nil {
+		return knowledge.Principal{}, err
 	}
+	return e.Principal(r, workspace, as)
 }
 
 // ActingQuery describes the query parameters that ActingFromQuery reads. Inputs of
 // operations embed it; guard reads the parameters.
 type ActingQuery struct {
-	UserID         string `query:"userId" maxLength:"256" doc:"A person of the workspace for whom an API key acts"`
-	ExternalUserID string `query:"external_user_id" maxLength:"256" doc:"A user of your application (a customer), for whom an API key acts. Not a person of the workspace"`
-	SessionID      string `query:"session_id" maxLength:"256" doc:"The id of a conversation of the caller"`
+	UserID              string `query:"userId" maxLength:"256" doc:"A person of the workspace for whom an API key acts"`
+	UserIDSnake         string `query:"user_id" maxLength:"256" doc:"The same as userId"`
+	ExternalUserID      string `query:"externalUserId" maxLength:"256" doc:"A user of your application (a customer), for whom an API key acts. Not a person of the workspace"`
+	ExternalUserIDSnake string `query:"external_user_id" maxLength:"256" doc:"The same as externalUserId"`
+	SessionID           string `query:"session_id" maxLength:"256" doc:"The id of a conversation of the caller"`
 }
 
 // ActingBody is the fields of a body that name the user for whom it acts.
 type ActingBody struct {
-	UserID         string `json:"userId,omitempty" maxLength:"256" doc:"A person of the workspace for whom an API key acts"`
-	ExternalUserID string `json:"external_user_id,omitempty" maxLength:"256" doc:"A user of your application (a customer), for whom an API key acts. Not a person of the workspace"`
-	SessionID      string `json:"session_id,omitempty" maxLength:"256" doc:"The id of a conversation of the caller"`
+	PersonFields
+	SessionID string `json:"session_id,omitempty" maxLength:"256" doc:"The id of a conversation of the caller"`
 }
 
-// ActFor returns the principal as it acts for the user whom the body names, beside
-// the one whom the query parameters named.
+// ActFor returns the principal as it acts for the user whom the body names, or the one
+// whom the query parameters named.
 func (e *Edge) ActFor(ctx context.Context, p knowledge.Principal, b ActingBody) (knowledge.Principal, error) {
 	if b == (ActingBody{}) {
 		return p, nil
 	}
-	a := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID}
-	if a.Session == "" {
+	a, err := onePerson(append(b.named(), namedBy(p)...)...)
+	if err != nil {
+		return p, err
+	}
+	if a.Session = b.SessionID; a.Session == "" {
 		a.Session = p.ConversationID()
 	}
 	return e.deps.Access.As(ctx, p, a)
+}
+
+// ActingFromBody returns the user for whom a request acts, by its body and its query
+// parameters. Two users are CodeInvalid.
+func ActingFromBody(r *http.Request, b ActingBody) (access.Acting, error) {
+	q := r.URL.Query()
+	as, err := onePerson(append(b.named(), namedInQuery(q)...)...)
+	as.Session = cmp.Or(b.SessionID, q.Get(sessionName))
+	return as, err
 }

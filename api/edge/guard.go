@@ -99,7 +99,7 @@ func (e *Edge) guard(w http.ResponseWriter, r *http.Request, op *huma.Operation,
 // authorize returns the caller's principal, or an error if it may not use the
 // route.
 func (e *Edge) authorize(r *http.Request, rt *Route) (knowledge.Principal, error) {
-	p, err := e.Principal(r, r.PathValue("workspaceId"), ActingFromQuery(r))
+	p, err := e.PrincipalFromQuery(r, r.PathValue("workspaceId"))
 	if err != nil {
 		return p, err
 	}

@@ -47,7 +47,7 @@ func checkQuery(op *huma.Operation, rt *Route, r *http.Request) error {
 func queryParameters(op *huma.Operation, rt *Route) map[string]string {
 	types := map[string]string{}
 	if !rt.Public { // guard reads for whom the request acts
-		for _, name := range []string{"userId", "external_user_id", "session_id"} {
+		for _, name := range ActingNames() {
 			types[name] = huma.TypeString
 		}
 	}

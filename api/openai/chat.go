@@ -31,7 +31,10 @@ func (s *Server) createChatCompletion(w http.ResponseWriter, r *http.Request, _ 
 	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
 		return err
 	}
-	as := mergeActing(b.ActingBody, edge.ActingFromQuery(r))
+	as, err := edge.ActingFromBody(r, b.ActingBody)
+	if err != nil {
+		return err
+	}
 	p, err := s.deps.Edge.Principal(r, r.PathValue("workspaceId"), as)
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
-	"github.com/cairn-rag/cairn/internal/access"
 )
 
 // ChatRequest is the body of a request for a chat completion: the fields that Cairn reads.
@@ -101,21 +100,6 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// mergeActing returns the user for whom the request acts, as its body and the query of its
-// address say.
-func mergeActing(b edge.ActingBody, query access.Acting) access.Acting {
-	if b.UserID != "" {
-		query.User = b.UserID
-	}
-	if b.ExternalUserID != "" {
-		query.ExternalUser = b.ExternalUserID
-	}
-	if b.SessionID != "" {
-		query.Session = b.SessionID
-	}
-	return query
-}
-
 // forwardedBody returns the body for the endpoint of a model: the client's body without
 // the fields that only Cairn has.
 func forwardedBody(body []byte) ([]byte, error) {
@@ -123,7 +107,7 @@ func forwardedBody(body []byte) ([]byte, error) {
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return nil, fmt.Errorf("decode the request: %w", err)
 	}
-	for _, name := range []string{"userId", "external_user_id", "session_id"} {
+	for _, name := range edge.ActingNames() {
 		delete(fields, name)
 	}
 	rest, err := json.Marshal(fields)

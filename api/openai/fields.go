@@ -63,7 +63,13 @@ const (
 )
 
 // actingFields are the fields that name a user.
-var actingFields = fields{"userId": read, "external_user_id": read, "session_id": read}
+var actingFields = func() fields {
+	named := fields{}
+	for _, name := range edge.ActingNames() {
+		named[name] = read
+	}
+	return named
+}()
 
 // sharedFields are the fields of chat completions and of responses that mean the same in both.
 var sharedFields = fields{

@@ -59,7 +59,10 @@ func (s *Server) createResponse(w http.ResponseWriter, r *http.Request, _ knowle
 	if err := responseFields.check(r); err != nil {
 		return err
 	}
-	as := mergeActing(b.ActingBody, edge.ActingFromQuery(r))
+	as, err := edge.ActingFromBody(r, b.ActingBody)
+	if err != nil {
+		return err
+	}
 	p, err := s.deps.Edge.Principal(r, r.PathValue("workspaceId"), as)
 	if err != nil {
 		return err

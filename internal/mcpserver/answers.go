@@ -1,8 +1,10 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"regexp"
@@ -21,12 +23,26 @@ type filter struct {
 }
 
 type ragSearchArguments struct {
-	Query        string   `json:"query" jsonschema:"The question or search query, in full sentences"`
-	DocumentIDs  []string `json:"document_ids,omitempty" jsonschema:"Search only these documents"`
-	ProjectID    string   `json:"project_id,omitempty" jsonschema:"The id or name of a project. Default: every project that the key covers"`
-	SessionID    string   `json:"session_id,omitempty" jsonschema:"A conversation, whose attachments are searched too"`
-	ExternalUser string   `json:"external_user_id,omitempty" jsonschema:"The end user for whom the key searches"`
-	Filters      []filter `json:"filters,omitempty" jsonschema:"Conditions that documents must meet"`
+	Query       string   `json:"query" jsonschema:"The question or search query, in full sentences"`
+	DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"Search only these documents"`
+	ProjectID   string   `json:"project_id,omitempty" jsonschema:"The id or name of a project. Default: every project that the key covers"`
+	SessionID   string   `json:"session_id,omitempty" jsonschema:"A conversation, whose attachments are searched too"`
+	customer
+	Filters []filter `json:"filters,omitempty" jsonschema:"Conditions that documents must meet"`
+}
+
+// customer is the end user for whom a key searches or asks, in its two spellings.
+type customer struct {
+	ExternalUser      string `json:"external_user_id,omitempty" jsonschema:"The end user for whom the key acts"`
+	ExternalUserCamel string `json:"externalUserId,omitempty" jsonschema:"The same as external_user_id"`
+}
+
+// name returns the end user, "" if there is none.
+func (c customer) name() (string, error) {
+	if c.ExternalUser != "" && c.ExternalUserCamel != "" && c.ExternalUser != c.ExternalUserCamel {
+		return "", errors.New("external_user_id and externalUserId name different users; send one of them")
+	}
+	return cmp.Or(c.ExternalUser, c.ExternalUserCamel), nil
 }
 
 type webSearchArguments struct {
@@ -42,7 +58,7 @@ type askArguments struct {
 	DocumentIDs  []string `json:"document_ids,omitempty" jsonschema:"Use only these documents"`
 	Tags         []string `json:"tags,omitempty" jsonschema:"Use only documents with one of these tags"`
 	Filters      []filter `json:"filters,omitempty" jsonschema:"Conditions that documents must meet"`
-	User         string   `json:"external_user_id,omitempty" jsonschema:"The end user for whom the key asks"`
+	customer
 }
 
 // answer is what the readable content of a result is made of. It has the fields of all
@@ -73,7 +89,11 @@ func (t tools) addAnswers(s *mcp.Server) {
 		Name: "rag_search", Title: "Search documents", Annotations: readOnly(false), OutputSchema: ragSearchOutput,
 		Description: "Searches the documents and answers the query from what was found, with citations. The result has the response and the contexts that it rests on.",
 	}, func(ctx context.Context, r *mcp.CallToolRequest, in ragSearchArguments) (*mcp.CallToolResult, any, error) {
-		return t.callTool(ctx, r, in.ExternalUser, in)
+		user, err := in.name()
+		if err != nil {
+			return nil, nil, err
+		}
+		return t.callTool(ctx, r, user, in)
 	})
 	mcp.AddTool(s, &mcp.Tool{
 		Name: "web_search", Title: "Search the web", Annotations: readOnly(true), OutputSchema: webSearchOutput,
@@ -85,11 +105,15 @@ func (t tools) addAnswers(s *mcp.Server) {
 		Name: "ask_project", Title: "Ask a project", Annotations: &mcp.ToolAnnotations{DestructiveHint: new(bool)}, OutputSchema: askOutput,
 		Description: "Asks a project, which answers with its own instructions, model and tools, and keeps the conversation. The answer cites its sources.",
 	}, func(ctx context.Context, r *mcp.CallToolRequest, in askArguments) (*mcp.CallToolResult, any, error) {
-		q := client.Question{Text: in.Question, Project: in.ProjectID, ConversationID: in.Conversation, Documents: in.DocumentIDs, Tags: in.Tags, User: in.User}
+		user, err := in.name()
+		if err != nil {
+			return nil, nil, err
+		}
+		q := client.Question{Text: in.Question, Project: in.ProjectID, ConversationID: in.Conversation, Documents: in.DocumentIDs, Tags: in.Tags, User: user}
 		if len(in.Filters) > 0 {
 			q.Filters = in.Filters
 		}
-		return answered(t.follow(ctx, r, in.User, func(ctx context.Context, c *client.Client) iter.Seq2[client.Event, error] { return c.Ask(ctx, q) }))
+		return answered(t.follow(ctx, r, user, func(ctx context.Context, c *client.Client) iter.Seq2[client.Event, error] { return c.Ask(ctx, q) }))
 	})
 }
 
