@@ -53,9 +53,9 @@ type SourceOptions struct {
 	Anonymous  bool   `json:"anonymous,omitempty" doc:"Send no credentials to the bucket"`
 	RoleARN    string `json:"role_arn,omitempty" maxLength:"2048" doc:"The AWS role to assume for reading the S3 bucket"`
 	ExternalID string `json:"external_id,omitempty" maxLength:"1224" doc:"The external id for assuming the role"`
-	MaxPages   int    `json:"max_pages,omitempty" minimum:"0" doc:"The largest number of pages of a crawl. Default: 10,000"`
-	MaxDepth   int    `json:"max_depth,omitempty" minimum:"0" doc:"The largest number of links to follow from the start page of a crawl. Default: 20"`
-	DelayMS    int    `json:"delay_ms,omitempty" minimum:"0" doc:"Milliseconds between two requests of a crawl; a longer Crawl-delay of the site takes precedence. Default: 500"`
+	MaxPages   int    `json:"max_pages,omitempty" minimum:"1" doc:"The largest number of pages of a crawl. Default: 10,000"`
+	MaxDepth   int    `json:"max_depth,omitempty" minimum:"1" doc:"The largest number of links to follow from the start page of a crawl. Default: 20"`
+	DelayMS    int    `json:"delay_ms,omitempty" minimum:"1" doc:"Milliseconds between two requests of a crawl; a longer Crawl-delay of the site takes precedence. Default: 500"`
 }
 
 func (s ImportSource) spec() objects.Spec {

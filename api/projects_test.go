@@ -292,7 +292,7 @@ func TestProjectsPutBackTheirDefaults(t *testing.T) {
 	}
 	usual := settings(e.do("GET", own+"/projects/default", e.admin, nil).want(200))
 	for _, test := range []struct{ set, back string }{
-		{`{"limits":{"documents":5,"queriesPerMinute":6}}`, `{"limits":{"documents":0,"queriesPerMinute":null}}`},
+		{`{"limits":{"documents":5,"queriesPerMinute":6}}`, `{"limits":{"documents":null,"queriesPerMinute":null}}`},
 		{`{"limits":{"documents":5}}`, `{"limits":null}`},
 		{`{"tools":{"maxPerRequest":9}}`, `{"tools":{"maxPerRequest":null}}`},
 		{`{"ai":{"prompt":"Be brief.","retrieval":{"minScore":0.5}}}`, `{"ai":{"prompt":"","retrieval":{"minScore":0}}}`},

@@ -33,7 +33,7 @@ type queryBody struct {
 	Tags           []string                          `json:"tags,omitempty" maxItems:"64" doc:"Only documents with one of these tags"`
 	DocumentIDs    []string                          `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
 	ToolChoice     string                            `json:"toolChoice,omitempty" enum:"auto,none,required"`
-	Override       changeOf[knowledge.ProjectConfig] `json:"projectConfigOverride,omitempty" doc:"Settings of the project to override for this question; null resets a setting to its default. limits cannot be overridden"`
+	Override       changeOf[knowledge.ProjectConfig] `json:"projectConfigOverride,omitempty" doc:"Settings of the project to override for this question; null resets a setting to its default. limits and ai.embeddings cannot be overridden"`
 
 	Callback *callbackBody `json:"callback,omitempty" doc:"Respond with 202 at once, and send the answer to this URL when the run has ended, signed with the project's callbackSecret"`
 

@@ -20,7 +20,7 @@ type retrieveBody struct {
 	Text           string           `json:"text" doc:"The question"`
 	ProjectID      string           `json:"projectId,omitempty" maxLength:"200" doc:"Default: every project that the key covers"`
 	Filters        knowledge.Filter `json:"filters,omitempty"`
-	NumberOfChunks int              `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Default: the setting of the project"`
+	NumberOfChunks int              `json:"numberOfChunks,omitempty" minimum:"1" maximum:"100" doc:"Default: the setting of the project"`
 	edge.ActingBody
 }
 

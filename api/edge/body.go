@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -109,10 +110,20 @@ func (b *bodySchemas) check(t reflect.Type, value any, at ...string) []knowledge
 	for _, err := range result.Errors {
 		var detail *huma.ErrorDetail
 		if errors.As(err, &detail) {
-			fields = append(fields, knowledge.Field{Location: detail.Location, Message: knowledge.Cut(detail.Message, maxHumaMessage)})
+			fields = append(fields, fieldOf(detail))
 		}
 	}
 	return fields
+}
+
+// fieldOf returns what huma found wrong with a value. Zero is often sent for the default,
+// which is what a field has that is left out.
+func fieldOf(d *huma.ErrorDetail) knowledge.Field {
+	message := knowledge.Cut(d.Message, maxHumaMessage)
+	if number, ok := d.Value.(float64); ok && number == 0 && strings.HasPrefix(message, "expected number >=") {
+		message += "; leave it out for the default"
+	}
+	return knowledge.Field{Location: d.Location, Message: message}
 }
 
 func (b *bodySchemas) schema(t reflect.Type) *huma.Schema {

@@ -238,7 +238,7 @@ func reshape(_ huma.Context, _ string, v any) (any, error) {
 	}
 	e := knowledge.Errorf(code, "%s", detail)
 	for _, d := range theirs.Errors {
-		e.Fields = append(e.Fields, knowledge.Field{Location: d.Location, Message: knowledge.Cut(d.Message, maxHumaMessage)})
+		e.Fields = append(e.Fields, fieldOf(d))
 	}
 	p := newProblem(e)
 	p.Status = theirs.Status

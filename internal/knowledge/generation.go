@@ -12,7 +12,7 @@ const maxDimensions = 8192
 // Embeddings selects the model that embeds the documents and questions of a project.
 type Embeddings struct {
 	Model      string `json:"model,omitempty" maxLength:"200" doc:"A model of the endpoint of models.embedding. Default: the configured model"`
-	Dimensions int    `json:"dimensions,omitempty" minimum:"0" maximum:"8192" doc:"Length of the vectors. Default: the setting of the instance for its model, or the default of the model"`
+	Dimensions int    `json:"dimensions,omitempty" minimum:"1" maximum:"8192" doc:"Length of the vectors. Default: the setting of the instance for its model, or the default of the model"`
 }
 
 // Or completes a selection with the instance's model.

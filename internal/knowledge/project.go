@@ -43,7 +43,7 @@ type AIConfig struct {
 	// the instance's.
 	Failover    []string        `json:"failover,omitempty" maxItems:"10" doc:"Chat models that are tried in this order if the model fails: models of models.chat.failover, or other models of the endpoint of models.chat. Default: models.chat.failover"`
 	Temperature *float64        `json:"temperature,omitempty" minimum:"0" maximum:"2"`
-	MaxTokens   int             `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
+	MaxTokens   int             `json:"maxTokens,omitempty" minimum:"1" maximum:"200000"`
 	Embeddings  Embeddings      `json:"embeddings,omitzero" doc:"The embedding model of documents and questions. Documents that were embedded with another model are searched with that model until a reindex has embedded them again"`
 	Splitter    Splitter        `json:"textSplitter,omitzero"`
 	Enrichment  Enrichment      `json:"enrichment,omitzero" doc:"What the chat model extracts from each document at ingestion"`
@@ -111,8 +111,8 @@ func (e Enrichment) ReadsText() bool { return e.Describes() || e.Context }
 type RetrievalConfig struct {
 	Preset         string   `json:"preset,omitempty" enum:"fast,balanced,thorough" doc:"The defaults of the settings below. fast: 5 passages, so the chat model reads half as much. balanced: 10 passages. thorough: 15 of up to 100 passages, sorted by models.rerank or else by the chat model, which also splits a question with several parts. docs/retrieval.md compares their cost and quality. Default: balanced"`
 	Strategy       string   `json:"strategy,omitempty" enum:"hybrid,multi_stage,dense,bm25" doc:"hybrid: vector and full-text search, fused. multi_stage: full-text search, then the nearest by vector, then the reranker if there is one. dense: vector search only. bm25: full-text search only. Default: hybrid"`
-	NumberOfChunks int      `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"The number of passages for the model. Default: by the preset, 10 without one"`
-	Candidates     int      `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"The number of passages that each search (vector and full text) returns. Default: by the preset, 50 without one"`
+	NumberOfChunks int      `json:"numberOfChunks,omitempty" minimum:"1" maximum:"100" doc:"The number of passages for the model. Default: by the preset, 10 without one"`
+	Candidates     int      `json:"candidates,omitempty" minimum:"1" maximum:"1000" doc:"The number of passages that each search (vector and full text) returns. Default: by the preset, 50 without one"`
 	Fusion         string   `json:"fusion,omitempty" enum:"weighted,rrf" doc:"Default: weighted"`
 	Weights        *Weights `json:"weights,omitempty" doc:"The weights of the vector search (dense) and the full-text search (bm25). Default: by their scores, dense 0.3 to 0.7; with the offline model dense 0.35 for a question in English, else 0.05"`
 	MinScore       float64  `json:"minScore,omitempty" minimum:"0" maximum:"1" doc:"Passages with a lower score are dropped. If there is a reranker, its score counts"`
@@ -126,8 +126,8 @@ type RetrievalConfig struct {
 	Web            bool     `json:"web,omitempty" doc:"Search the web too, with the settings of tools.web_search; its pages are ranked among the passages (docs/retrieval.md)"`
 	Reranker       string   `json:"reranker,omitempty" maxLength:"200" doc:"The reranker of the candidates: judge (the chat model), the name of models.rerank, or none. Default: models.rerank if there is one, except with the preset fast; without one judge with the preset thorough, else none"`
 
-	ContextTokens int    `json:"contextTokens,omitempty" minimum:"0" maximum:"1000000" doc:"The largest number of estimated tokens of all passages together. A passage that does not fit is dropped, except the first. Default: half of what the chat model reads, where its name says that this is little, else no limit"`
-	PerDocument   int    `json:"perDocument,omitempty" minimum:"0" maximum:"100" doc:"The largest number of passages of one document. Default: no limit"`
+	ContextTokens int    `json:"contextTokens,omitempty" minimum:"1" maximum:"1000000" doc:"The largest number of estimated tokens of all passages together. A passage that does not fit is dropped, except the first. Default: half of what the chat model reads, where its name says that this is little, else no limit"`
+	PerDocument   int    `json:"perDocument,omitempty" minimum:"1" maximum:"100" doc:"The largest number of passages of one document. Default: no limit"`
 	Neighbours    int    `json:"neighbours,omitempty" minimum:"0" maximum:"5" doc:"The number of chunks before and after a passage that are added to it for the model. Chunks with a parent have none. Default: 0"`
 	Order         string `json:"order,omitempty" enum:"relevance,document,edges" doc:"The order of the passages in the prompt. relevance: best first. document: documents by their best passage, passages in the order of the document. edges: the best at the beginning and at the end. Default: relevance"`
 }
@@ -185,17 +185,18 @@ func (w *Weights) UnmarshalJSON(data []byte) error {
 
 // HistoryConfig bounds how much of a conversation the model is reminded of.
 type HistoryConfig struct {
-	Messages *int `json:"messages,omitempty" minimum:"0" maximum:"100" doc:"Default: 10"`
-	Tokens   int  `json:"tokens,omitempty" minimum:"0" maximum:"100000" doc:"Default: 4000"`
+	Messages *int `json:"messages,omitempty" minimum:"0" maximum:"100" doc:"0: no history. Default: 10"`
+	Tokens   int  `json:"tokens,omitempty" minimum:"1" maximum:"100000" doc:"Default: 4000"`
 }
 
-// LimitsConfig bounds what a project may hold and ask; 0 means the instance's limit.
+// LimitsConfig bounds what a project may hold and ask. A zero field means the instance's
+// limit, which a request leaves out: it cannot send zero.
 type LimitsConfig struct {
-	Documents        int   `json:"documents,omitempty" minimum:"0"`
-	Pages            int   `json:"pages,omitempty" minimum:"0" doc:"The largest number of pages of all documents"`
-	Bytes            int64 `json:"bytes,omitempty" minimum:"0" doc:"The largest total size of all files"`
-	FileBytes        int64 `json:"fileBytes,omitempty" minimum:"0"`
-	QueriesPerMinute int   `json:"queriesPerMinute,omitempty" minimum:"0"`
+	Documents        int   `json:"documents,omitempty" minimum:"1"`
+	Pages            int   `json:"pages,omitempty" minimum:"1" doc:"The largest number of pages of all documents"`
+	Bytes            int64 `json:"bytes,omitempty" minimum:"1" doc:"The largest total size of all files"`
+	FileBytes        int64 `json:"fileBytes,omitempty" minimum:"1"`
+	QueriesPerMinute int   `json:"queriesPerMinute,omitempty" minimum:"1"`
 }
 
 // Fields returns what is wrong with the retrieval, as found at location.

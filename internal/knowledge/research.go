@@ -7,16 +7,16 @@ import (
 
 // ResearchConfig bounds deep research. A zero field means the default.
 type ResearchConfig struct {
-	Depth   int            `json:"depth,omitempty" minimum:"0" maximum:"10" doc:"Rounds of sub-questions. Default: 2"`
-	Breadth int            `json:"breadth,omitempty" minimum:"0" maximum:"20" doc:"Sub-questions in each round. Default: 4"`
-	Timeout int            `json:"timeout,omitempty" minimum:"0" maximum:"86400" doc:"The longest duration in seconds, without pauses. Default: 1800"`
+	Depth   int            `json:"depth,omitempty" minimum:"1" maximum:"10" doc:"Rounds of sub-questions. Default: 2"`
+	Breadth int            `json:"breadth,omitempty" minimum:"1" maximum:"20" doc:"Sub-questions in each round. Default: 4"`
+	Timeout int            `json:"timeout,omitempty" minimum:"1" maximum:"86400" doc:"The longest duration in seconds, without pauses. Default: 1800"`
 	Budget  ResearchBudget `json:"budget,omitzero" doc:"Limits of the use of models"`
 }
 
 // ResearchBudget bounds what deep research asks of models.
 type ResearchBudget struct {
-	Tokens int `json:"tokens,omitempty" minimum:"0" maximum:"100000000" doc:"The largest number of tokens in prompts and completions. Default: 1000000"`
-	Calls  int `json:"calls,omitempty" minimum:"0" maximum:"1000" doc:"The largest number of model calls. Default: 60"`
+	Tokens int `json:"tokens,omitempty" minimum:"1" maximum:"100000000" doc:"The largest number of tokens in prompts and completions. Default: 1000000"`
+	Calls  int `json:"calls,omitempty" minimum:"1" maximum:"1000" doc:"The largest number of model calls. Default: 60"`
 }
 
 // The defaults of ResearchConfig.

@@ -8,7 +8,7 @@ import (
 
 // ToolsConfig is the part of a project that concerns tools.
 type ToolsConfig struct {
-	MaxPerRequest int `json:"maxPerRequest,omitempty" minimum:"0" maximum:"50" doc:"The largest number of turns with tool calls. Default: 5"`
+	MaxPerRequest int `json:"maxPerRequest,omitempty" minimum:"1" maximum:"50" doc:"The largest number of turns with tool calls; a question with the toolChoice none calls no tool. Default: 5"`
 	// The model may call each of these tools if the project sets it and the instance has
 	// it.
 	WebSearch       *WebSearchConfig       `json:"web_search,omitempty" doc:"Let the model search the web. Refused if the instance has no web_search"`

@@ -76,6 +76,7 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 	if r := config.AI.Retrieval; r.Reranker != saved.Retrieval.Reranker { // one that was saved and is no longer configured is left out by the search
 		wrong = append(wrong, r.RerankerFields(location+".retrieval.reranker", s.cfg.Reranker)...)
 	}
+	wrong = append(wrong, lockedFields(project.Config, config)...)
 	wrong = append(wrong, config.AI.ModelFields(location, saved, s.cfg.ChatModels)...)
 	wrong = append(wrong, tool.ApprovalFields("body.projectConfigOverride.tools.approval", tools, config.Tools)...)
 	wrong = append(wrong, config.Tools.LockedFields("body.projectConfigOverride.tools", tools)...)
@@ -84,6 +85,19 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 	config = config.WithDefaults()
 	config.AI.Retrieval.Reranker = config.AI.Retrieval.RerankedBy(s.cfg.Reranker) // so that the workflow knows that the search asks one
 	return config, knowledge.InvalidFields(wrong)
+}
+
+// lockedFields returns the settings of a project that the configuration of one question
+// changes, and that hold for all of its questions and documents.
+func lockedFields(project, config knowledge.ProjectConfig) []knowledge.Field {
+	var wrong []knowledge.Field
+	if config.Limits != project.Limits {
+		wrong = append(wrong, knowledge.Field{Location: "body.projectConfigOverride.limits", Message: "cannot be changed for one question; change the limits of the project"})
+	}
+	if config.AI.Embeddings != project.AI.Embeddings {
+		wrong = append(wrong, knowledge.Field{Location: "body.projectConfigOverride.ai.embeddings", Message: "cannot be changed for one question, which is compared with vectors that are stored; change the model of the project and start a reindex"})
+	}
+	return wrong
 }
 
 // checkDocuments refuses a question about a document that the principal cannot
