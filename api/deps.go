@@ -73,7 +73,7 @@ func (c Config) withDefaults() Config {
 
 func (d Deps) now() time.Time { return d.Clock().UTC() }
 
-// Deps is what a Server works with. All but Metrics, MetricsPage, Ready and
+// Deps is what a Server works with. All but ModelNames, Metrics, MetricsPage, Ready and
 // Clock are required.
 type Deps struct {
 	Store      Store
@@ -94,6 +94,7 @@ type Deps struct {
 	Answers     question.Workflows
 	Relay       Relay
 	Models      openai.Models
+	ModelNames  ModelNames // of the chat models that projects name; nil: they are not checked
 	Links       Links
 	Addresses   Addresses
 	Log         *slog.Logger

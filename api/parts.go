@@ -67,7 +67,7 @@ func newParts(cfg Config, deps Deps) *parts {
 	p.documentRemovals = &documentRemovals{store: deps.Store, dispatch: deps.Dispatch, views: p.views, now: now}
 	p.projects = &projectRoutes{store: deps.Store, now: now, settings: &projectSettings{
 		projects: deps.Store, addresses: deps.Addresses, namedSecrets: deps.NamedSecrets, sealer: deps.Secrets,
-		has: cfg.InstanceFeatures,
+		models: deps.ModelNames, has: cfg.InstanceFeatures,
 	}}
 	p.projectRemovals = &projectRemovals{store: deps.Store, dispatch: deps.Dispatch, views: p.views}
 	p.runs = &runRoutes{store: deps.Store, dispatch: deps.Dispatch, readers: p.readers, follower: p.follower, results: p.results, views: p.views, now: now}

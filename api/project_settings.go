@@ -21,6 +21,7 @@ type projectSettings struct {
 	addresses    Addresses
 	namedSecrets NamedSecrets
 	sealer       intake.Secrets
+	models       ModelNames // nil: names of chat models are not checked
 	has          knowledge.InstanceFeatures
 }
 
@@ -60,6 +61,7 @@ func (ps *projectSettings) apply(ctx context.Context, c ProjectChange, project *
 	if changed.AI.Retrieval.Reranker != before.AI.Retrieval.Reranker {
 		wrong = append(wrong, changed.AI.Retrieval.RerankerFields("body.ai.retrieval.reranker", ps.has.Reranker)...)
 	}
+	wrong = append(wrong, changed.AI.ModelFields("body.ai", before.AI, ps.has.ChatModels)...)
 	if wrong == nil {
 		wrong = ps.embeddingsFields(changed.AI.Embeddings)
 	}

@@ -27,7 +27,7 @@ type projectView struct {
 
 	SameName []string `json:"sameName,omitempty" doc:"After a project is created or renamed: the ids of other projects with the same name, oldest first, at most 100"`
 
-	Notices []settingNotice `json:"notices,omitempty" doc:"After a change of ai.prompt or ai.promptRules: what the prompt lacks"`
+	Notices []settingNotice `json:"notices,omitempty" doc:"After a change of ai.prompt or ai.promptRules: what the prompt lacks. After a change of ai.model or ai.failover: models that could not be checked, because the endpoint did not list its models"`
 
 	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"After a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal: the number of published documents that were processed with other settings. POST …/projects/{id}/reindex processes them again"`
 }
@@ -122,6 +122,10 @@ func (pr *projectRoutes) createProject(ctx context.Context, p knowledge.Principa
 	if len(b.CallbackSecret) == 0 {
 		b.CallbackSecret = changeOf[string]("null")
 	}
+	notices, err := pr.settings.checkModels(ctx, knowledge.ProjectConfig{}, b.ProjectChange)
+	if err != nil {
+		return nil, err
+	}
 	made, err := pr.settings.apply(ctx, b.ProjectChange, &project, false)
 	if err == nil {
 		err = pr.settings.checkAgents(ctx, p, nil, project)
@@ -154,7 +158,7 @@ func (pr *projectRoutes) createProject(ctx context.Context, p knowledge.Principa
 		return nil, fmt.Errorf("create project %s: %w", project.ID, err)
 	}
 	shown := viewProject(p, project, made)
-	shown.APIKey, shown.SameName, shown.Notices = secret, pr.sameName(ctx, p, project), promptNotices(project.Config.AI)
+	shown.APIKey, shown.SameName, shown.Notices = secret, pr.sameName(ctx, p, project), append(promptNotices(project.Config.AI), notices...)
 	return &projectOutput{shown}, nil
 }
 
@@ -163,6 +167,10 @@ func (pr *projectRoutes) changeProject(ctx context.Context, p knowledge.Principa
 	project, err := pr.store.Project(ctx, p, id)
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", id, err)
+	}
+	notices, err := pr.settings.checkModels(ctx, project.Config, change) // before the transaction of the change
+	if err != nil {
+		return nil, err
 	}
 	project, made, err := pr.updateProject(ctx, p, project.ID, change, renew)
 	if err != nil {
@@ -175,6 +183,7 @@ func (pr *projectRoutes) changeProject(ctx context.Context, p knowledge.Principa
 	if change.names("prompt", "promptRules") {
 		shown.Notices = promptNotices(project.Config.AI)
 	}
+	shown.Notices = append(shown.Notices, notices...)
 	if change.names("embeddings", "textSplitter", "enrichment", "multimodal") {
 		outdated, err := pr.store.CountOutdated(ctx, p, project.ID, project.Config)
 		if err != nil { // the change is stored all the same

@@ -7,10 +7,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/prompt"
 )
 
-// settingNotice says what a setting that was stored does not do.
+// settingNotice says what a setting that was stored does not do, or what is not known of it.
 type settingNotice struct {
 	Field   string `json:"field"`
-	Code    string `json:"code" enum:"no_context,no_citations"`
+	Code    string `json:"code" enum:"no_context,no_citations,model_not_checked"`
 	Message string `json:"message"`
 }
 

@@ -14,11 +14,11 @@ func TestModelsOfAnOfflineInstance(t *testing.T) {
 	t.Parallel()
 	e := open(t, func(c *api.Config, _ *api.Deps) { c.ChatModels = []string{"offline", "other"} })
 	path := own + "/projects/default"
-	for _, accepted := range []string{`{"ai":{"model":"offline","failover":["other"]}}`, `{"ai":{"model":"gpt-0"}}`} { // a project may be saved before its endpoint
-		e.do("PATCH", path, e.admin, accepted).want(200)
-	}
+	e.do("PATCH", path, e.admin, `{"ai":{"model":"offline","failover":["other"]}}`).want(200)
 	e.do("PUT", "/preferences", e.reader, `{"rag":{"model":"other"}}`).want(200)
 	for _, refused := range []struct{ method, path, key, body, location string }{
+		{"PATCH", path, e.admin, `{"ai":{"model":"gpt-0"}}`, "body.ai.model"},
+		{"PATCH", path, e.admin, `{"ai":{"failover":["other","gpt-0"]}}`, "body.ai.failover[1]"},
 		{"PUT", "/preferences", e.reader, `{"rag":{"model":"gpt-0"}}`, "body.rag.model"},
 		{"POST", hooks + "/query", e.reader, `{"text":"a","projectId":"default","projectConfigOverride":{"ai":{"model":"gpt-1"}}}`, "body.projectConfigOverride.ai.model"},
 		{"POST", hooks + "/query", e.reader, `{"text":"a","projectId":"default","projectConfigOverride":{"ai":{"failover":["other","gpt-1"]}}}`, "body.projectConfigOverride.ai.failover[1]"},

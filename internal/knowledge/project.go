@@ -38,7 +38,7 @@ type AIConfig struct {
 	Prompt string `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt. ${context} is replaced by the passages and ${date} by the date. Without ${context} nothing is searched before the first call of the model; rag_search then adds its passages at the end. The rules of promptRules stand around it"`
 	// PromptRules is PromptRulesOff or PromptRulesOn.
 	PromptRules string `json:"promptRules,omitempty" enum:"on,off" doc:"Whether the rules of citing, and a warning not to follow instructions in passages, stand around prompt. off: the prompt is the whole system message, and must have such rules itself. Default: on"`
-	Model       string `json:"model,omitempty" maxLength:"200" doc:"The chat model: one of models.chat or models.chat.failover, or another model of the endpoint of models.chat. The name is not checked when it is set. A question whose projectConfigOverride names a model that is known to be missing is refused; a question to a project with a missing model fails with an error that names it. Default: the model of models.chat"`
+	Model       string `json:"model,omitempty" maxLength:"200" doc:"The chat model: one of models.chat or models.chat.failover, or another model of the endpoint of models.chat. A name that the endpoint does not list is refused when a project is saved; if the endpoint does not answer or has no list, the name is stored and the answer has a notice. A question whose projectConfigOverride names a missing model fails with an error that names it. Default: the model of models.chat"`
 	// Failover are the chat models that answer where Model fails, in their order; none means
 	// the instance's.
 	Failover    []string        `json:"failover,omitempty" maxItems:"10" doc:"Chat models that are tried in this order if the model fails: models of models.chat.failover, or other models of the endpoint of models.chat. Default: models.chat.failover"`
@@ -249,15 +249,31 @@ func (c AIConfig) ModelFields(location string, before AIConfig, known []string) 
 		return nil
 	}
 	var wrong []Field
-	if c.Model != before.Model {
-		wrong = UnknownModel(location+".model", c.Model, known)
+	for _, n := range c.NewModels(location, before) {
+		wrong = append(wrong, UnknownModel(n.Location, n.Name, known)...)
+	}
+	return wrong
+}
+
+// NamedModel is a chat model that a configuration names.
+type NamedModel struct {
+	Location string // of the name
+	Name     string
+}
+
+// NewModels returns the chat models that the configuration, which stands at location, names
+// and that before did not name there.
+func (c AIConfig) NewModels(location string, before AIConfig) []NamedModel {
+	var named []NamedModel
+	if c.Model != "" && c.Model != before.Model {
+		named = append(named, NamedModel{location + ".model", c.Model})
 	}
 	for i, name := range c.Failover {
 		if !slices.Contains(before.Failover, name) {
-			wrong = append(wrong, UnknownModel(fmt.Sprintf("%s.failover[%d]", location, i), name, known)...)
+			named = append(named, NamedModel{fmt.Sprintf("%s.failover[%d]", location, i), name})
 		}
 	}
-	return wrong
+	return named
 }
 
 // UnknownModel returns what is wrong with the name of a chat model, as found at location.
