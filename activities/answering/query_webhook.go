@@ -161,7 +161,11 @@ func (a *Questions) askWebhook(ctx context.Context, run knowledge.RunRef, reques
 	// The id is the same if the request is made again after a crash.
 	m := webhook.Message{ID: knowledge.DerivedID("event", run.Run, hook.ID), URL: hook.URL}
 	payload := webhook.QueryPayload{
-		Input: request.Question, MessageID: request.MessageID, History: request.History, Filters: request.Filter, Passed: request.Passed,
+		Input: request.Question, History: request.History, Filters: request.Filter,
+		Interface: request.Passed.Interface, Metadata: request.Passed.Metadata, WebhookPayload: request.Passed.WebhookPayload,
+	}
+	if request.MessageID != "" {
+		payload.MessageID = &request.MessageID
 	}
 	err := a.tellAttachments(ctx, request, &payload)
 	if err != nil {

@@ -9,13 +9,16 @@ import (
 	"github.com/cairn-rag/cairn/internal/view"
 )
 
-// QueryPayload is what a webhook of type queries is told of a question.
+// QueryPayload is what a webhook of type queries is told of a question. All of its fields are in
+// the JSON, null where nothing is known.
 type QueryPayload struct {
-	Input     string              `json:"input"`
-	MessageID string              `json:"messageId"`
-	History   []knowledge.Message `json:"history"`
-	Filters   knowledge.Filter    `json:"filters"`
-	knowledge.Passed
+	Input          string              `json:"input"`
+	MessageID      *string             `json:"messageId"` // nil = the answer is kept in no conversation
+	History        []knowledge.Message `json:"history"`
+	Interface      json.RawMessage     `json:"interface"`
+	Filters        knowledge.Filter    `json:"filters"`
+	Metadata       json.RawMessage     `json:"metadata"`
+	WebhookPayload json.RawMessage     `json:"webhookPayload"`
 
 	AllConversationAttachments []Attachment `json:"allConversationAttachments"`
 	NewAttachments             []Attachment `json:"newAttachments"`
@@ -46,7 +49,7 @@ func QueryEnvelope(p QueryPayload, project knowledge.Project, conversation strin
 		SessionID: conversation, Payload: p, Project: view.NewProject(project),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("encode the question of message %s: %w", p.MessageID, err)
+		return nil, fmt.Errorf("encode a question to project %s: %w", project.ID, err)
 	}
 	return data, nil
 }
