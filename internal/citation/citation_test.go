@@ -198,3 +198,27 @@ func TestStrip(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestTagRewriter rewrites answers in JSON, whose brackets are its own.
+func TestTagRewriter(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{"ranks":[1, 2],"note":"(Source 1) 【2】"}`: `{"ranks":[1, 2],"note":"(Source 1) 【2】"}`,
+		`{"days":"30 <source_1>","ranks":[1]}`:     `{"days":"30 ` + cite("1", "aaa") + `","ranks":[1]}`,
+		`{"days":"30 <source_9>"}`:                 `{"days":"30"}`,
+	} {
+		for size := 1; size <= len(in); size++ {
+			r := citation.NewTagRewriter(contexts)
+			got := ""
+			for rest := in; rest != ""; {
+				n := min(size, len(rest))
+				got += r.Write(rest[:n])
+				rest = rest[n:]
+			}
+			if got += r.Close(); got != want {
+				t.Errorf("in parts of %d bytes: %s", size, got)
+				break
+			}
+		}
+	}
+}

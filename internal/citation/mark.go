@@ -48,7 +48,7 @@ func (r *Rewriter) mark(v view) mark {
 	case !utf8.FullRuneInString(v.text) && !v.final:
 		return mark{wait: true}
 	case v.text[0] != '<':
-		if closer, _ := openerOf(v.text); closer == "" || r.code.open() {
+		if closer, _ := openerOf(v.text); closer == "" || r.tags || r.code.open() {
 			return mark{}
 		}
 		return r.bracket(v)

@@ -43,6 +43,7 @@ type Context struct {
 // concurrent use.
 type Rewriter struct {
 	byRank  map[int]string // citations
+	tags    bool           // only marks that begin with < are citations
 	byID    map[string]int // by chunk id or address
 	used    map[int]bool
 	around  int // rank of the citation that the words stand in, until they cite it; 0 = none
@@ -78,6 +79,14 @@ func NewMarker(contexts []Context) *Rewriter {
 	for _, c := range contexts {
 		r.byRank[c.Rank] = fmt.Sprintf("<source_%d>", c.Rank)
 	}
+	return r
+}
+
+// NewTagRewriter returns a Rewriter for an answer in JSON, whose brackets are its own: of the marks
+// only <source_3> and <citation> become citations.
+func NewTagRewriter(contexts []Context) *Rewriter {
+	r := NewRewriter(contexts)
+	r.tags = true
 	return r
 }
 

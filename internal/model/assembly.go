@@ -220,6 +220,11 @@ func (a *assembly) completion() *Completion {
 	return done
 }
 
+// stopped describes an answer that ends at a stop. Calls behind it are not part of it.
+func (a *assembly) stopped() *Completion {
+	return &Completion{FinishReason: FinishStop, Model: a.model, Usage: a.usage}
+}
+
 // finishReason maps the names that endpoints use to the Finish constants. known reports that it
 // is a reason with which an answer can be used.
 func (a *assembly) finishReason() (reason string, known bool) {

@@ -95,8 +95,14 @@ type ChatRequest struct {
 	Tools       []Tool
 	ToolChoice  string // "", auto, none, required, or a tool's name
 	Temperature *float64
+	TopP        *float64
 	MaxTokens   int // 0 = the endpoint's limit
 	Seed        *int
+	// Stop are texts at the first of which the answer ends. The endpoint need not know them.
+	Stop []string
+	// Format is the response_format of OpenAI, a JSON object; nil = text. A model whose endpoint
+	// refuses it is told to answer in that form.
+	Format json.RawMessage
 }
 
 // Delta is a piece of an answer: text, reasoning that is no part of it, or the completion. With
@@ -174,6 +180,7 @@ func (c *Client) relay(x *exchange, res *http.Response, req ChatRequest, yield f
 	defer func() { _ = res.Body.Close() }() // it was only read
 	events := newEventReader(res.Body)
 	a := newAssembly(req, c.thinks.has(x.model))
+	ends := stops{texts: req.Stop}
 	for {
 		var event chatEvent
 		name, err := events.next(&event)
@@ -183,13 +190,19 @@ func (c *Client) relay(x *exchange, res *http.Response, req ChatRequest, yield f
 			}
 		}
 		if err != nil {
-			x.finish(c, events, a, err, yield)
+			x.finish(c, events, a, &ends, err, yield)
 			return
 		}
-		for _, delta := range a.add(event) {
+		deltas, stopped := ends.cut(a.add(event))
+		for _, delta := range deltas {
 			if !yield(delta, nil) {
 				return
 			}
+		}
+		if stopped {
+			x.complete = true
+			yield(Delta{Done: a.stopped()}, nil)
+			return
 		}
 		if a.finish != "" {
 			x.wait = min(x.wait, trailerTime)
@@ -198,17 +211,25 @@ func (c *Client) relay(x *exchange, res *http.Response, req ChatRequest, yield f
 }
 
 // finish yields what is left of an answer that stopped with err, and its completion or failure.
-func (x *exchange) finish(c *Client, events *eventReader, a *assembly, err error, yield func(Delta, error) bool) {
+func (x *exchange) finish(c *Client, events *eventReader, a *assembly, ends *stops, err error, yield func(Delta, error) bool) {
 	if err := a.end(x, events, err); err != nil {
 		yield(Delta{}, err)
 		return
 	}
 	x.complete = true
-	for _, delta := range a.close() {
+	deltas, stopped := ends.cut(a.close())
+	if rest := ends.close(); rest != "" {
+		deltas = append(deltas, Delta{Text: rest})
+	}
+	for _, delta := range deltas {
 		if !yield(delta, nil) {
 			return
 		}
 	}
 	c.thinks.note(x.model, a.thinking.unopened)
+	if stopped {
+		yield(Delta{Done: a.stopped()}, nil)
+		return
+	}
 	yield(Delta{Done: a.completion()}, nil)
 }

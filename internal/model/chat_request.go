@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -16,9 +17,12 @@ type chatBody struct {
 	Stream              bool                           `json:"stream"`
 	StreamOptions       *openai.StreamOptions          `json:"stream_options,omitempty"`
 	Temperature         *float64                       `json:"temperature,omitempty"`
+	TopP                *float64                       `json:"top_p,omitempty"`
 	MaxTokens           int                            `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int                            `json:"max_completion_tokens,omitempty"`
 	Seed                *int                           `json:"seed,omitempty"`
+	Stop                []string                       `json:"stop,omitempty"`
+	ResponseFormat      json.RawMessage                `json:"response_format,omitempty"`
 }
 
 // chatBody returns the request in wire form, without the options that are left out.
@@ -30,11 +34,20 @@ func (c *Client) chatBody(req ChatRequest, left options) chatBody {
 	if !left[optionTemperature] {
 		body.Temperature = req.Temperature
 	}
+	if !left[optionTopP] {
+		body.TopP = req.TopP
+	}
+	if !left[optionStop] {
+		body.Stop = req.Stop
+	}
+	if !left[optionResponseFormat] {
+		body.ResponseFormat = req.Format
+	}
 	// Many servers support only the older name of this limit, and reasoning models of OpenAI only
-	// the newer one and no temperature.
+	// the newer one, and neither temperature nor top_p nor stop.
 	reasons := isReasoningModel(body.Model)
 	if reasons {
-		body.Temperature = nil
+		body.Temperature, body.TopP, body.Stop = nil, nil, nil
 	}
 	switch newer := reasons != left[optionMaxTokens]; {
 	case left[optionMaxTokens] && left[optionMaxCompletionTokens]:
@@ -59,8 +72,10 @@ func (c *Client) chatBody(req ChatRequest, left options) chatBody {
 			body.ToolChoice = wireToolChoice(req.ToolChoice)
 		}
 	}
-	if words := instead(req, left); words != "" {
-		body.Messages = append(body.Messages, openai.ChatCompletionMessage{Role: RoleUser, Content: words})
+	for _, words := range []string{instead(req, left), insteadOfFormat(req, left)} {
+		if words != "" {
+			body.Messages = append(body.Messages, openai.ChatCompletionMessage{Role: RoleUser, Content: words})
+		}
 	}
 	body.Model = c.endpoint.wireModel(body.Model)
 	return body
@@ -79,6 +94,24 @@ func instead(req ChatRequest, left options) string {
 		}
 	}
 	return ""
+}
+
+// insteadOfFormat returns what a model is told that must answer in a format, where its endpoint
+// refuses the parameter.
+func insteadOfFormat(req ChatRequest, left options) string {
+	if len(req.Format) == 0 || !left[optionResponseFormat] {
+		return ""
+	}
+	var format struct {
+		Schema struct {
+			Schema json.RawMessage `json:"schema"`
+		} `json:"json_schema"`
+	}
+	words := "Answer with one JSON object and nothing else."
+	if json.Unmarshal(req.Format, &format) == nil && len(format.Schema.Schema) > 0 {
+		words += " It matches this JSON schema:\n" + string(format.Schema.Schema)
+	}
+	return words
 }
 
 // words returns the texts of the request, which are not logged.

@@ -18,6 +18,9 @@ type option string
 const (
 	optionSeed                option = "seed"
 	optionTemperature         option = "temperature"
+	optionTopP                option = "top_p"
+	optionStop                option = "stop"
+	optionResponseFormat      option = "response_format"
 	optionStreamOptions       option = "stream_options"
 	optionMaxTokens           option = "max_tokens"
 	optionMaxCompletionTokens option = "max_completion_tokens"
@@ -80,7 +83,10 @@ func (b chatBody) sent() []option {
 	add(optionStreamOptions, b.StreamOptions != nil)
 	add(optionMaxTokens, b.MaxTokens > 0)
 	add(optionMaxCompletionTokens, b.MaxCompletionTokens > 0)
+	add(optionTopP, b.TopP != nil) // which some refuse beside temperature
 	add(optionTemperature, b.Temperature != nil)
+	add(optionStop, len(b.Stop) > 0)
+	add(optionResponseFormat, len(b.ResponseFormat) > 0)
 	add(optionToolChoice, b.ToolChoice != nil)
 	add(optionTools, len(b.Tools) > 0)
 	return sent
@@ -89,12 +95,13 @@ func (b chatBody) sent() []option {
 var (
 	// otherNames are further names by which a refusal tells an option.
 	otherNames = map[option]*regexp.Regexp{
-		optionStreamOptions: regexp.MustCompile(`\binclude_usage\b`),
-		optionToolChoice:    regexp.MustCompile(`(?i)\btool[ _-]choice\b`),
-		optionTools:         regexp.MustCompile(`(?i)\btools\b|\btool (?:use|calling|calls?)\b|\bfunction[ _-]call(?:s|ing)?\b|enable-auto-tool-choice`),
+		optionStreamOptions:  regexp.MustCompile(`\binclude_usage\b`),
+		optionResponseFormat: regexp.MustCompile(`(?i)\bjson[ _-]?(?:mode|schema|object)\b|\bstructured[ _-]outputs?\b|\bguided[ _-]json\b|\bresponse format\b`),
+		optionToolChoice:     regexp.MustCompile(`(?i)\btool[ _-]choice\b`),
+		optionTools:          regexp.MustCompile(`(?i)\btools\b|\btool (?:use|calling|calls?)\b|\bfunction[ _-]call(?:s|ing)?\b|enable-auto-tool-choice`),
 	}
 	// refusalWords are in texts that refuse a parameter, beside its name.
-	refusalWords = regexp.MustCompile(`(?i)un-?support|not (?:be )?(?:currently )?(?:support|permit|allow|accept|recogni|valid|enabled|available|implement)|n't support|does not (?:support|accept)|unknown|unrecogni[sz]ed|unexpected|extra|forbidden|invalid|cannot|only (?:the )?(?:default|'?1|\(?1)|deprecat|removed|must be|requires|no endpoints found`)
+	refusalWords = regexp.MustCompile(`(?i)un-?support|not (?:be )?(?:currently )?(?:support|permit|allow|accept|recogni|valid|enabled|available|implement)|n't support|does not (?:support|accept)|unknown|unrecogni[sz]ed|unexpected|extra|forbidden|invalid|cannot|only (?:the )?(?:default|'?1|\(?1)|deprecat|removed|unavailable|must be|requires|no endpoints found`)
 )
 
 // refusingStatus are the statuses of refused parameters: llama.cpp sends 500, OpenRouter 404.

@@ -45,6 +45,16 @@ var refusals = []struct {
 	{"SambaNova", "seed", 400, `{"error":{"code":null,"message":"seed: Extra inputs are not permitted","param":null,"type":"invalid_request_error"}}`},
 	{"DeepSeek", "tool_choice", 400, `{"error":{"message":"deepseek-reasoner does not support this tool_choice","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`},
 	{"Anthropic's compatible endpoint", "temperature", 400, `{"error":{"code":"invalid_request_error","message":"temperature: Extra inputs are not permitted","type":"invalid_request_error","param":null}}`},
+	{"OpenAI, older", "response_format", 400, `{"error":{"message":"Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model. Learn more about supported models at the docs.","type":"invalid_request_error","param":null,"code":null}}`},
+	{"OpenAI, oldest", "response_format", 400, `{"error":{"message":"Unrecognized request argument supplied: response_format","type":"invalid_request_error","param":null,"code":null}}`},
+	{"Groq", "response_format", 400, `{"error":{"message":"This model does not support response format ` + "`json_schema`" + `. See supported models at the docs","type":"invalid_request_error","param":"response_format"}}`},
+	{"DeepSeek", "response_format", 400, `{"error":{"message":"This response_format type is unavailable now","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`},
+	{"LM Studio", "response_format", 400, `{"error":"'response_format.type' must be 'json_schema' or 'text'"}`},
+	{"LiteLLM", "response_format", 400, `{"error":{"message":"litellm.UnsupportedParamsError: bedrock does not support parameters: ['response_format'], for model=claude.","type":"None","param":"None","code":"400"}}`},
+	{"xAI", "stop", 400, `{"code":"Client specified an invalid argument","error":{"message":"Argument not supported on this model: stop"}}`},
+	{"OpenAI o-series", "stop", 400, `{"error":{"message":"Unsupported parameter: 'stop' is not supported with this model.","type":"invalid_request_error","param":"stop","code":"unsupported_parameter"}}`},
+	{"OpenAI o-series", "top_p", 400, `{"error":{"message":"Unsupported parameter: 'top_p' is not supported with this model.","type":"invalid_request_error","param":"top_p","code":"unsupported_parameter"}}`},
+	{"Anthropic on Bedrock", "top_p", 400, "{\"error\":{\"message\":\"`temperature` and `top_p` cannot both be specified for this model. Please use only one.\",\"type\":\"invalid_request_error\"}}"},
 	{"OpenRouter", "tools", 404, `{"error":{"message":"No endpoints found that support tool use. To learn more about provider routing, visit: https://example.com","code":404}}`},
 }
 
@@ -80,6 +90,7 @@ func TestRefusedParameters(t *testing.T) {
 			c, bodies, log := strict(t, refused.parameter, refused.status, refused.body)
 			req := question
 			req.Temperature, req.Seed, req.MaxTokens = &temperature, &seed, 9
+			req.TopP, req.Stop, req.Format = &temperature, []string{"\n\n\n"}, json.RawMessage(`{"type":"json_object"}`)
 			req.Tools, req.ToolChoice = []model.Tool{{Name: "search", Parameters: json.RawMessage(`{}`)}}, "search"
 			for range 2 {
 				if text, _, err := collect(t.Context(), c, req); err != nil || text != "Hello" {
