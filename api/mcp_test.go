@@ -284,3 +284,27 @@ func TestAStoppingServerEndsMCPCalls(t *testing.T) {
 		t.Errorf("%v %q, cancelled %v", failed, text, e.cancelled())
 	}
 }
+
+// TestMCPForACustomer calls tools for a customer by both names.
+func TestMCPForACustomer(t *testing.T) {
+	t.Parallel()
+	e, a := openAnswering(t, record.Answer{Answer: "Yes.", Model: "m"})
+	server := httptest.NewServer(e.handler)
+	t.Cleanup(server.Close)
+	session := e.connectMCP(server.URL, e.reader, make(chan string, 100))
+	for tool, question := range map[string]string{"ask_project": "question", "rag_search": "query"} {
+		for _, arguments := range []map[string]any{{"external_user_id": "ann"}, {"externalUserId": "ann"}, {"external_user_id": "ann", "externalUserId": "ann"}} {
+			arguments[question] = "How is it?"
+			if text, _, failed := call(t, session, tool, arguments); failed {
+				t.Fatalf("%s %v: %s", tool, arguments, text)
+			}
+			if user := a.asked().Principal.ExternalUser(); user != "ann" {
+				t.Errorf("%s %v acts for %q", tool, arguments, user)
+			}
+		}
+		text, _, failed := call(t, session, tool, map[string]any{question: "How is it?", "external_user_id": "ann", "externalUserId": "bob"})
+		if !failed || !strings.Contains(text, "external_user_id") || !strings.Contains(text, "externalUserId") {
+			t.Errorf("%s for two customers: %s", tool, text)
+		}
+	}
+}

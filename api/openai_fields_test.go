@@ -24,25 +24,25 @@ func TestOpenAIFields(t *testing.T) {
 		"chat": {
 			"/v1/chat/completions", `"model":"project:default","messages":[{"role":"user","content":"Why?"}]`,
 			map[string]string{
-				"metadata": `{"a":"b"}`, "user": `"ann"`, "store": "false", "top_p": "1", "n": "1", "tool_choice": `"none"`, "response_format": `{"type":"text"}`, "parallel_tool_calls": "true",
-				"max_completion_tokens": "9", "stop": "null", "seed": "null", "logprobs": "false", "frequency_penalty": "0", "stream_options": "null", "service_tier": `"auto"`, "logit_bias": "{}", "modalities": `["text"]`,
+				"metadata": `{"a":"b"}`, "user": `"ann"`, "store": "false", "top_p": "0.5", "n": "1", "tool_choice": `{"type":"function","function":{"name":"list_documents"}}`, "response_format": `{"type":"json_object"}`, "parallel_tool_calls": "true",
+				"max_completion_tokens": "9", "stop": `["a","b"]`, "seed": "null", "logprobs": "false", "frequency_penalty": "0", "stream_options": "null", "service_tier": `"auto"`, "logit_bias": "{}", "modalities": `["text"]`,
 			},
 			map[string]string{
-				"stop": `["x"]`, "seed": "7", "top_p": "0.5", "n": "2", "tools": `[{"type":"function","function":{"name":"f"}}]`, "tool_choice": `{"type":"function","function":{"name":"f"}}`,
-				"response_format.type": `{"type":"json_object"}`, "parallel_tool_calls": "false", "reasoning_effort": `"low"`, "logprobs": "true", "top_logprobs": "3", "frequency_penalty": "1", "presence_penalty": "-1",
+				"stop": `["a","b","c","d","e"]`, "seed": "7", "top_p": "1.5", "n": "2", "tools": `[{"type":"function","function":{"name":"f"}}]`, "tool_choice": `{"type":"function","function":{"name":"f"}}`,
+				"response_format.type": `{"type":"xml"}`, "parallel_tool_calls": "false", "reasoning_effort": `"low"`, "logprobs": "true", "top_logprobs": "3", "frequency_penalty": "1", "presence_penalty": "-1",
 				"logit_bias": `{"1":2}`, "modalities": `["text","audio"]`, "audio": `{"voice":"a"}`, "prediction": `{"type":"content"}`, "web_search_options": "{}", "functions": `[{"name":"f"}]`, "verbosity": `"low"`, "colour": "1",
 			},
 		},
 		"responses": {
 			"/v1/responses", `"model":"project:default","input":"Why?"`,
 			map[string]string{
-				"instructions": `"Be brief."`, "metadata": `{"a":"b"}`, "user": `"ann"`, "store": "true", "truncation": `"auto"`, "include": `["file_search_call.results","reasoning.encrypted_content"]`, "text": `{"format":{"type":"text"}}`,
-				"parallel_tool_calls": "true", "tool_choice": `{"type":"file_search"}`, "reasoning": `{"summary":"auto"}`, "top_p": "1.0", "max_output_tokens": "50", "stream_options": `{"include_obfuscation":false}`, "prompt_cache_key": `"k"`,
+				"instructions": `"Be brief."`, "metadata": `{"a":"b"}`, "user": `"ann"`, "store": "true", "truncation": `"auto"`, "include": `["file_search_call.results","reasoning.encrypted_content"]`, "text": `{"format":{"type":"json_schema","name":"x","schema":{}}}`,
+				"parallel_tool_calls": "true", "tool_choice": `{"type":"file_search"}`, "reasoning": `{"summary":"auto"}`, "top_p": "0.2", "max_output_tokens": "50", "stream_options": `{"include_obfuscation":false}`, "prompt_cache_key": `"k"`,
 				"tools": `[{"type":"file_search","vector_store_ids":["default"],"max_num_results":3,"ranking_options":{"ranker":"auto","score_threshold":0.3}}]`,
 			},
 			map[string]string{
-				"truncation": `"disabled"`, "include[0]": `["message.output_text.logprobs"]`, "text.format.type": `{"format":{"type":"json_schema","name":"x","schema":{}}}`, "text.verbosity": `{"verbosity":"low"}`,
-				"parallel_tool_calls": "false", "tool_choice": `{"type":"function","name":"f"}`, "reasoning": `{"effort":"low"}`, "top_p": "0.2", "top_logprobs": "2", "max_tool_calls": "1", "prompt": `{"id":"p"}`,
+				"truncation": `"disabled"`, "include[0]": `["message.output_text.logprobs"]`, "text.format.type": `{"format":{"type":"grammar"}}`, "text.verbosity": `{"verbosity":"low"}`,
+				"parallel_tool_calls": "false", "tool_choice": `{"type":"function","name":"f"}`, "reasoning": `{"effort":"low"}`, "top_p": "-1", "top_logprobs": "2", "max_tool_calls": "1", "prompt": `{"id":"p"}`,
 				"conversation": `"c"`, "previous_response_id": `"resp_none"`, "tools[0].type": `[{"type":"web_search"}]`, "colour": "1",
 				"tools[0].ranking_options.ranker":        `[{"type":"file_search","ranking_options":{"ranker":"none"}}]`,
 				"tools[0].ranking_options.hybrid_search": `[{"type":"file_search","ranking_options":{"hybrid_search":{"embedding_weight":1,"text_weight":1}}}]`,

@@ -128,8 +128,12 @@ func TestRefusedChatWithAProject(t *testing.T) {
 	for name, c := range map[string]struct{ more, param string }{
 		"tools":            {`,"tools":[{"type":"function"}]`, "tools"},
 		"several_answers":  {`,"n":2`, "n"},
-		"a_schema":         {`,"response_format":{"type":"json_schema"}`, "response_format.type"},
+		"a_schema":         {`,"response_format":{"type":"json_schema"}`, "response_format.json_schema"},
 		"a_picture":        {`,"messages":[{"role":"user","content":[{"type":"image_url"}]}]`, "messages[0].content"},
+		"a_picture_alone":  {`,"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]}]`, "messages[0].content"},
+		"a_text_as_image":  {`,"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:text/plain;base64,YQ=="}}]}]`, "messages[0].content"},
+		"no_address":       {`,"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{}}]}]`, "messages"},
+		"an_answer's":      {`,"messages":[{"role":"assistant","content":[{"type":"image_url","image_url":"https://example.com/a.png"}]},{"role":"user","content":"a"}]`, "messages[0].content"},
 		"no_question":      {`,"messages":[{"role":"system","content":"a"}]`, "messages"},
 		"an_empty_message": {`,"messages":[{"role":"user","content":" "}]`, "messages[0].content"},
 	} {

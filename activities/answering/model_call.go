@@ -223,7 +223,8 @@ func (a *Questions) ask(ctx context.Context, in ModelCallInput, p *publisher) (r
 		if !in.NoTools {
 			call.ToolCalls = bounded(in.Turn, offered, done.ToolCalls)
 		}
-		if call.Text == "" && len(call.ToolCalls) == 0 {
+		atStop := len(chat.Stop) > 0 && done.FinishReason == model.FinishStop // which may be its first word
+		if call.Text == "" && len(call.ToolCalls) == 0 && !atStop {
 			return call, &model.Error{Code: model.CodeBadResponse, Provider: c.Client.Endpoint().Provider, Retryable: true, Cause: errors.New("the answer is empty")}
 		}
 		return call, nil
@@ -243,8 +244,11 @@ func (a *Questions) writeWithoutTools(ctx context.Context, client step.Chat, cha
 // write makes the call at one endpoint, and publishes its words with checked citations.
 func (a *Questions) write(ctx context.Context, client step.Chat, chat model.ChatRequest, passages foundWords, p *publisher) (record.ModelCall, model.Completion, error) {
 	newRewriter := func() *citation.Rewriter { return citation.NewRewriter(passages.all) }
-	if passages.marked {
+	switch {
+	case passages.marked:
 		newRewriter = func() *citation.Rewriter { return citation.NewMarker(passages.all) }
+	case len(chat.Format) > 0:
+		newRewriter = func() *citation.Rewriter { return citation.NewTagRewriter(passages.all) }
 	}
 	rewriter := newRewriter()
 	var raw, written strings.Builder
@@ -347,6 +351,7 @@ func streamOnce(ctx context.Context, client step.Chat, chat model.ChatRequest, t
 func (a *Questions) chatRequest(ctx context.Context, in ModelCallInput, r knowledge.Request, found foundWords, offered tool.Set) (model.ChatRequest, error) {
 	chat := model.ChatRequest{
 		Model: r.Config.AI.Model, Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
+		TopP: r.Form.TopP, Stop: r.Form.Stop, Format: r.Form.Format,
 	}
 	inOrder := func(search string) []citation.Context {
 		return retrieve.PromptOrder(found.by[search], found.chunks, r.Config.AI.Retrieval.Order)
@@ -366,10 +371,25 @@ func (a *Questions) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 		case in.NoTools:
 			chat.ToolChoice = "none"
 		case in.Turn == 1:
+			if err := checkChoice(r.ToolChoice, offered); err != nil {
+				return chat, err
+			}
 			chat.ToolChoice = r.ToolChoice
 		}
 	}
 	return chat, nil
+}
+
+// checkChoice refuses the name of a tool that is not offered now: its MCP server may not have it
+// any more, or there are no documents to search.
+func checkChoice(choice string, offered tool.Set) error {
+	if slices.Contains([]string{"", model.ToolChoiceAuto, model.ToolChoiceNone, model.ToolChoiceRequired}, choice) {
+		return nil
+	}
+	if _, there := offered.Find(choice); !there {
+		return knowledge.Errorf(knowledge.CodeInvalid, "the tool %s, which the request chooses, cannot be called for this question; choose one of %s, or auto", choice, strings.Join(offered.Names(), ", "))
+	}
+	return nil
 }
 
 // turnMessages returns the turns that called tools and the outputs of these. passages

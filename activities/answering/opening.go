@@ -50,7 +50,10 @@ func (a *Questions) opening(ctx context.Context, in ModelCallInput, r knowledge.
 			return nil, err
 		}
 	}
-	if r.Config.AI.Reflection {
+	switch {
+	case r.Form.IsJSON():
+		system = prompt.WithJSON(system)
+	case r.Config.AI.Reflection:
 		system = prompt.WithReflection(system)
 	}
 	messages := []model.Message{{Role: model.RoleSystem, Content: system}}

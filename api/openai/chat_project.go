@@ -22,9 +22,21 @@ const runHeader = "Cairn-Run-Id"
 
 // askProject answers with a project: the request is a question, which starts a run.
 func (s *Server) askProject(w http.ResponseWriter, r *http.Request, p knowledge.Principal, slug string, b ChatRequest) error {
+	pictures, err := b.takePictures()
+	if err != nil {
+		return err
+	}
 	request, err := b.question(slug)
 	if err != nil {
 		return err
+	}
+	attachments, release, err := s.attachments(r.Context(), p, "body.messages", pictures)
+	defer release()
+	if err != nil {
+		return err
+	}
+	if len(attachments) > 0 { // which become documents of a conversation
+		request.Attachments, request.Converse = attachments, true
 	}
 	if b.Stream { // before anything that costs is started
 		release, err := s.deps.Runs.OpenStream()
@@ -41,6 +53,11 @@ func (s *Server) askProject(w http.ResponseWriter, r *http.Request, p knowledge.
 		return err
 	}
 	defer started.Release()
+	if len(attachments) > 0 { // which only the conversation sees
+		if p, _, err = s.deps.Runs.Readable(r.Context(), p, started.Run.ID); err != nil {
+			return err
+		}
+	}
 	c := &completion{server: s, principal: p, run: started.Run, model: b.Model}
 	if b.Stream {
 		return c.stream(w, r, b.StreamOptions != nil && b.StreamOptions.IncludeUsage)
@@ -82,7 +99,7 @@ func (b ChatRequest) question(slug string) (question.Request, error) {
 			others = append(others, m.Content.files[0].Type)
 		}
 		if len(others) > 0 {
-			return question.Request{}, knowledge.Invalid(fmt.Sprintf("body.messages[%d].content", i), "has a part of the type %s; a project reads texts, and in the last message of a response input_file and input_image", knowledge.Cut(others[0], 50))
+			return question.Request{}, knowledge.Invalid(fmt.Sprintf("body.messages[%d].content", i), "has a part of the type %s; a project reads texts, in messages of the user of a chat image_url, and in the last message of a response input_file and input_image", knowledge.Cut(others[0], 50))
 		}
 	}
 	if last < 0 {
@@ -92,12 +109,16 @@ func (b ChatRequest) question(slug string) (question.Request, error) {
 	if err != nil {
 		return question.Request{}, err
 	}
+	form, err := b.form()
+	if err != nil {
+		return question.Request{}, err
+	}
 	limit := b.MaxTokens
 	if b.MaxCompletionTokens != nil {
 		limit = b.MaxCompletionTokens
 	}
 	return question.Request{
-		Kind: knowledge.KindQuery, TextField: fmt.Sprintf("body.messages[%d].content", last), Text: b.Messages[last].Content.text, Project: slug, ToolChoice: choice,
+		Kind: knowledge.KindQuery, TextField: fmt.Sprintf("body.messages[%d].content", last), Text: b.Messages[last].Content.text, Project: slug, ToolChoice: choice, ToolField: "body.tool_choice", Form: form, FormField: "body.response_format",
 		History: history(b.Messages[:last]), Override: override("", b.Temperature, limit), Converse: b.SessionID != "", Conversation: b.SessionID,
 	}, nil
 }
@@ -109,8 +130,6 @@ func (b ChatRequest) onlyModels() error {
 		return knowledge.Invalid("body.tools", "must be left out: a project answers with its own tools")
 	case b.N != nil && *b.N > 1:
 		return knowledge.Invalid("body.n", "must be 1: a project gives one answer")
-	case b.ResponseFormat != nil && b.ResponseFormat.Type != "" && b.ResponseFormat.Type != "text":
-		return knowledge.Invalid("body.response_format.type", "must be text: a project answers in words with citations")
 	}
 	return nil
 }

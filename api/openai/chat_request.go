@@ -24,8 +24,10 @@ type ChatRequest struct {
 	MaxCompletionTokens *int           `json:"max_completion_tokens,omitempty" minimum:"1"`
 	N                   *int           `json:"n,omitempty" minimum:"1" maximum:"128" doc:"Must be 1 with a project"`
 	Tools               []any          `json:"tools,omitempty" maxItems:"128" doc:"Not allowed with a project, which has its own tools"`
-	ToolChoice          any            `json:"tool_choice,omitempty" doc:"With a project: auto, none or required"`
-	ResponseFormat      *Format        `json:"response_format,omitempty" doc:"Must be text with a project"`
+	ToolChoice          any            `json:"tool_choice,omitempty" doc:"With a project: auto, none, required, or a function with the name of one of its tools, {\"type\": \"function\", \"function\": {\"name\": …}}"`
+	TopP                *float64       `json:"top_p,omitempty" minimum:"0" maximum:"1"`
+	Stop                any            `json:"stop,omitempty" doc:"A text at which the answer ends, or up to 4 of them"`
+	ResponseFormat      *Format        `json:"response_format,omitempty" doc:"With a project: text, json_object or json_schema"`
 	edge.ActingBody
 }
 
@@ -33,12 +35,6 @@ type ChatRequest struct {
 type StreamOptions struct {
 	_            struct{} `json:"-" additionalProperties:"true"`
 	IncludeUsage bool     `json:"include_usage,omitempty" doc:"Send the usage in the last chunk"`
-}
-
-// Format is the format of an answer.
-type Format struct {
-	_    struct{} `json:"-" additionalProperties:"true"`
-	Type string   `json:"type,omitempty"`
 }
 
 // ChatMessage is a message of a conversation.
@@ -53,14 +49,14 @@ type ChatMessage struct {
 type content struct {
 	text   string
 	others []string
-	files  []filePart // that only a response takes
+	files  []filePart // of which a chat takes image_url, and a response the others
 }
 
 // Schema implements huma.SchemaProvider.
 func (content) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{
 		{Type: huma.TypeString},
-		{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}, Description: "Content parts. A project reads text parts only"},
+		{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}, Description: "Content parts. A project reads text parts, and image_url parts of messages of the user"},
 	}}
 }
 
@@ -81,7 +77,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	var texts []string
-	isFile := func(kind string) bool { return kind == "input_file" || kind == "input_image" }
+	isFile := func(kind string) bool { return kind == "input_file" || kind == "input_image" || kind == partImage }
 	for _, part := range parts {
 		switch {
 		case slices.Contains([]string{"text", "input_text", "output_text", "refusal"}, part.Type):

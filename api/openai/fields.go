@@ -75,7 +75,7 @@ var actingFields = func() fields {
 var sharedFields = fields{
 	"model": read, "stream": read, "stream_options": read, "temperature": read, "metadata": read, "tool_choice": read,
 	"user": read, "safety_identifier": read, "prompt_cache_key": read, "prompt_cache_retention": read, "prompt_cache_options": read, "service_tier": read, "store": read,
-	"top_p":               only("must be 1: "+ownModel, "1", "1.0"),
+	"top_p":               read,
 	"top_logprobs":        without(noLogprobs),
 	"parallel_tool_calls": only("must be true: a project runs its tools side by side", "true"),
 	"moderation":          without(ownModel),
@@ -85,7 +85,7 @@ var sharedFields = fields{
 var chatFields = join(sharedFields, actingFields, fields{
 	"messages": read, "max_tokens": read, "max_completion_tokens": read, "n": read, "tools": read, "response_format": read,
 	"functions": without(ownTools), "function_call": only("must be left out: "+ownTools, `"none"`, `"auto"`),
-	"stop": without("a project does not stop at words"), "seed": only("must be left out: a project does not repeat an answer by a seed"),
+	"stop": read, "seed": only("must be left out: a project does not repeat an answer by a seed"),
 	"frequency_penalty": without(ownModel), "presence_penalty": without(ownModel), "logit_bias": without(ownModel), "logprobs": without(noLogprobs),
 	"reasoning_effort": without(ownModel), "verbosity": without(ownModel), "prediction": without(ownModel),
 	"modalities": only(`must be ["text"]: `+wordsOnly, `["text"]`, "[]"), "audio": without(wordsOnly),
@@ -139,7 +139,8 @@ func join(all ...fields) fields {
 	return out
 }
 
-// toolChoice returns the choice of tools for a question.
+// toolChoice returns the choice of tools for a question: auto, none, required, or the name of a
+// tool, which chat completions and responses write in different ways.
 func toolChoice(value any) (string, error) {
 	switch choice := value.(type) {
 	case nil:
@@ -149,11 +150,21 @@ func toolChoice(value any) (string, error) {
 			return choice, nil
 		}
 	case map[string]any:
-		if choice["type"] == "file_search" {
+		switch choice["type"] {
+		case "file_search":
 			return "required", nil
+		case "function":
+			name := choice["name"]
+			if function, ok := choice["function"].(map[string]any); ok {
+				name = function["name"]
+			}
+			if name, ok := name.(string); ok && name != "" {
+				return name, nil
+			}
+			return "", knowledge.Invalid("body.tool_choice", `must have the name of a tool, as {"type": "function", "function": {"name": …}} has in a chat completion, and {"type": "function", "name": …} in a response`)
 		}
 	}
-	return "", knowledge.Invalid("body.tool_choice", "must be auto, none or required: %s", ownTools)
+	return "", knowledge.Invalid("body.tool_choice", "must be auto, none, required, or a function with the name of a tool: %s", ownTools)
 }
 
 // check returns what is wrong with the ranking of a search.

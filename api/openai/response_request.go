@@ -27,10 +27,11 @@ type ResponseRequest struct {
 	PreviousResponseID string            `json:"previous_response_id,omitempty" doc:"The response whose conversation this one continues"`
 	Metadata           map[string]string `json:"metadata,omitempty"`
 	Include            []string          `json:"include,omitempty" doc:"file_search_call.results: the passages that were found"`
-	ToolChoice         any               `json:"tool_choice,omitempty" doc:"auto, none, required or file_search"`
+	ToolChoice         any               `json:"tool_choice,omitempty" doc:"auto, none, required, file_search, or a function with the name of a tool of the project, {\"type\": \"function\", \"name\": …}"`
 	Text               *TextOptions      `json:"text,omitempty"`
 	Reasoning          *ReasoningOptions `json:"reasoning,omitempty"`
 	Temperature        *float64          `json:"temperature,omitempty" minimum:"0" maximum:"2"`
+	TopP               *float64          `json:"top_p,omitempty" minimum:"0" maximum:"1"`
 	MaxOutputTokens    *int              `json:"max_output_tokens,omitempty" minimum:"1"`
 	edge.ActingBody
 }
@@ -47,9 +48,9 @@ type ResponseTool struct {
 
 // TextOptions are the options of the text of a response.
 type TextOptions struct {
-	_         struct{} `json:"-" additionalProperties:"true"`
-	Format    *Format  `json:"format,omitempty" doc:"text"`
-	Verbosity string   `json:"verbosity,omitempty" doc:"Not supported"`
+	_         struct{}    `json:"-" additionalProperties:"true"`
+	Format    *TextFormat `json:"format,omitempty"`
+	Verbosity string      `json:"verbosity,omitempty" doc:"Not supported"`
 }
 
 // SearchFilter compares an attribute of documents, or combines such comparisons by and.
@@ -135,13 +136,15 @@ type responseDoor struct {
 	Results      bool              `json:"results,omitempty"`   // show the passages that were found
 	Reasoning    bool              `json:"reasoning,omitempty"` // show how the model reasons
 	Temperature  *float64          `json:"temperature,omitempty"`
+	TopP         *float64          `json:"top_p,omitempty"`
+	Text         *TextOptions      `json:"text,omitempty"`
 	MaxTokens    *int              `json:"max_tokens,omitempty"`
 }
 
 func (b ResponseRequest) door() responseDoor {
 	return responseDoor{
 		Model: b.Model, Background: b.Background, Previous: b.PreviousResponseID, Instructions: b.Instructions, Metadata: b.Metadata, Tools: b.Tools,
-		Results: slices.Contains(b.Include, includeResults), Reasoning: b.Reasoning != nil && b.Reasoning.Summary != "", Temperature: b.Temperature, MaxTokens: b.MaxOutputTokens,
+		Results: slices.Contains(b.Include, includeResults), Reasoning: b.Reasoning != nil && b.Reasoning.Summary != "", Temperature: b.Temperature, TopP: b.TopP, Text: b.Text, MaxTokens: b.MaxOutputTokens,
 	}
 }
 
@@ -194,6 +197,10 @@ func (s *Server) responseQuestion(b ResponseRequest, conversation string) (quest
 	if err == nil {
 		_, err = toolChoice(b.ToolChoice)
 	}
+	var form knowledge.AnswerForm
+	if err == nil {
+		form, err = b.form()
+	}
 	if err != nil {
 		return question.Request{}, err
 	}
@@ -207,6 +214,7 @@ func (s *Server) responseQuestion(b ResponseRequest, conversation string) (quest
 		return request, inInput(err)
 	}
 	request.TextField, request.Converse, request.Conversation = "body.input", true, conversation
+	request.Form, request.FormField = form, "body.text.format"
 	request.Override = override(chat, b.Temperature, limit)
 	if search, _ := b.fileSearch(); search != nil { // projectOf has refused a wrong one
 		if request.Filter, err = search.Filters.conditions("body.tools[0].filters"); err != nil {
@@ -240,8 +248,6 @@ func (b ResponseRequest) checkOutput() error {
 	switch {
 	case b.Text == nil:
 		return nil
-	case b.Text.Format != nil && b.Text.Format.Type != "" && b.Text.Format.Type != "text":
-		return knowledge.Invalid("body.text.format.type", "must be text: %s", wordsOnly)
 	case b.Text.Verbosity != "":
 		return knowledge.Invalid("body.text.verbosity", "must be left out: %s", ownModel)
 	}

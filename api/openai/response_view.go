@@ -36,6 +36,7 @@ type Response struct {
 	ToolChoice         string            `json:"tool_choice"`
 	Tools              []ResponseTool    `json:"tools"`
 	TopP               *float64          `json:"top_p"`
+	Text               *TextOptions      `json:"text,omitempty"`
 	Usage              *ResponseUsage    `json:"usage"`
 
 	ConversationID string     `json:"conversation_id,omitempty" doc:"Extension of Cairn"`
@@ -140,7 +141,7 @@ func newResponse(run store.Run, door responseDoor) Response {
 	r := Response{
 		ID: responsePrefix + run.ID, Object: "response", CreatedAt: run.CreatedAt.Unix(), Status: "in_progress", Background: door.Background,
 		MaxOutputTokens: door.MaxTokens, Metadata: door.Metadata, Model: door.Model, Output: []OutputItem{}, ParallelToolCalls: true, Store: true,
-		Temperature: door.Temperature, ToolChoice: "auto", Tools: door.Tools, ConversationID: run.ConversationID,
+		Temperature: door.Temperature, TopP: door.TopP, Text: door.Text, ToolChoice: "auto", Tools: door.Tools, ConversationID: run.ConversationID,
 	}
 	if door.Instructions != "" {
 		r.Instructions = &door.Instructions

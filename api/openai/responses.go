@@ -77,7 +77,11 @@ func (s *Server) createResponse(w http.ResponseWriter, r *http.Request, _ knowle
 			return err
 		}
 	}
-	attachments, release, err := s.attachments(r.Context(), p, b.Input.takeFiles())
+	files, err := b.Input.takeFiles()
+	if err != nil {
+		return err
+	}
+	attachments, release, err := s.attachments(r.Context(), p, "body.input", files)
 	defer release()
 	if err != nil {
 		return err

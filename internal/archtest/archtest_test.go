@@ -170,7 +170,7 @@ var mayImport = map[string][]string{
 	"workflows":  {"activities/answering", "activities/delivery", "activities/ingestion", "activities/step", "internal/knowledge", "internal/record", "internal/stream", "internal/tool"},
 	"worker":     {"activities/answering", "activities/delivery", "activities/ingestion", "activities/step", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
 	"api/edge":   {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
-	"api/openai": {"api/edge", "internal/access", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
+	"api/openai": {"api/edge", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
 	"api": {
 		"api/edge", "api/openai", "internal/access", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/extract/format", "internal/forget", "internal/idempotency", "internal/index",
 		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/parsed", "internal/phrase", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",

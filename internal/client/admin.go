@@ -23,8 +23,8 @@ type Project struct {
 	// OutdatedDocuments is in the answer to a change of ai.textSplitter, ai.enrichment
 	// or ai.multimodal: the documents that were made with other settings.
 	OutdatedDocuments *int `json:"outdatedDocuments,omitempty"`
-	// Notices are in the answer to a new project or a change of ai.prompt: what the prompt
-	// lacks.
+	// Notices are in the answer to a new project or a change of ai.prompt, ai.model or
+	// ai.failover: what the prompt lacks, and models that could not be checked.
 	Notices []SettingNotice `json:"notices,omitempty"`
 }
 

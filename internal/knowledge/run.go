@@ -253,8 +253,9 @@ type Request struct {
 	History        []Message     `json:"history,omitempty"`
 	Overlong       bool          `json:"overlong,omitempty"` // the conversation has more than fits into History, and is summed up first
 	Passed         Passed        `json:"passed,omitzero"`
-	Webhooks       []string      `json:"webhooks,omitempty"` // ids of the project's webhooks of type queries
-	ToolChoice     string        `json:"tool_choice,omitempty"`
+	Webhooks       []string      `json:"webhooks,omitempty"`    // ids of the project's webhooks of type queries
+	ToolChoice     string        `json:"tool_choice,omitempty"` // auto, none, required or the name of a tool; "" = auto
+	Form           AnswerForm    `json:"form,omitzero"`
 	ConversationID string        `json:"conversation_id,omitempty"`
 	QuestionID     string        `json:"question_id,omitempty"` // of the user's message
 	MessageID      string        `json:"message_id,omitempty"`  // of the answer
@@ -271,6 +272,21 @@ type Request struct {
 	// Door is what the API by which the question came needs to show its run again.
 	Door json.RawMessage `json:"door,omitempty"`
 }
+
+// AnswerForm is what the asker of a question chooses of its answer, beside the configuration.
+type AnswerForm struct {
+	TopP *float64 `json:"top_p,omitempty"`
+	// Stop are texts at the first of which the model stops.
+	Stop []string `json:"stop,omitempty"`
+	// Format is the response_format of OpenAI for an answer in JSON; nil = text.
+	Format json.RawMessage `json:"format,omitempty"`
+}
+
+// IsZero reports whether nothing was chosen.
+func (f AnswerForm) IsZero() bool { return f.TopP == nil && len(f.Stop) == 0 && !f.IsJSON() }
+
+// IsJSON reports whether the answer is JSON.
+func (f AnswerForm) IsJSON() bool { return len(f.Format) > 0 }
 
 // AgentDepth is the AgentDepth of a run that a person starts.
 const AgentDepth = 3

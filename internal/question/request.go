@@ -22,8 +22,11 @@ type Request struct {
 	Documents  []string         // search only these; empty = all
 	Filter     knowledge.Filter // search only what it matches
 	Tags       []string         // search only documents with one of these; empty = all
-	ToolChoice string           // "", "auto", "none" or "required"
-	Override   json.RawMessage  // any part of a knowledge.ProjectConfig, for this question alone; nil = none
+	ToolChoice string           // "", "auto", "none", "required" or the name of a tool, which may stand in ToolField
+	ToolField  string           // where the door's request has a choice of tools, for errors
+	Form       knowledge.AnswerForm
+	FormField  string          // where the door's request has the format of Form, for errors
+	Override   json.RawMessage // any part of a knowledge.ProjectConfig, for this question alone; nil = none
 	// Converse makes the run keep its question and answer in Conversation, or in a
 	// new conversation if that is empty.
 	Converse     bool

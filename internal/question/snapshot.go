@@ -149,7 +149,7 @@ func conversationID(run string) string { return knowledge.DerivedID("conversatio
 func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string, r Request, setup Setup) (knowledge.Request, error) {
 	snapshot := knowledge.Request{
 		Principal: p, Kind: r.Kind, Web: r.Web, Door: r.Door, Question: r.Text, Documents: r.Documents, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: setup.Config,
-		Passed: r.Passed, Webhooks: setup.Webhooks, ToolChoice: r.ToolChoice, ExecutionID: "call_" + strings.ReplaceAll(knowledge.NewID(), "-", ""), Date: s.deps.Now(),
+		Passed: r.Passed, Webhooks: setup.Webhooks, ToolChoice: r.ToolChoice, Form: r.Form, ExecutionID: "call_" + strings.ReplaceAll(knowledge.NewID(), "-", ""), Date: s.deps.Now(),
 		AgentDepth: knowledge.AgentDepth,
 	}
 	if r.Conversation == "" {

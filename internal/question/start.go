@@ -13,6 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/tool"
 )
 
 // startPatience bounds the start of a workflow.
@@ -100,6 +101,13 @@ func (s *Starter) start(ctx context.Context, p knowledge.Principal, id string, r
 	}
 	setup, err := s.Setup(ctx, p, project, r)
 	if err != nil {
+		return Started{}, err
+	}
+	wrong := tool.ChoiceFields(r.ToolField, r.ToolChoice, setup.Config.Tools)
+	if r.Form.IsJSON() && len(s.cfg.ChatModels) == 1 { // the offline model alone
+		wrong = append(wrong, knowledge.Field{Location: r.FormField, Message: "must be text: the offline model writes no JSON; set models.chat"})
+	}
+	if err := knowledge.InvalidFields(wrong); err != nil {
 		return Started{}, err
 	}
 	allowance, err := s.allow(ctx, p, project)

@@ -15,29 +15,64 @@ import (
 // begins with the server's.
 func ApprovalFields(location string, before, changed knowledge.ToolsConfig) []knowledge.Field {
 	known := slices.DeleteFunc(slices.Clone(taken), func(name string) bool { return name == unknown })
-	var servers []string
-	for _, name := range slices.Sorted(maps.Keys(changed.Custom)) {
-		switch t := changed.Custom[name]; {
+	tools := customNames(changed).with(known...)
+	var wrong []knowledge.Field
+	for i, name := range changed.Approval {
+		if !slices.Contains(before.Approval, name) {
+			wrong = append(wrong, tools.wrong(fmt.Sprintf("%s[%d]", location, i), name)...)
+		}
+	}
+	return wrong
+}
+
+// ChoiceFields returns what is wrong with a choice of tools, as found at location, that is the
+// name of a tool: the model of a project with these settings is not offered it.
+func ChoiceFields(location, choice string, config knowledge.ToolsConfig) []knowledge.Field {
+	if slices.Contains([]string{"", "auto", "none", "required"}, choice) {
+		return nil
+	}
+	own := []string{DocumentsRAG, FileSearch, FileSummary, ListDocuments, OpenDocument, GrepDocuments}
+	return customNames(config).with(append(own, config.Set()...)...).wrong(location, choice)
+}
+
+// toolNames are the names of tools.
+type toolNames struct {
+	known   []string
+	servers []string // beginnings of names, of the tools of MCP servers that are not listed
+}
+
+// customNames returns the names of the custom tools of a project.
+func customNames(config knowledge.ToolsConfig) toolNames {
+	var names toolNames
+	for _, name := range slices.Sorted(maps.Keys(config.Custom)) {
+		switch t := config.Custom[name]; {
 		case t.MCP == nil:
-			known = append(known, name)
+			names.known = append(names.known, name)
 		case len(t.MCP.Tools) == 0:
-			known, servers = append(known, name+"_<tool>"), append(servers, name+"_")
+			names.known, names.servers = append(names.known, name+"_<tool>"), append(names.servers, name+"_")
 		default:
 			for _, listed := range t.MCP.Tools {
-				known = append(known, name+"_"+listed.Name)
+				names.known = append(names.known, name+"_"+listed.Name)
 			}
 		}
 	}
-	var wrong []knowledge.Field
-	for i, name := range changed.Approval {
-		listed := func(server string) bool { return strings.HasPrefix(name, server) && IsName(name) && name != server }
-		if slices.Contains(known, name) || slices.Contains(before.Approval, name) || slices.ContainsFunc(servers, listed) {
-			continue
-		}
-		wrong = append(wrong, knowledge.Field{
-			Location: fmt.Sprintf("%s[%d]", location, i),
-			Message:  knowledge.Messagef("must be the name of a tool; %s is none of ", name) + knowledge.Cut(strings.Join(known, ", "), 1000),
-		})
+	return names
+}
+
+// with returns the names behind those of Cairn's own tools.
+func (n toolNames) with(own ...string) toolNames {
+	n.known = slices.Concat(own, n.known)
+	return n
+}
+
+// wrong returns what is wrong with a name, as found at location.
+func (n toolNames) wrong(location, name string) []knowledge.Field {
+	listed := func(server string) bool { return strings.HasPrefix(name, server) && IsName(name) && name != server }
+	if slices.Contains(n.known, name) || slices.ContainsFunc(n.servers, listed) {
+		return nil
 	}
-	return wrong
+	return []knowledge.Field{{
+		Location: location,
+		Message:  knowledge.Messagef("must be the name of a tool; %s is none of ", name) + knowledge.Cut(strings.Join(n.known, ", "), 1000),
+	}}
 }
