@@ -110,6 +110,10 @@ func TestRecordingWithoutModel(t *testing.T) {
 	if !strings.Contains(failed.Error.Message, "models.transcription") {
 		t.Errorf("it says %q", failed.Error.Message)
 	}
+	const advice = "set models.transcription in the server's configuration, such as {base_url: "
+	if _, out, _ := command(t, []string{"CAIRN_URL=" + s.ends.API, "CAIRN_KEY=" + s.key}, "doctor"); !strings.Contains(out, advice) || !strings.Contains(out, "then: cairn documents retry "+d.ID) {
+		t.Errorf("doctor does not name the setting:\n%s", out)
+	}
 	s.stop()
 	m := standIn(t, modeltest.Options{})
 	write("models: {transcription: {base_url: '" + m.URL() + "', model: " + modeltest.ModelName + "}}\n")

@@ -175,18 +175,6 @@ func checkStale(ctx context.Context, c *client.Client) []finding {
 // transcribe recordings.
 const stillWorking = time.Hour
 
-// nextOfAll returns what a person can do about all documents with the cause of one, "" if
-// each needs its own step.
-func nextOfAll(d client.Document, code string) string {
-	switch {
-	case d.Waiting != nil || d.Error != nil && d.Error.MayRetry():
-		return "after a repair: cairn documents retry --all --code " + code
-	case code == string(knowledge.CodeConflict):
-		return "after a repair: cairn documents reingest --all --code " + code
-	}
-	return ""
-}
-
 // stuck groups documents that failed or wait, or that nothing was heard of for long, by
 // stage and cause, in their order.
 func stuck(documents []client.Document) []finding {
