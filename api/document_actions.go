@@ -39,6 +39,15 @@ type selectionView struct {
 	Matched int               `json:"matched" doc:"The number of selected documents"`
 	Started int               `json:"started" doc:"The number of documents for which a run was started or retried at once"`
 	Refused []documentRefusal `json:"refused" doc:"The first 1,000 documents that were refused"`
+	Runs    []startedRun      `json:"runs,omitempty" doc:"The first 10,000 runs of a retry or a reingest. In a dry run with stale: the reindexes that are already processing selected documents again"`
+}
+
+// startedRun is a run that works on selected documents.
+type startedRun struct {
+	RunID      string `json:"run_id"`
+	ProjectID  string `json:"project_id"`
+	DocumentID string `json:"document_id,omitempty" doc:"Absent if the run is a reindex of the project"`
+	Documents  int    `json:"documents" doc:"How many of the selected documents it processes"`
 }
 
 type documentRefusal struct {
@@ -60,7 +69,8 @@ type documentAction struct {
 	refuses func(d knowledge.Document) bool
 	// all does it to all documents in place of do.
 	all func(ctx context.Context, p knowledge.Principal, chosen []chosenDocument, out *selectionView) error
-	do  func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error
+	// do returns the run that works on the document.
+	do func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) (string, error)
 	// reindexes reports that documents of another embedding model are the work of a
 	// reindex of their project.
 	reindexes bool
@@ -84,18 +94,18 @@ func (dar *documentActionRoutes) actions() []documentAction {
 			return d.Waiting != nil || d.Error != nil && d.Status == knowledge.StatusError
 		},
 		refuses: func(d knowledge.Document) bool { return removing(d) || !mayRetry(d) },
-		do: func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error {
-			_, _, err := dar.intake.Retry(ctx, p, run, id)
-			return err
+		do: func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) (string, error) {
+			_, started, err := dar.intake.Retry(ctx, p, run, id)
+			return started, err
 		},
 	}, {
 		name: "reingest", summary: "Process many documents again, as new versions", description: "A filter without a status skips documents that are pending or being removed. The runs have the low priority of imports, so uploads overtake them. If the embedding model of a project has changed, its stale documents are embedded again by a reindex of the whole project; a filter that selects only some of them is refused with conflict.",
 		reindexes: true,
 		fits:      func(d knowledge.Document) bool { return d.Status != knowledge.StatusPending && !removing(d) },
 		refuses:   removing,
-		do: func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error {
+		do: func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) (string, error) {
 			_, err := dar.intake.Reingest(ctx, p, run, id)
-			return err
+			return run.ID, err
 		},
 	}, {
 		name: "remove", summary: "Remove many documents", description: "The filter must not be empty. Documents under legal hold are refused. The others are hidden when the answer comes; their runs start after it.",
@@ -148,6 +158,9 @@ func (dar *documentActionRoutes) actOnDocuments(ctx context.Context, p knowledge
 				out.Body.refuse(d.id, knowledge.CodeConflict)
 			}
 		}
+		if b.Filter != nil && b.Filter.Stale {
+			err = dar.reindexing(ctx, p, chosen, &out.Body)
+		}
 	}
 	return out, err
 }
@@ -164,8 +177,17 @@ func (b documentSelection) check(action string) error {
 	return nil
 }
 
-// maxRefused bounds the documents that a selectionView names.
-const maxRefused = 1000
+// The bounds of the documents and of the runs that a selectionView names.
+const (
+	maxRefused = 1000
+	maxRuns    = 10_000
+)
+
+func (v *selectionView) addRun(run startedRun) {
+	if len(v.Runs) < maxRuns {
+		v.Runs = append(v.Runs, run)
+	}
+}
 
 func (v *selectionView) refuse(id string, code knowledge.Code) {
 	if len(v.Refused) < maxRefused {
@@ -177,7 +199,7 @@ func (v *selectionView) refuse(id string, code knowledge.Code) {
 // so a repetition of the request starts nothing twice.
 func (dar *documentActionRoutes) startActions(ctx context.Context, p knowledge.Principal, action documentAction, chosen []chosenDocument, out *selectionView) error {
 	request, repeated := edge.RunID(ctx)
-	outcomes := make([]error, len(chosen))
+	runs, outcomes := make([]string, len(chosen)), make([]error, len(chosen))
 	group, working := errgroup.WithContext(ctx)
 	group.SetLimit(actionsAtATime)
 	for i, d := range chosen {
@@ -186,7 +208,8 @@ func (dar *documentActionRoutes) startActions(ctx context.Context, p knowledge.P
 				return context.Cause(working)
 			}
 			run := intake.Run{ID: knowledge.DerivedID(action.name, request, d.id), Repeated: repeated, Later: true}
-			err := action.do(working, p, run, d.id)
+			started, err := action.do(working, p, run, d.id)
+			runs[i] = started
 			if e := knowledge.AsError(err); err != nil && slices.Contains([]knowledge.Code{knowledge.CodeConflict, knowledge.CodeNotFound, knowledge.CodeEncrypted}, e.Code) {
 				outcomes[i] = e
 				return nil
@@ -200,6 +223,7 @@ func (dar *documentActionRoutes) startActions(ctx context.Context, p knowledge.P
 	for i, err := range outcomes {
 		if err == nil {
 			out.Started++
+			out.addRun(startedRun{runs[i], chosen[i].project, chosen[i].id, 1})
 		} else {
 			out.refuse(chosen[i].id, knowledge.AsError(err).Code)
 		}

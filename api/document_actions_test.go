@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -23,7 +25,11 @@ func (e *edge) failed(name string, code knowledge.Code, more ...map[string]any) 
 // wantSelection fails the test unless an answer has these counts and refusals.
 func wantSelection(t *testing.T, got map[string]any, matched, started int, refused ...string) {
 	t.Helper()
-	wantKeys(t, got, "matched", "started", "refused")
+	keys := []string{"matched", "started", "refused"}
+	if got["runs"] != nil {
+		keys = append(keys, "runs")
+	}
+	wantKeys(t, got, keys...)
 	var names []string
 	for _, r := range got["refused"].([]any) {
 		wantKeys(t, r, "id", "code")
@@ -84,9 +90,11 @@ func TestReingestOfManyDocuments(t *testing.T) {
 	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"projectId":"default"},"dry_run":true}`).want(200), 2, 0)
 	stale := e.do("POST", path, e.editor, `{"filter":{"stale":true}}`, "Idempotency-Key", "k").want(202)
 	wantSelection(t, stale, 1, 1)
-	if v := e.dispatched(old); v.Version != 2 {
+	v := e.dispatched(old)
+	if v.Version != 2 {
 		t.Errorf("version %d was started", v.Version)
 	}
+	wantRuns(t, stale, map[string]any{"run_id": v.RunID, "project_id": "default", "document_id": old, "documents": 1.0})
 	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"stale":true}}`, "Idempotency-Key", "k").want(202), 1, 1)
 	if len(e.work.later) != 1 {
 		t.Errorf("started %v", e.work.later)
@@ -110,9 +118,23 @@ func TestReingestAfterAnotherEmbeddingModel(t *testing.T) {
 	if len(e.work.reindexes) != 0 {
 		t.Error("a filter for some of the documents has started a reindex")
 	}
-	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"stale":true}}`).want(202), 1, 1)
+	reindexed := e.do("POST", path, e.editor, `{"filter":{"stale":true}}`).want(202)
+	wantSelection(t, reindexed, 1, 1)
 	if len(e.work.reindexes) != 1 || len(e.work.later) != started {
 		t.Errorf("started the reindexes %v and %d versions", e.work.reindexes, len(e.work.later)-started)
+	}
+	run := map[string]any{"run_id": e.work.reindexes[0], "project_id": "default", "documents": 1.0}
+	wantRuns(t, reindexed, run)
+	under := e.do("POST", path, e.editor, `{"filter":{"stale":true},"dry_run":true}`).want(200)
+	wantSelection(t, under, 1, 0)
+	wantRuns(t, under, run)
+}
+
+// wantRuns fails the test unless an answer has exactly this run.
+func wantRuns(t *testing.T, got map[string]any, want map[string]any) {
+	t.Helper()
+	if diff := cmp.Diff([]any{want}, got["runs"]); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 }
 

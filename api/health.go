@@ -187,7 +187,7 @@ func (h *Health) staleEmbeddings(ctx context.Context, fresh bool) []staleEmbeddi
 		if at < 0 {
 			at, stale = len(stale), append(stale, staleEmbeddings{EmbeddedWith: p.Serving, Configured: p.Wanted})
 		}
-		stale[at].Documents += p.Documents
+		stale[at].add(p)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

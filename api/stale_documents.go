@@ -17,6 +17,7 @@ type staleEmbeddings struct {
 	EmbeddedWith string `json:"embeddedWith" doc:"Model and dimensions, 0 = as many as the model gives"`
 	Configured   string `json:"configured"`
 	Documents    int    `json:"documents"`
+	Reindexing   int    `json:"reindexing,omitempty" doc:"Those of documents that belong to projects whose reindex is running, which embeds them again"`
 }
 
 // viewStale returns nil if no document is stale.
@@ -24,7 +25,17 @@ func viewStale(stale store.StaleProject) *staleEmbeddings {
 	if stale.Documents == 0 {
 		return nil
 	}
-	return &staleEmbeddings{stale.Serving, stale.Wanted, stale.Documents}
+	shown := &staleEmbeddings{EmbeddedWith: stale.Serving, Configured: stale.Wanted}
+	shown.add(stale)
+	return shown
+}
+
+// add counts the stale documents of a project with the same models.
+func (s *staleEmbeddings) add(project store.StaleProject) {
+	s.Documents += project.Documents
+	if project.Reindexing {
+		s.Reindexing += project.Documents
+	}
 }
 
 // countStale counts the stale documents of a project.
@@ -71,6 +82,26 @@ func (dar *documentActionRoutes) reindexMoved(ctx context.Context, p knowledge.P
 			dar.reindexes.start(ctx, run)
 		}
 		out.Started += moved[id]
+		out.addRun(startedRun{RunID: run.ID, ProjectID: id, Documents: moved[id]})
 	}
 	return others, nil
+}
+
+// reindexing adds the reindexes that run, each with the chosen documents that it processes
+// again.
+func (dar *documentActionRoutes) reindexing(ctx context.Context, p knowledge.Principal, chosen []chosenDocument, out *selectionView) error {
+	documents := map[string]int{} // by project
+	for _, d := range chosen {
+		documents[d.project]++
+	}
+	for _, id := range slices.Sorted(maps.Keys(documents)) {
+		runs, _, err := dar.store.Runs(ctx, p, store.RunQuery{Kind: knowledge.KindReindex, Status: knowledge.RunRunning, Project: id, Page: store.Page{Limit: 1}})
+		if err != nil {
+			return fmt.Errorf("find the reindex of project %s: %w", id, err)
+		}
+		if len(runs) > 0 {
+			out.addRun(startedRun{RunID: runs[0].ID, ProjectID: id, Documents: documents[id]})
+		}
+	}
+	return nil
 }

@@ -147,7 +147,6 @@ func whatOpens(err error) string {
 
 // checkStale counts the documents of another embedding model, or of other settings.
 func checkStale(ctx context.Context, c *client.Client) []finding {
-	const repair = "cairn documents reingest --all --stale"
 	var found []finding
 	state, err := c.Details(ctx)
 	if err != nil {
@@ -160,13 +159,29 @@ func checkStale(ctx context.Context, c *client.Client) []finding {
 	embedded := 0
 	for _, s := range state.StaleEmbeddings {
 		embedded += s.Documents
-		detail := fmt.Sprintf("%s embedded with %s, and %s is configured now",
-			terminal.Count(s.Documents, "document"), knowledge.DescribeGeneration(s.EmbeddedWith), knowledge.DescribeGeneration(s.Configured))
-		found = append(found, finding{"documents", findingBad, detail, repair})
+		how := fmt.Sprintf("embedded with %s, and %s is configured now", knowledge.DescribeGeneration(s.EmbeddedWith), knowledge.DescribeGeneration(s.Configured))
+		found = append(found, staleFindings(s.Documents, s.Reindexing, how)...)
 	}
 	stale, err := c.ActOnDocuments(ctx, "reingest", client.Selection{Filter: &client.DocumentFilter{Stale: true}, DryRun: true})
-	if err == nil && stale.Matched > 0 && embedded == 0 {
-		found = append(found, finding{"documents", findingBad, terminal.Count(stale.Matched, "document") + " made with other settings than the project has", repair})
+	if err == nil && embedded == 0 {
+		reindexing := 0
+		for _, run := range stale.Runs {
+			reindexing += run.Documents
+		}
+		found = append(found, staleFindings(stale.Matched, reindexing, "made with other settings than the project has")...)
+	}
+	return found
+}
+
+// staleFindings are the findings about stale documents. A reindex is under way for some of
+// them.
+func staleFindings(documents, reindexing int, how string) (found []finding) {
+	if reindexing > 0 {
+		detail := fmt.Sprintf("%s %s: a reindex is under way", terminal.Count(reindexing, "document"), how)
+		found = append(found, finding{"documents", findingNote, detail, "cairn runs list --kind reindex --status running names its run, and cairn runs show RUN how far it is"})
+	}
+	if left := documents - reindexing; left > 0 {
+		found = append(found, finding{"documents", findingBad, terminal.Count(left, "document") + " " + how, "cairn documents reingest --all --stale"})
 	}
 	return found
 }

@@ -20,7 +20,7 @@ type documentAction struct {
 	Tag     []string `sep:"none" help:"With --all: only documents with one of these tags; may be repeated."`
 	Stale   bool     `help:"With --all: only documents that were processed with other settings or another embedding model than the project has now."`
 	DryRun  bool     `help:"Only count the documents; change nothing."`
-	Wait    bool     `help:"Wait until the run has ended (one document only); the exit code is 1 if it failed."`
+	Wait    bool     `help:"Wait until the runs have ended, all that a retry or a reingest has started; the exit code is 1 if a document failed."`
 }
 
 // doing is what a document command does: the path of its route, and how messages describe
@@ -40,8 +40,8 @@ func (d documentAction) run(ctx context.Context, a *app, do doing) error {
 		return wrongUse("give the ids of documents, or --all")
 	case !d.All && !filter.Empty():
 		return wrongUse("--project, --status, --code, --tag and --stale need --all")
-	case d.Wait && len(d.IDs) != 1:
-		return wrongUse("--wait needs one id")
+	case d.Wait && len(d.IDs) != 1 && do.route == "remove":
+		return wrongUse("--wait of a removal needs one id")
 	}
 	c, err := d.connectProject(ctx, &d.Project)
 	if err != nil {
@@ -62,6 +62,9 @@ func (d documentAction) run(ctx context.Context, a *app, do doing) error {
 	result, err := c.ActOnDocuments(ctx, do.route, selection)
 	if err != nil {
 		return err
+	}
+	if d.Wait && !d.DryRun {
+		return d.await(ctx, a, c, do, result)
 	}
 	return d.report(a, do, result)
 }
@@ -95,6 +98,13 @@ func (d documentAction) runOne(ctx context.Context, a *app, c *client.Client, do
 // report prints what became of many documents. A named document that was refused is an
 // error; --all leaves out those that do not fit.
 func (d documentAction) report(a *app, do doing, result client.SelectionResult) error {
+	if err := d.print(a, do, result); err != nil {
+		return err
+	}
+	return d.refusals(result)
+}
+
+func (d documentAction) print(a *app, do doing, result client.SelectionResult) error {
 	var err error
 	switch {
 	case d.forPrograms():
@@ -109,12 +119,19 @@ func (d documentAction) report(a *app, do doing, result client.SelectionResult) 
 	if err != nil {
 		return err
 	}
-	for _, refused := range result.Refused {
-		if !d.forPrograms() {
-			fmt.Fprintf(a.stderr, "refused %s: %s\n", refused.ID, refused.Code) // the count shows it too
-		}
+	if d.forPrograms() {
+		return nil
 	}
-	if !d.All && len(result.Refused) > 0 {
+	for _, refused := range result.Refused {
+		fmt.Fprintf(a.stderr, "refused %s: %s\n", refused.ID, refused.Code) // the count shows it too
+	}
+	return printRuns(a.stdout, result.Runs)
+}
+
+// refusals returns the error of the documents that were refused: of those that were named,
+// and of stale ones, which are stale still.
+func (d documentAction) refusals(result client.SelectionResult) error {
+	if (!d.All || d.Stale && d.Wait) && len(result.Refused) > 0 {
 		return fmt.Errorf("%s refused: cairn documents show ID shows their state", terminal.Count(len(result.Refused), "document"))
 	}
 	return nil
@@ -148,7 +165,8 @@ type documentsReingestCmd struct{ documentAction }
 
 // Help returns the command's example.
 func (documentsReingestCmd) Help() string {
-	return "Example:\n\n    cairn documents reingest 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait\n    cairn documents reingest --all --stale"
+	return "The command prints the runs that it starts: one for each document, or with --stale one for each project whose embedding model has changed. With --wait it shows how far they are, and returns when all have ended.\n\n" +
+		"Example:\n\n    cairn documents reingest 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait\n    cairn documents reingest --all --stale --wait"
 }
 
 // Run creates new versions.

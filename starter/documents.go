@@ -63,8 +63,12 @@ func (l documentsListCmd) Run(ctx context.Context, a *app) error {
 		_, err = fmt.Fprintf(a.stderr, "%d of %d documents\n", len(documents), total)
 	}
 	if err == nil && stale != nil {
-		_, err = fmt.Fprintf(a.stderr, "%s: embedded with %s, and %s is configured now. Embed them again: cairn documents reingest --all --stale --project %s\n",
-			terminal.Count(stale.Documents, "document"), knowledge.DescribeGeneration(stale.EmbeddedWith), knowledge.DescribeGeneration(stale.Configured), l.Project)
+		next := "Embed them again: cairn documents reingest --all --stale --project " + l.Project
+		if stale.Reindexing > 0 {
+			next = "A reindex of the project is under way"
+		}
+		_, err = fmt.Fprintf(a.stderr, "%s: embedded with %s, and %s is configured now. %s\n",
+			terminal.Count(stale.Documents, "document"), knowledge.DescribeGeneration(stale.EmbeddedWith), knowledge.DescribeGeneration(stale.Configured), next)
 	}
 	return err
 }

@@ -30,9 +30,18 @@ func (f DocumentFilter) Empty() bool {
 
 // SelectionResult is what became of the chosen documents.
 type SelectionResult struct {
-	Matched int       `json:"matched"`
-	Started int       `json:"started"`
-	Refused []Refusal `json:"refused"`
+	Matched int          `json:"matched"`
+	Started int          `json:"started"`
+	Refused []Refusal    `json:"refused"`
+	Runs    []StartedRun `json:"runs,omitempty"` // of a dry run: the reindexes under way
+}
+
+// StartedRun is a run that works on chosen documents.
+type StartedRun struct {
+	RunID      string `json:"run_id"`
+	ProjectID  string `json:"project_id"`
+	DocumentID string `json:"document_id,omitempty"` // "" = it is a reindex of the project
+	Documents  int    `json:"documents"`             // how many of the chosen ones
 }
 
 // Refusal is a document on which nothing was started.

@@ -43,8 +43,12 @@ func (p *platform) staleNotices(ctx context.Context) []Notice {
 		if s.Documents != 1 {
 			documents = fmt.Sprintf("%d documents", s.Documents)
 		}
-		list = append(list, Notice{"Stale", fmt.Sprintf("%s of project %s/%s: embedded with %s, and %s is configured now. Embed them again: cairn documents reingest --all --stale --project %s%s",
-			documents, s.Workspace, s.Project, knowledge.DescribeGeneration(s.Serving), knowledge.DescribeGeneration(s.Wanted), s.Project, inWorkspace(s.Workspace))})
+		next := "Embed them again: cairn documents reingest --all --stale --project " + s.Project + inWorkspace(s.Workspace)
+		if s.Reindexing {
+			next = "A reindex of the project is under way"
+		}
+		list = append(list, Notice{"Stale", fmt.Sprintf("%s of project %s/%s: embedded with %s, and %s is configured now. %s",
+			documents, s.Workspace, s.Project, knowledge.DescribeGeneration(s.Serving), knowledge.DescribeGeneration(s.Wanted), next)})
 	}
 	return list
 }

@@ -165,6 +165,8 @@ type StaleProject struct {
 	Serving   string // generation that searches read
 	Wanted    string
 	Documents int // with vectors of Serving
+	// Reindexing reports that a reindex of the project runs, which embeds them again.
+	Reindexing bool
 }
 
 // StaleProjects lists the projects with published documents that were embedded with
@@ -217,6 +219,13 @@ func (s *generationStore) stale(ctx context.Context, project knowledge.Project, 
 		return stale, fmt.Errorf("count documents of project %s: %w", project.ID, failure(err))
 	}
 	stale.Documents = int(count)
+	if count > 0 {
+		var row runRow
+		stale.Reindexing, err = runTable.first(ctx, s.reader, &row, "r.workspace = ? AND r.kind = 'reindex' AND r.subject = ? AND r.status = 'running'", project.Workspace, project.ID)
+	}
+	if err != nil {
+		return stale, fmt.Errorf("find the reindex of project %s: %w", project.ID, failure(err))
+	}
 	return stale, nil
 }
 

@@ -131,6 +131,11 @@ func outdatedByModel(f *fixture) {
 	if diff := cmp.Diff(want, stale); diff != "" {
 		f.Errorf("stale projects (-want +got):\n%s", diff)
 	}
+	_, err = f.StartReindex(f.ctx, manager("acme"), "handbook", "reindex", embedding("new"))
+	f.must(err)
+	if stale, err = f.StaleProjects(f.ctx); err != nil || len(stale) != 1 || !stale[0].Reindexing {
+		f.Errorf("while a reindex runs %+v are stale, %v", stale, err)
+	}
 }
 
 func embeddingAddresses(f *fixture) {
