@@ -187,7 +187,7 @@ func TestHealth(t *testing.T) {
 				return []api.ModelCall{{Provider: "models.test", Kind: "embedding", Outcome: "unavailable"}}
 			},
 			IndexIncomplete: func(context.Context) (bool, error) { return true, nil },
-			DiskProblem: func() *api.DiskProblem {
+			DiskProblem: func(context.Context) *api.DiskProblem {
 				return &api.DiskProblem{Code: "full", FreeBytes: 1, NeededBytes: 2, Message: "free some space"}
 			},
 			Disk: func() *api.DiskSpace {

@@ -43,9 +43,11 @@ type DiskSpace struct {
 // DiskProblem is the reason for which a disk takes no uploads.
 type DiskProblem struct {
 	Code        string `json:"code" enum:"full,read_only"`
-	FreeBytes   int64  `json:"freeBytes"`
+	FreeBytes   int64  `json:"freeBytes" doc:"0 if a quota or the disk of a database server is full"`
 	NeededBytes int64  `json:"neededBytes" doc:"The free space below which uploads and questions may be refused or fail"`
 	Message     string `json:"message" doc:"What to do"`
+
+	RefusesQuestions bool `json:"refusesQuestions,omitempty" doc:"There is no room for a question, or a write has failed, so questions too get 503 unavailable until there is space"`
 }
 
 // ModelCall is the last call of a model endpoint by this process.
@@ -76,7 +78,7 @@ type HealthDetails struct {
 	IndexIncomplete func(ctx context.Context) (bool, error)
 	// DiskProblem returns the reason for which the disk takes no uploads, nil if it takes
 	// them. It is called for each probe.
-	DiskProblem func() *DiskProblem
+	DiskProblem func(ctx context.Context) *DiskProblem
 	// Disk measures the data folder. It returns nil if there is none.
 	Disk func() *DiskSpace
 }
@@ -142,7 +144,7 @@ func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
 		state.UncomparedEmbeddings = h.details.Uncompared()
 	}
 	if h.details.DiskProblem != nil {
-		state.DiskProblem = h.details.DiskProblem()
+		state.DiskProblem = h.diskProblem(r.Context())
 	}
 	if verbose && h.details.Models != nil {
 		state.Models = h.details.Models()
@@ -214,6 +216,12 @@ func (h *Health) indexIncomplete(ctx context.Context) bool {
 	defer cancel()
 	incomplete, err := h.details.IndexIncomplete(ctx)
 	return err == nil && incomplete // the dependencies tell why
+}
+
+func (h *Health) diskProblem(ctx context.Context) *DiskProblem {
+	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
+	return h.details.DiskProblem(ctx)
 }
 
 // diskSpace returns the space on the disk. It measures at most once in staleFor.

@@ -86,11 +86,14 @@ func TestFullDisk(t *testing.T) {
 			t.Fatalf("%+v, %v", state, err)
 		}
 		p := state.DiskProblem
-		if p == nil || p.Code != "full" || p.FreeBytes >= p.NeededBytes || !strings.Contains(p.Message, "free at least") || strings.Contains(p.Message, disk) {
+		if p == nil || p.Code != "full" || p.FreeBytes >= p.NeededBytes || !p.RefusesQuestions || !strings.Contains(p.Message, "free at least") || !strings.Contains(p.Message, "questions are refused with 503 until then") || strings.Contains(p.Message, disk) {
 			t.Errorf("the problem of the disk is %+v", p)
 		}
-		if _, out, _ := command(t, []string{"CAIRN_URL=" + s.ends.API, "CAIRN_KEY=" + s.key, "CAIRN_DATA=" + s.folder}, "doctor"); !strings.Contains(out, "so uploads are refused") {
+		if _, out, _ := command(t, []string{"CAIRN_URL=" + s.ends.API, "CAIRN_KEY=" + s.key, "CAIRN_DATA=" + s.folder}, "doctor"); !strings.Contains(out, "so uploads and questions are refused") {
 			t.Errorf("doctor says %s", out)
+		}
+		if out := cairn(t, []string{"CAIRN_URL=" + s.ends.API}, "health"); !strings.Contains(out, "questions are refused with 503") {
+			t.Errorf("health says %s", out)
 		}
 	})
 	t.Run("still finds what is there", func(t *testing.T) {

@@ -47,7 +47,11 @@ func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) (client.Re
 		found = append(found, finding{"index", findingBad, "it has no passage of a document that is published: it was lost, or vector.url has changed", "cairn rebuild-index"})
 	}
 	if p := state.DiskProblem; p != nil {
-		detail := fmt.Sprintf("it is %s, so uploads are refused: %s free, %s needed", strings.ReplaceAll(p.Code, "_", "-"), knowledge.SizeText(p.FreeBytes), knowledge.SizeText(p.NeededBytes))
+		refused := "uploads"
+		if p.RefusesQuestions {
+			refused = "uploads and questions"
+		}
+		detail := fmt.Sprintf("it is %s, so %s are refused: %s free, %s needed", strings.ReplaceAll(p.Code, "_", "-"), refused, knowledge.SizeText(p.FreeBytes), knowledge.SizeText(p.NeededBytes))
 		found = append(found, finding{"uploads", findingBad, "the disk of the server: " + detail, p.Message})
 	}
 	found = append(found, lastCalls(state.Models)...)

@@ -131,6 +131,8 @@ type DiskProblem struct {
 	FreeBytes   int64  `json:"freeBytes"`
 	NeededBytes int64  `json:"neededBytes"`
 	Message     string `json:"message"` // what to do
+
+	RefusesQuestions bool `json:"refusesQuestions"` // questions too get 503
 }
 
 // ModelCall is the last call of a model endpoint by a process of the server.

@@ -117,7 +117,7 @@ func (p *platform) healthDetails() api.HealthDetails {
 			_, missing, err := p.missingInIndex(ctx)
 			return missing, err
 		},
-		DiskProblem: func() *api.DiskProblem { return diskProblem(storageFolders(p.cfg)) },
+		DiskProblem: p.diskProblem,
 		Disk:        func() *api.DiskSpace { return DiskSpace(p.cfg.Data) },
 		Models: func() []api.ModelCall {
 			var list []api.ModelCall

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,9 @@ import (
 // their logs grow by some megabytes before the space of an earlier write comes back.
 const leastForUploads = 16 << 20
 
+// leastForQuestions is the free space below which a question is refused.
+const leastForQuestions = 256 << 10
+
 // storageFolders returns the folders on this machine in which the stores keep their files.
 func storageFolders(cfg config.Config) []string {
 	folders := []string{cfg.Data}
@@ -29,6 +33,25 @@ func storageFolders(cfg config.Config) []string {
 	}
 	return folders
 }
+
+// diskProblem returns the reason for which the disks take no uploads, nil if they do. A
+// question is refused when its run cannot be written, so the store tells of that.
+func (p *platform) diskProblem(ctx context.Context) *api.DiskProblem {
+	problem := diskProblem(storageFolders(p.cfg))
+	noRoom := problem != nil && problem.FreeBytes < leastForQuestions // for the question itself, which is a blob
+	if !p.store.Full() && !noRoom || problem != nil && problem.Code != "full" || problem == nil && p.store.TryWrite(ctx) == nil {
+		return problem
+	}
+	if problem == nil {
+		problem = &api.DiskProblem{Code: "full", NeededBytes: leastForUploads, Message: "the quota of the server's data, or the disk of its database, is full: free some space there"}
+	}
+	problem.RefusesQuestions = true
+	problem.Message = strings.TrimSuffix(problem.Message, mayFail) + "; uploads and questions are refused with 503 until then, and accepted again without a restart"
+	return problem
+}
+
+// mayFail is the end of the message while no write has failed.
+const mayFail = "; uploads and questions may be refused or fail until then"
 
 // diskProblem returns the reason for which the disk of one of the folders takes no uploads,
 // nil if all take them. A folder that cannot be measured has no problem here: the
@@ -50,7 +73,7 @@ func diskProblem(folders []string) *api.DiskProblem {
 		}
 		if problem.FreeBytes < problem.NeededBytes {
 			problem.Code = "full"
-			problem.Message = "free at least " + knowledge.SizeText(problem.NeededBytes-problem.FreeBytes) + " on the disk of the server's data; uploads and questions may be refused or fail until then"
+			problem.Message = "free at least " + knowledge.SizeText(problem.NeededBytes-problem.FreeBytes) + " on the disk of the server's data" + mayFail
 			return &problem
 		}
 	}

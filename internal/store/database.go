@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -18,6 +19,7 @@ type database struct {
 	reader *pool
 	log    *slog.Logger
 	woken  chan<- WebhookQueue
+	full   atomic.Bool // a write found the disk full, and TryWrite none since
 }
 
 // engine is what SQLite and PostgreSQL do in different ways, beside their SQL.
@@ -46,6 +48,9 @@ func (s *database) write(ctx context.Context, doing string, work func(ctx contex
 		return work(ctx, transaction{tx, s.clock, s.writer, &woken})
 	})
 	if err != nil {
+		if isDiskFull(err) {
+			s.full.Store(true)
+		}
 		return fmt.Errorf("%s: %w", doing, failure(err))
 	}
 	for _, q := range woken {
@@ -66,6 +71,24 @@ func (s *database) Ping(ctx context.Context) error {
 		return fmt.Errorf("ping database: %w", failure(err))
 	}
 	return nil
+}
+
+// Full reports whether a write found the disk of the database full. Once it did, it reports
+// so until TryWrite succeeds: small writes may find room while others do not.
+func (s *database) Full() bool { return s.full.Load() }
+
+// TryWrite writes a row, and returns the error with which a question or an upload would be
+// refused. It is for a database that was full.
+func (s *database) TryWrite(ctx context.Context) error {
+	row := settingRow{Name: "last_try", Value: s.now().Format(time.RFC3339)}
+	err := s.write(ctx, "try to write", func(ctx context.Context, tx transaction) error {
+		_, err := tx.NewInsert().Model(&row).On("CONFLICT (name) DO UPDATE").Set("value = EXCLUDED.value").Exec(ctx)
+		return err
+	})
+	if err == nil {
+		s.full.Store(false)
+	}
+	return err
 }
 
 // EraseDeleted returns once the bytes of rows that were deleted stand nowhere in the

@@ -27,7 +27,7 @@ func sqliteFailure(dbErr *sqlite.Error, err error) error {
 	switch code := dbErr.Code(); {
 	case code == sqlite3.SQLITE_CONSTRAINT_NOTNULL:
 		return notStorable(err)
-	case code&0xff == sqlite3.SQLITE_FULL, code == sqlite3.SQLITE_IOERR_SHMSIZE:
+	case isFull(code):
 		return unavailable("the disk is full: free some space and try again", err)
 	case code&0xff == sqlite3.SQLITE_IOERR, code&0xff == sqlite3.SQLITE_CANTOPEN, code&0xff == sqlite3.SQLITE_READONLY:
 		return unavailable("the database cannot be written: check its disk and try again", err)
@@ -35,6 +35,20 @@ func sqliteFailure(dbErr *sqlite.Error, err error) error {
 		return unavailable("the database is busy: try again", err)
 	}
 	return err
+}
+
+// isFull reports whether SQLite found the disk full.
+func isFull(code int) bool {
+	return code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE
+}
+
+// isDiskFull reports whether err means that the disk of the database is full.
+func isDiskFull(err error) bool {
+	var dbErr *sqlite.Error
+	if errors.As(err, &dbErr) {
+		return isFull(dbErr.Code())
+	}
+	return postgresState(err) == diskFull
 }
 
 // unavailable is the error for a failure that may be over at the next try.

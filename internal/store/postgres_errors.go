@@ -18,6 +18,7 @@ const (
 	uniqueViolation      = "23505"
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
+	diskFull             = "53100"
 	tooManyConnections   = "53300"
 	programLimitExceeded = "54000"
 	lockNotAvailable     = "55P03"
