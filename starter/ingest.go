@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source/archive"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
@@ -153,7 +154,11 @@ func detail(o outcome) string {
 		return o.Error
 	}
 	if o.Import != nil {
-		return "import " + o.Import.ID + importCounts(*o.Import)
+		text := "import " + o.Import.ID + importCounts(*o.Import)
+		if o.Outcome == outcomeAccepted && o.files > 0 {
+			text += ", " + terminal.Count(o.files, "file")
+		}
+		return text
 	}
 	text := o.Document.ID
 	switch {
@@ -189,6 +194,10 @@ func (in ingestRun) ingestOne(ctx context.Context, e entry, uploads chan struct{
 		return refused(o, err)
 	}
 	o.Outcome, o.Document, o.Import = outcomeAccepted, sent.Document, sent.Import
+	if sent.Import != nil {
+		// An archive that this machine cannot read is refused by the server.
+		o.files, _ = archive.CountFiles(e.path)
+	}
 	if sent.Document != nil && sent.Document.Unchanged {
 		o.Outcome = outcomeUnchanged
 	}
@@ -219,15 +228,33 @@ func (in ingestRun) follow(ctx context.Context, name string, d client.Document) 
 	})
 }
 
-// archive waits for the import of an archive.
+// archive waits for the import of an archive, and counts each of its files in the progress.
 func (in ingestRun) archive(ctx context.Context, o outcome) (outcome, error) {
-	if _, err := in.client.Wait(ctx, o.Import.RunID, nil); err != nil {
+	expected, done := max(1, o.files), 0
+	if o.files > 1 {
+		in.progress.Grow(o.files-1, 0)
+	}
+	count := func(i client.Import) {
+		more := max(0, int(i.Discovered)-expected)
+		ended := max(0, min(int(i.Discovered-i.Remaining), expected+more-1)-done)
+		expected, done = expected+more, done+ended
+		in.progress.Grow(more, ended)
+	}
+	_, err := in.client.Wait(ctx, o.Import.RunID, func(e client.Event) {
+		now := *o.Import
+		if e.Name == client.EventImport && e.Decode(&now) == nil {
+			count(now)
+			in.progress.Now(importNumbers(now) + ", " + o.Name)
+		}
+	})
+	if err != nil {
 		return o, err
 	}
 	i, err := in.client.Import(ctx, o.Import.ID)
 	if err != nil {
 		return o, err
 	}
+	count(i)
 	o.Outcome, o.Import = outcomePublished, &i
 	if err := importOutcome(i); err != nil {
 		o.Outcome, o.Error = outcomeFailed, err.Error()

@@ -27,6 +27,23 @@ type outcome struct {
 	Error    string           `json:"error,omitempty"`
 	Document *client.Document `json:"document,omitempty"`
 	Import   *client.Import   `json:"import,omitempty"` // of an archive
+	files    int              // in the archive, 0 = not known
+}
+
+// counts returns how many documents have which outcome: one, or those of an archive.
+func (o outcome) counts() map[string]int {
+	i := o.Import
+	switch {
+	case i == nil:
+		return map[string]int{o.Outcome: 1}
+	case o.Outcome == outcomeAccepted:
+		return map[string]int{outcomeAccepted: max(1, o.files)}
+	}
+	counts := map[string]int{outcomePublished: int(i.Published), outcomeSkipped: int(i.Skipped), outcomeFailed: int(i.Failed)}
+	if o.Outcome == outcomeFailed && i.Failed == 0 {
+		counts[outcomeFailed] = max(1, int(i.Remaining)) // the import has failed as a whole
+	}
+	return counts
 }
 
 // replaces reports whether the document existed already and has a new version
@@ -36,7 +53,7 @@ func (o outcome) replaces() bool {
 }
 
 // summary is the result of an ingestion. Each document counts in one of the
-// numbers.
+// numbers, and each file of an archive is a document.
 type summary struct {
 	Documents []outcome `json:"documents"`
 	Accepted  int       `json:"accepted"`
@@ -48,19 +65,29 @@ type summary struct {
 	Replaced  int       `json:"replaced"` // documents of all these that existed before
 	Hidden    int       `json:"hidden"`   // hidden files and folders, which no other number contains
 	Ignored   int       `json:"ignored"`  // files and folders that .cairnignore leaves out, likewise
+
+	unsupported bool // no file was of a supported kind
+}
+
+// total is the number of documents.
+func (s summary) total() int {
+	return s.Accepted + s.Published + s.Unchanged + s.Skipped + s.Failed + s.NotSent
 }
 
 func summarise(outcomes []outcome, found gathering) summary {
-	count, replaced := map[string]int{}, 0
+	count, replaced, unsupported := map[string]int{}, 0, true
 	for _, o := range outcomes {
-		count[o.Outcome]++
+		for outcome, n := range o.counts() {
+			count[outcome] += n
+		}
+		unsupported = unsupported && o.Outcome == outcomeSkipped
 		if o.replaces() {
 			replaced++
 		}
 	}
 	return summary{Documents: outcomes, Accepted: count[outcomeAccepted], Published: count[outcomePublished],
 		Unchanged: count[outcomeUnchanged], Skipped: count[outcomeSkipped], Failed: count[outcomeFailed], NotSent: count[outcomeNotSent],
-		Replaced: replaced, Hidden: found.hidden, Ignored: found.ignored}
+		Replaced: replaced, Hidden: found.hidden, Ignored: found.ignored, unsupported: unsupported}
 }
 
 // write prints the numbers: skipped and failed always, the others if they are
@@ -96,10 +123,10 @@ func (s summary) write(out io.Writer) error {
 func (s summary) err() error {
 	switch {
 	case s.Failed > 0:
-		return fmt.Errorf("%d of %s failed", s.Failed, terminal.Count(len(s.Documents), "document"))
+		return fmt.Errorf("%d of %s failed", s.Failed, terminal.Count(s.total(), "document"))
 	case len(s.Documents) == 0:
 		return errors.New("the given paths contain no files")
-	case s.Skipped == len(s.Documents):
+	case s.unsupported:
 		return errors.New("none of the files is of a supported kind")
 	}
 	return nil

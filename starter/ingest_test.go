@@ -48,7 +48,8 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 		fmt.Fprint(w, `{"id":"d","name":"page","status":"pending"}`)
 	case strings.Contains(r.URL.Path, "/imports/"):
-		fmt.Fprintf(w, `{"id":"i","failed":%d,"status":"completed","discovered":3,"published":2,"failures":[]}`, strings.Count(r.URL.Path, "bad"))
+		failed := strings.Count(r.URL.Path, "bad")
+		fmt.Fprintf(w, `{"id":"i","failed":%d,"status":"completed","discovered":3,"published":%d,"skipped":1,"failures":[]}`, failed, 2-failed)
 	case strings.HasSuffix(r.URL.Path, "/events"):
 		w.Header().Set("Content-Type", "text/event-stream")
 		if strings.Contains(r.URL.Path, "bad") {
@@ -171,7 +172,7 @@ func TestIngest(t *testing.T) {
 		t.Parallel()
 		_, flags := startShelf(t)
 		code, stdout, stderr := command(t, append([]string{"ingest", writeFiles(t, "a.md", "import.zip", "import-bad.zip"), "--wait"}, flags...)...)
-		if code != exitFailed || !strings.Contains(stderr, "2 published, 0 skipped, 1 failed") || !strings.Contains(stdout, "published  import.zip  import i: 2 published, 0 skipped, 0 failed\n") ||
+		if code != exitFailed || !strings.Contains(stderr, "4 published, 2 skipped, 1 failed") || !strings.Contains(stderr, "1 of 7 documents failed") || !strings.Contains(stdout, "published  import.zip  import i: 2 published, 1 skipped, 0 failed\n") ||
 			!strings.Contains(stdout, "failed     import-bad.zip  1 of 3 objects failed") {
 			t.Errorf("exit code %d, stderr %q, stdout:\n%s", code, stderr, stdout)
 		}

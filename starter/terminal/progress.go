@@ -59,6 +59,19 @@ func (p *Progress) Done(outcome, name, detail string) error {
 	return nil
 }
 
+// Grow adds documents to those that are expected, and counts some as done, for a file that
+// becomes several documents. Done counts the last one of them.
+func (p *Progress) Grow(more, done int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar == nil {
+		return
+	}
+	// A bar that cannot be drawn is no reason to stop the work.
+	p.bar.ChangeMax64(p.bar.GetMax64() + int64(more))
+	_ = p.bar.Add(done)
+}
+
 // Now shows beside the bar what a document does at the moment.
 func (p *Progress) Now(doing string) {
 	p.mu.Lock()
