@@ -37,7 +37,7 @@ type documentFilter struct {
 // selectionView is the answer to a documentSelection.
 type selectionView struct {
 	Matched int               `json:"matched" doc:"The number of selected documents"`
-	Started int               `json:"started" doc:"The number of documents for which a run was started or retried at once"`
+	Started int               `json:"started" doc:"The number of documents for which a run was started or retried at once, or whose failure was acknowledged"`
 	Refused []documentRefusal `json:"refused" doc:"The first 1,000 documents that were refused"`
 	Runs    []startedRun      `json:"runs,omitempty" doc:"The first 10,000 runs of a retry or a reingest. In a dry run with stale: the reindexes that are already processing selected documents again"`
 }
@@ -74,6 +74,8 @@ type documentAction struct {
 	// reindexes reports that documents of another embedding model are the work of a
 	// reindex of their project.
 	reindexes bool
+	// immediate reports that all is done when the answer comes.
+	immediate bool
 }
 
 // documentActionRoutes holds the routes that do the same to many documents.
@@ -117,17 +119,24 @@ func (dar *documentActionRoutes) actions() []documentAction {
 
 func (dar *documentActionRoutes) mount(e *edge.Edge) {
 	for _, action := range dar.actions() {
-		edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
-			OperationID: action.name + "-documents", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/documents/" + action.name,
-			DefaultStatus: http.StatusAccepted, Summary: action.summary, Description: action.description, Tags: []string{"documents"},
-			Responses: map[string]*huma.Response{"200": {Description: "The result of a dry run; nothing was started"}},
-		}}, func(ctx context.Context, p knowledge.Principal, in *struct {
+		route := action.route()
+		route.DefaultStatus, route.Responses = http.StatusAccepted, map[string]*huma.Response{"200": {Description: "The result of a dry run; nothing was started"}}
+		edge.Handle(e, route, func(ctx context.Context, p knowledge.Principal, in *struct {
 			WorkspacePath
 			Body documentSelection
 		}) (*selectionOutput, error) {
 			return dar.actOnDocuments(ctx, p, action, in.Body)
 		})
 	}
+	dar.mountAcknowledge(e)
+}
+
+// route describes the route of an action.
+func (a documentAction) route() edge.Route {
+	return edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		OperationID: a.name + "-documents", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/documents/" + a.name,
+		Summary: a.summary, Description: a.description, Tags: []string{"documents"},
+	}}
 }
 
 func (dar *documentActionRoutes) actOnDocuments(ctx context.Context, p knowledge.Principal, action documentAction, b documentSelection) (*selectionOutput, error) {
@@ -140,7 +149,9 @@ func (dar *documentActionRoutes) actOnDocuments(ctx context.Context, p knowledge
 	}
 	out := &selectionOutput{Status: http.StatusOK, Body: selectionView{Matched: len(chosen), Refused: refused}}
 	if !b.DryRun {
-		out.Status = http.StatusAccepted
+		if !action.immediate {
+			out.Status = http.StatusAccepted
+		}
 		if action.reindexes && b.Filter != nil {
 			chosen, err = dar.reindexMoved(ctx, p, *b.Filter, chosen, &out.Body)
 		}
@@ -223,7 +234,9 @@ func (dar *documentActionRoutes) startActions(ctx context.Context, p knowledge.P
 	for i, err := range outcomes {
 		if err == nil {
 			out.Started++
-			out.addRun(startedRun{runs[i], chosen[i].project, chosen[i].id, 1})
+			if runs[i] != "" {
+				out.addRun(startedRun{runs[i], chosen[i].project, chosen[i].id, 1})
+			}
 		} else {
 			out.refuse(chosen[i].id, knowledge.AsError(err).Code)
 		}

@@ -138,6 +138,34 @@ func wantRuns(t *testing.T, got map[string]any, want map[string]any) {
 	}
 }
 
+func TestAcknowledgementOfFailures(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	path := own + "/documents/acknowledge"
+	fine := e.add(e.editor, "fine", "some text")
+	e.publish(fine)
+	corrupt, outage := e.failed("corrupt", knowledge.CodeCorrupt), e.failed("outage", knowledge.CodeProviderFailed)
+	shown := func(id string, want any) {
+		t.Helper()
+		if got := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200)["acknowledged"]; got != want {
+			t.Errorf("document %s has acknowledged: %v, want %v", id, got, want)
+		}
+	}
+	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{},"dry_run":true}`).want(200), 2, 0)
+	shown(corrupt, nil)
+	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"code":"corrupt"}}`).want(200), 1, 1)
+	shown(corrupt, true)
+	shown(outage, nil)
+	wantSelection(t, e.do("POST", path, e.editor, map[string]any{"ids": []string{outage, fine}}).want(200), 2, 1, fine+" conflict")
+	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{}}`).want(200), 0, 0)
+	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"code":"corrupt"},"undo":true}`).want(200), 1, 1)
+	shown(corrupt, nil)
+	shown(outage, true)
+	e.do("POST", own+"/documents/"+outage+"/retry", e.editor, nil).want(202)
+	e.refuse(e.dispatched(outage), knowledge.CodeProviderFailed)
+	shown(outage, nil)
+}
+
 func TestRemovalOfManyDocuments(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -177,7 +205,7 @@ func (e *edge) removals() []store.Removal {
 func TestActionsOnManyDocumentsAreRefused(t *testing.T) {
 	t.Parallel()
 	e := open(t)
-	for _, action := range []string{"retry", "reingest", "remove"} {
+	for _, action := range []string{"retry", "reingest", "remove", "acknowledge"} {
 		path := own + "/documents/" + action
 		for _, body := range []string{`{}`, `{"ids":[]}`, `{"ids":["a"],"filter":{}}`, `{"filter":{"code":"none"}}`, `{"filter":{"status":"x"}}`, `{"filter":{"name":"x"}}`, `{"ids":"a"}`} {
 			e.do("POST", path, e.editor, body).refused(422, knowledge.CodeInvalid)

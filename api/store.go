@@ -87,6 +87,8 @@ type Documents interface {
 	Documents(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) ([]knowledge.Document, string, error)
 	// CountDocuments counts the documents that the query asks for.
 	CountDocuments(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) (int, error)
+	// AcknowledgeFailure marks the failure of a document as known to a person, or undoes it.
+	AcknowledgeFailure(ctx context.Context, p knowledge.Principal, id string, undo bool) error
 	// UpdateDocument changes a document and its pending versions in one transaction.
 	UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch store.DocumentPatch) (knowledge.Document, error)
 	// MarkRemoving hides a document and puts its removal on record. A document

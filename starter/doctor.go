@@ -119,21 +119,51 @@ const maxNamed = 500
 // checkDocuments counts the documents that failed, or wait, by stage and cause.
 func checkDocuments(ctx context.Context, c *client.Client) []finding {
 	var found []finding
+	acknowledged := 0
 	for _, status := range []string{"error", "pending"} {
-		list, err := c.Documents(ctx, client.DocumentQuery{Status: status, Limit: maxNamed})
+		list, known, err := unacknowledged(ctx, c, status)
 		if err != nil {
 			return append(found, finding{"documents", findingBad, err.Error(), whatOpens(err)})
 		}
+		acknowledged += known
 		found = append(found, stuck(list.Documents)...)
-		if list.Total > len(list.Documents) {
-			found = append(found, finding{"documents", findingNote, fmt.Sprintf("%d with the status %s; the first %d were looked at", list.Total, status, len(list.Documents)), ""})
+		if more := list.Total - known; more > len(list.Documents) {
+			found = append(found, finding{"documents", findingNote, fmt.Sprintf("%d with the status %s; the first %d were looked at", more, status, len(list.Documents)), ""})
 		}
 	}
 	found = append(found, checkStale(ctx, c)...)
-	if len(found) == 0 {
+	switch {
+	case len(found) > 0:
+	case acknowledged > 0:
+		found = append(found, finding{"documents", findingOK, fmt.Sprintf("none waits, and %s acknowledged", terminal.Count(acknowledged, "failure")), ""})
+	default:
 		found = append(found, finding{"documents", findingOK, "none failed, none waits", ""})
 	}
 	return found
+}
+
+// unacknowledged lists documents with a status, without those whose failure a person has
+// acknowledged: these are counted.
+func unacknowledged(ctx context.Context, c *client.Client, status string) (told client.DocumentList, acknowledged int, err error) {
+	query := client.DocumentQuery{Status: status, Limit: maxNamed}
+	for read := 0; ; query.Page++ {
+		page, err := c.Documents(ctx, query)
+		if err != nil {
+			return told, 0, err
+		}
+		told.Total = page.Total
+		read += len(page.Documents)
+		for _, d := range page.Documents {
+			if d.Acknowledged {
+				acknowledged++
+			} else {
+				told.Documents = append(told.Documents, d)
+			}
+		}
+		if len(page.Documents) == 0 || read >= page.Total || len(told.Documents) >= maxNamed {
+			return told, acknowledged, nil
+		}
+	}
 }
 
 // whatOpens returns the next step where the server refused the key.

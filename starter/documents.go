@@ -18,6 +18,8 @@ type documentsCmd struct {
 	Remove   documentsRemoveCmd   `cmd:"" help:"Remove documents and everything derived from them."`
 	Reingest documentsReingestCmd `cmd:"" help:"Process the stored originals again, as new versions."`
 	Retry    documentsRetryCmd    `cmd:"" help:"Resume failed documents at the stage that failed."`
+
+	Acknowledge documentsAcknowledgeCmd `cmd:"" help:"Let cairn doctor no longer report documents that have failed."`
 }
 
 // Help returns an example of the commands.
@@ -107,6 +109,8 @@ func (l documentsListCmd) none() string {
 // The code comes first: --code takes it, and a narrow terminal cuts the rest.
 func documentCause(d client.Document) string {
 	switch {
+	case d.Error != nil && d.Acknowledged:
+		return string(d.Error.Code) + " (acknowledged): " + d.Error.Message
 	case d.Error != nil:
 		return string(d.Error.Code) + ": " + d.Error.Message
 	case d.Waiting != nil:
@@ -171,6 +175,9 @@ func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
 	failure := ""
 	if d.Error != nil {
 		failure = documentFailure(*d.Error).Error()
+	}
+	if d.Acknowledged {
+		failure += " (acknowledged)"
 	}
 	waiting := ""
 	if d.Waiting != nil {

@@ -14,7 +14,7 @@ func nextStep(d client.Document) string {
 	switch {
 	case d.Waiting != nil && d.Status == knowledge.StatusPending:
 		return "wait, or after a repair: cairn documents retry " + d.ID
-	case d.Error == nil || d.Status != knowledge.StatusError:
+	case d.Error == nil || d.Status != knowledge.StatusError || d.Acknowledged:
 		return ""
 	}
 	if isAddress(d) && !d.Error.MayRetry() {

@@ -31,6 +31,7 @@ type Document struct {
 	Version          int                      `json:"version"`
 	PublishedVersion int                      `json:"publishedVersion"`
 	Error            *knowledge.DocumentError `json:"error"`
+	Acknowledged     bool                     `json:"acknowledged"`
 	Waiting          *knowledge.Waiting       `json:"waiting"`
 	ChunkCount       int                      `json:"chunkCount"`
 	PageCount        int                      `json:"pageCount"`

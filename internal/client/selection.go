@@ -12,6 +12,7 @@ type Selection struct {
 	IDs    []string        `json:"ids,omitempty"`
 	Filter *DocumentFilter `json:"filter,omitempty"`
 	DryRun bool            `json:"dry_run,omitempty"` // only count the documents
+	Undo   bool            `json:"undo,omitempty"`    // only with the action acknowledge
 }
 
 // DocumentFilter chooses documents. Zero fields do not filter.
@@ -50,7 +51,7 @@ type Refusal struct {
 	Code knowledge.Code `json:"code"`
 }
 
-// ActOnDocuments starts an action (retry, reingest or remove) on many documents.
+// ActOnDocuments starts an action (retry, reingest, remove or acknowledge) on many documents.
 func (c *Client) ActOnDocuments(ctx context.Context, action string, s Selection) (SelectionResult, error) {
 	var result SelectionResult
 	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("documents", action), nil, s, &result)

@@ -73,6 +73,7 @@ type Document struct {
 	Version          int     // the newest
 	PublishedVersion int     // 0 = none
 	Error            *DocumentError
+	Acknowledged     bool     // a person knows of the failure
 	Waiting          *Waiting // nil = no step waits for its next try
 	ChunkCount       int
 	PageCount        int

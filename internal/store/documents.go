@@ -56,6 +56,7 @@ type documentRow struct {
 	ParentVersion    int     `bun:"parent_version"` // the last one that contained it
 	Events           int64   `bun:"events"`         // number of its newest event for webhooks, over all its lives
 	WebhookErrors    string  `bun:"webhook_errors"`
+	Acknowledged     int     `bun:"acknowledged_version"` // whose failure a person knows; 0 = none
 	CreatedAt        int64   `bun:"created_at"`
 	UpdatedAt        int64   `bun:"updated_at"`
 
@@ -72,6 +73,11 @@ func (r *documentRow) status() knowledge.Status {
 		return knowledge.StatusInactive
 	}
 	return knowledge.Status(r.Status)
+}
+
+// failed reports whether the newest version has failed.
+func (r *documentRow) failed() bool {
+	return r.Status == string(knowledge.StatusError) && r.RemovingUpto == 0
 }
 
 // waits reports whether a step waits for its next try.
@@ -92,6 +98,7 @@ func (r *documentRow) document() (knowledge.Document, error) {
 	if r.waits() {
 		fields = append(fields, field{r.Waiting, &d.Waiting})
 	}
+	d.Acknowledged = r.Acknowledged > 0 && r.failed() && r.Acknowledged == r.Version
 	err := decode(fields...)
 	if err != nil {
 		return d, fmt.Errorf("decode document %s: %w", r.ID, err)

@@ -216,6 +216,6 @@ func failClaim(ctx context.Context, tx transaction, ref knowledge.VersionRef, e 
 	if err != nil || !ended {
 		return err
 	}
-	_, err = tx.exec(ctx, "UPDATE documents SET status = 'error', stage = ?, error = ?, updated_at = ? WHERE id = ? AND version = ?", e.Stage, text, now, ref.Document, ref.Version)
+	_, err = tx.exec(ctx, "UPDATE documents SET status = 'error', stage = ?, error = ?, acknowledged_version = 0, updated_at = ? WHERE id = ? AND version = ?", e.Stage, text, now, ref.Document, ref.Version)
 	return err
 }

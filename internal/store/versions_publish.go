@@ -184,6 +184,7 @@ func (s *versionStore) FailVersion(ctx context.Context, ref knowledge.VersionRef
 		}
 		_, err = tx.NewUpdate().Model((*documentRow)(nil)).
 			Set("status = 'error', stage = ?, error = ?, updated_at = ?", e.Stage, text, now).
+			Set("acknowledged_version = CASE WHEN status = 'error' THEN acknowledged_version ELSE 0 END"). // a repetition is no new failure
 			Where("id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
 		return err
 	})

@@ -20,6 +20,7 @@ type Document struct {
 	Progress         float64                  `json:"progress" doc:"0 to 1"`
 	PublishedVersion int                      `json:"publishedVersion" doc:"The version that readers see; 0 if there is none"`
 	Error            *knowledge.DocumentError `json:"error" doc:"Why the newest version is not published"`
+	Acknowledged     bool                     `json:"acknowledged,omitempty" doc:"A person has acknowledged the failure, so cairn doctor does not report it. A later failure is not acknowledged"`
 	Waiting          *knowledge.Waiting       `json:"waiting,omitempty" doc:"Why the current step waits for its next attempt, and until when"`
 	Warnings         []knowledge.Warning      `json:"warnings,omitempty" doc:"What was read with doubt, so that the text may be wrong or incomplete"`
 	Version          int                      `json:"version" doc:"The number of the newest version"`
@@ -65,7 +66,7 @@ func NewDocument(d knowledge.Document, operatorURL func(workflowID string) strin
 	}
 	return Document{
 		ID: d.ID, ExternalID: d.ExternalID, Name: d.Name, MediaType: d.MediaType, Bytes: d.Bytes, Status: d.Status,
-		Stage: d.Stage, Progress: d.Progress, PublishedVersion: d.PublishedVersion, Error: d.Error, Waiting: d.Waiting, Warnings: d.Warnings, Version: d.Version,
+		Stage: d.Stage, Progress: d.Progress, PublishedVersion: d.PublishedVersion, Error: d.Error, Acknowledged: d.Acknowledged, Waiting: d.Waiting, Warnings: d.Warnings, Version: d.Version,
 		ChunkCount: d.ChunkCount, PageCount: d.PageCount, Language: d.Language, Tags: notNil(d.Tags), Metadata: metadata,
 		Classification: d.Classification, LegalHold: d.LegalHold, ParentID: d.ParentID, WebhookErrors: d.WebhookErrors,
 		CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,

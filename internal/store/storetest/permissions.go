@@ -261,6 +261,7 @@ func (f *fixture) everyRead(p knowledge.Principal, v store.Version, chunk, conve
 	_, errs["Removal"] = f.Removal(f.ctx, p, v.Document)
 	_, errs["MarkRemoving"] = f.MarkRemoving(f.ctx, p, v.Document, knowledge.NewID(), v.CreatedAt)
 	_, errs["RetryVersion"] = f.RetryVersion(f.ctx, p, v.Document, knowledge.NewID(), v.CreatedAt)
+	errs["AcknowledgeFailure"] = f.AcknowledgeFailure(f.ctx, p, v.Document, false)
 	_, errs["UpdateDocument"] = f.UpdateDocument(f.ctx, p, v.Document, store.DocumentPatch{})
 	_, errs["RenewKey"] = f.RenewKey(f.ctx, p, "key", "other", "")
 	errs["RevokeKey"] = f.RevokeKey(f.ctx, p, "key")

@@ -30,6 +30,7 @@ func testReports(t *testing.T, open func(t *testing.T) Store) {
 		"the_usage_of_a_project_is_by_day_and_model":        usageByDay,
 		"imports_are_found_by_their_documents":              importsOfDocuments,
 		"a_project_of_another_model_is_stale_and_outdated":  staleProject,
+		"an_acknowledgement_holds_until_the_next_failure":   acknowledged,
 		"originals_of_older_versions_are_listed":            originals,
 		"an_admin_key_is_noticed":                           adminKey,
 		"the_key_of_a_run_is_released":                      keyOfARun,

@@ -66,6 +66,7 @@ type Documents interface {
 	Documents(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) ([]knowledge.Document, string, error)
 	CountDocuments(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) (int, error)
 	Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error)
+	AcknowledgeFailure(ctx context.Context, p knowledge.Principal, id string, undo bool) error
 	UnsearchableDocuments(ctx context.Context, p knowledge.Principal, ids, projects []string) ([]knowledge.Document, error)
 	UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error)
 	Versions(ctx context.Context, p knowledge.Principal, documentID string, page store.Page) ([]store.Version, string, error)
