@@ -190,7 +190,7 @@ var mayImport = map[string][]string{
 	},
 	"starter": {
 		"internal/childserver", "internal/client", "internal/config", "internal/extract", "internal/extract/charset", "internal/knowledge", "internal/mcpserver",
-		"internal/model", "internal/model/localmodel", "internal/server", "internal/telemetry", "samples", "starter/terminal",
+		"internal/model", "internal/model/localmodel", "internal/server", "internal/source/archive", "internal/telemetry", "samples", "starter/terminal",
 	},
 	"starter/terminal": {"internal/client"},
 
