@@ -26,7 +26,7 @@ func (w *ingest) setDetails(ctx workflow.Context) {
 	if s := w.shown; s != nil {
 		failed := fmt.Sprintf("attempt %d of %d failed", s.Attempt, s.Of)
 		if s.Attempt == 0 { // the pace of the provider holds it back
-			failed = "no attempt was made"
+			failed = "it is held back"
 		}
 		details += fmt.Sprintf("\n\nWaits: %s, next at %s: %s.", failed, s.NextAt.UTC().Format(time.RFC3339), s.Message)
 	}

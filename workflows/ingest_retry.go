@@ -61,7 +61,7 @@ func (w *ingest) retry(ctx workflow.Context, policy *temporal.RetryPolicy, try f
 		}
 		pause := retryPause(policy, t.failed, err)
 		late := workflow.Now(ctx).Add(pause).Sub(t.since) > retryTime
-		if !t.held && (late || t.failed >= int(policy.MaximumAttempts)) {
+		if !t.held && (late || t.failed >= int(policy.MaximumAttempts)) || step.IsProbe(err) && late {
 			return err
 		}
 		if w.stage == knowledge.StageEmbed && workflow.GetInfo(ctx).GetContinueAsNewSuggested() {

@@ -253,5 +253,5 @@ func (a *speech) endPause(ctx context.Context, v store.Version, now bool) error 
 	if !now || a.Transcriber == nil || !extract.IsSpeech(v.MediaType) {
 		return nil
 	}
-	return a.Transcriber.TakeTurn(ctx, 0, model.Turn{Now: true})
+	return a.Transcriber.TakeTurn(ctx, 0, model.Turn{Now: true, Look: true})
 }

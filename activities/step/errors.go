@@ -25,7 +25,8 @@ type ErrorDetails struct {
 	Status    int             `json:"status,omitempty"`
 	RequestID string          `json:"request_id,omitempty"`
 	Retryable bool            `json:"retryable"`
-	Held      bool            `json:"held,omitempty"` // nothing was tried, because the provider limits requests
+	Held      bool            `json:"held,omitempty"`   // the provider limits requests, whoever sends them
+	Probed    bool            `json:"probed,omitempty"` // of a held one: its request was sent, and refused
 	// RetryAt is when a provider that limits requests takes the next one; zero = it did not say.
 	RetryAt time.Time `json:"retry_at,omitzero"`
 	Detail  string    `json:"detail,omitempty"`
@@ -51,15 +52,19 @@ func IsSlow(err error) bool {
 	return ok && application.Type() == typeSlow
 }
 
-// IsHeld reports whether an activity tried nothing, because the provider limits
-// requests and others wait for it too. It tells when to come back.
-func IsHeld(err error) bool {
+// IsHeld reports whether an activity failed only because the provider limits requests,
+// whoever sends them. Mostly it has sent none. It tells when to come back.
+func IsHeld(err error) bool { return heldDetails(err).Held }
+
+// IsProbe reports whether an activity that IsHeld has sent a request, which was refused.
+func IsProbe(err error) bool { return heldDetails(err).Probed }
+
+func heldDetails(err error) (details ErrorDetails) {
 	application, ok := errors.AsType[*temporal.ApplicationError](err)
-	if !ok || !application.HasDetails() {
-		return false
+	if !ok || !application.HasDetails() || application.Details(&details) != nil {
+		return ErrorDetails{}
 	}
-	var details ErrorDetails
-	return application.Details(&details) == nil && details.Held
+	return details
 }
 
 // Failure returns the typed error that enters history. It decides what Temporal
@@ -81,7 +86,12 @@ func Failure(ctx context.Context, log *slog.Logger, err error) error {
 		return temporal.NewNonRetryableApplicationError(ErrSlow.Error(), typeSlow, nil)
 	}
 	if fromModel, ok := errors.AsType[*model.Error](err); ok {
-		return ModelFailure(ctx, log, err, fromModel, knowledge.CodeProviderFailed, fromModel.Public().Message)
+		details := modelDetails(ctx, log, err, fromModel, knowledge.CodeProviderFailed)
+		pause := fromModel.RetryAfter
+		if fromModel.NextProbe > 0 {
+			details.Held, details.Probed, pause = true, !fromModel.Held, fromModel.NextProbe
+		}
+		return modelFailure(details, fromModel.Public().Message, pause)
 	}
 	stage := StageOf(err)
 	if errors.Is(err, blob.ErrNoSpace) || errors.Is(err, syscall.ENOSPC) {
@@ -112,9 +122,20 @@ func IsRetryable(e *knowledge.Error) bool {
 	return !e.Final && (e.Retryable || e.Code == knowledge.CodeInternal || e.Code == knowledge.CodeUnavailable)
 }
 
-// ModelFailure is failure for the error of a model, with the code and the message that its readers
-// see.
+// ModelFailure is Failure for the error of a model that answers a question, with the code and
+// the message that its readers see.
 func ModelFailure(ctx context.Context, log *slog.Logger, err error, fromModel *model.Error, code knowledge.Code, message string) error {
+	details := modelDetails(ctx, log, err, fromModel, code)
+	if code == knowledge.CodeRateLimited && fromModel.RetryAfter > 0 {
+		details.RetryAt = time.Now().Add(fromModel.RetryAfter).UTC().Round(time.Second)
+		message = "The model takes no requests until " + details.RetryAt.Format(time.RFC3339) + ". Your question is kept; try again then."
+	}
+	return modelFailure(details, message, fromModel.RetryAfter)
+}
+
+// modelDetails logs the error of a model and returns its details. A step that has sent
+// nothing has no answer of the provider of its own.
+func modelDetails(ctx context.Context, log *slog.Logger, err error, fromModel *model.Error, code knowledge.Code) ErrorDetails {
 	level, text := slog.LevelWarn, "model call failed"
 	switch {
 	case fromModel.Held:
@@ -124,19 +145,16 @@ func ModelFailure(ctx context.Context, log *slog.Logger, err error, fromModel *m
 	}
 	log.Log(ctx, level, text, "error", err, "provider", fromModel.Provider,
 		"status", fromModel.Status, "request_id", fromModel.RequestID)
-	details := ErrorDetails{
-		Code: code, Stage: StageOf(err), Provider: fromModel.Provider, Status: fromModel.Status,
-		RequestID: fromModel.RequestID, Retryable: fromModel.Retryable, Held: fromModel.Held,
-		Detail: fromModel.Detail(),
+	details := ErrorDetails{Code: code, Stage: StageOf(err), Provider: fromModel.Provider, Retryable: fromModel.Retryable, Held: fromModel.Held}
+	if !fromModel.Held {
+		details.Status, details.RequestID, details.Detail = fromModel.Status, fromModel.RequestID, fromModel.Detail()
 	}
-	if code == knowledge.CodeRateLimited && fromModel.RetryAfter > 0 {
-		details.RetryAt = time.Now().Add(fromModel.RetryAfter).UTC().Round(time.Second)
-	}
-	if !details.RetryAt.IsZero() {
-		message = "The model takes no requests until " + details.RetryAt.Format(time.RFC3339) + ". Your question is kept; try again then."
-	}
-	return temporal.NewApplicationErrorWithOptions(message, string(code), temporal.ApplicationErrorOptions{
-		NonRetryable: !fromModel.Retryable, NextRetryDelay: fromModel.RetryAfter, Details: []any{details},
+	return details
+}
+
+func modelFailure(details ErrorDetails, message string, pause time.Duration) error {
+	return temporal.NewApplicationErrorWithOptions(message, string(details.Code), temporal.ApplicationErrorOptions{
+		NonRetryable: !details.Retryable, NextRetryDelay: pause, Details: []any{details},
 	})
 }
 

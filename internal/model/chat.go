@@ -141,10 +141,11 @@ func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, err
 		for {
 			x := newExchange(ctx, c.endpoint)
 			x.limit, x.model, x.words = maxStreamBytes, name, req.words
-			res, err := c.sendChat(x, c.chatBody(req, left)) //nolint:bodyclose // relay closes it
+			sent := c.pacer.send()
+			res, err := c.sendChat(x, c.chatBody(req, left), sent) //nolint:bodyclose // relay closes it
 			if err == nil {
 				c.options.learn(ctx, c.log, c.endpoint, name, left)
-				_ = c.pacer.ended(nil) // returns its argument
+				_ = c.pacer.ended(sent, nil) // returns its argument
 				c.relay(x, res, req, yield)
 				x.close()
 				return
@@ -153,7 +154,7 @@ func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, err
 			x.close()
 			option := refusedOption(err, c.chatBody(req, left))
 			if option == "" {
-				yield(Delta{}, c.pacer.ended(err))
+				yield(Delta{}, c.pacer.ended(sent, err))
 				return
 			}
 			left = left.with(option)
@@ -162,12 +163,11 @@ func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, err
 }
 
 // sendChat sends a request and returns the answer once it begins.
-func (c *Client) sendChat(x *exchange, body chatBody) (*http.Response, error) {
+func (c *Client) sendChat(x *exchange, body chatBody, sent *sending) (*http.Response, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("encode the request: %w", err)
 	}
-	sent := time.Now()
 	res, err := c.postTo(x, c.endpoint.chatAddress(body.Model), data)
 	if x.header != nil {
 		c.pacer.observe(sent, time.Now(), x.status, x.header)

@@ -44,16 +44,17 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, Usage,
 // embed asks the endpoint alone.
 func (c *Client) embed(ctx context.Context, texts []string) ([][]float32, Usage, error) {
 	for {
-		vectors, usage, again, err := c.embedOnce(ctx, texts)
+		sent := c.pacer.send()
+		vectors, usage, again, err := c.embedOnce(ctx, texts, sent)
 		if !again {
-			return vectors, usage, c.pacer.ended(err)
+			return vectors, usage, c.pacer.ended(sent, err)
 		}
 	}
 }
 
 // embedOnce sends one request. again reports that the endpoint refused an
 // option, which is left out from then on; that happens at most twice.
-func (c *Client) embedOnce(ctx context.Context, texts []string) (_ [][]float32, _ Usage, again bool, _ error) {
+func (c *Client) embedOnce(ctx context.Context, texts []string, sent *sending) (_ [][]float32, _ Usage, again bool, _ error) {
 	x := newExchange(ctx, c.endpoint)
 	defer x.close()
 	x.complete = true
@@ -67,7 +68,6 @@ func (c *Client) embedOnce(ctx context.Context, texts []string) (_ [][]float32, 
 		req.Dimensions = c.endpoint.Dimensions
 	}
 	kept := x.kept
-	sent := time.Now()
 	res, err := c.api.CreateEmbeddings(x.ctx, req)
 	if x.header != nil {
 		c.pacer.observe(sent, time.Now(), x.status, x.header)

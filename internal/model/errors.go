@@ -49,6 +49,10 @@ type Error struct {
 	Spent      bool   // of CodeRateLimited: no request is answered until somebody pays
 	Cause      error
 
+	// NextProbe is the time after which the caller comes back to an endpoint that is held
+	// and will be probed; 0 = it is not held. RetryAfter is then what the endpoint asks for.
+	NextProbe time.Duration
+
 	ContextTokens int // of CodeContext: the most tokens that the model reads, 0 = the endpoint does not say
 
 	unasked bool // of a Held one: the endpoint asks for no pause now
@@ -138,10 +142,33 @@ func (e *Error) publicMessage() string {
 	case e.Code != CodeRateLimited:
 	case e.unasked && e.Status == 0: // the last request was answered
 		happened, advice = happened+", so they are sent at a slower pace", " wait for the turn of this one"
+	case e.NextProbe > 0:
+		happened += " and asked for a pause" + e.askedFor()
+		advice = " it is tried again at least every 5 minutes"
 	case e.RetryAfter >= time.Second && !e.unasked:
 		happened += " and asked for a pause"
 	}
+	if e.Held && !e.unasked {
+		happened += "; nothing was sent for this step yet"
+	}
 	return happened + ";" + advice
+}
+
+// askedFor returns how long the pause is that a held endpoint asks for, with the status and
+// the code that it sent.
+func (e *Error) askedFor() string {
+	text := ""
+	if left := e.RetryAfter.Round(time.Minute); left > 0 {
+		text = " of " + strings.TrimSuffix(left.String(), "0s")
+	}
+	if e.Status == 0 {
+		return text
+	}
+	text += " (status " + strconv.Itoa(e.Status)
+	if said, ok := errors.AsType[*refusal](e.Cause); ok && errorName.MatchString(said.report.Code) {
+		text += ", " + said.report.Code
+	}
+	return text + ")"
 }
 
 // reason returns the kind of a failed connection, or the status of an endpoint that

@@ -39,15 +39,16 @@ func (c *Client) ForwardChat(ctx context.Context, body []byte, streamed bool) (*
 	if streamed {
 		x.limit = maxStreamBytes
 	}
-	sent := time.Now()
+	sent := c.pacer.send()
 	res, err := c.post(x, chatPath, body) //nolint:bodyclose // Forwarded.Close closes it
 	if x.header != nil {
 		c.pacer.observe(sent, time.Now(), x.status, x.header)
 	}
 	if err != nil {
 		defer x.close()
-		return nil, tooLarge(x.callError("chat", err))
+		return nil, c.pacer.ended(sent, tooLarge(x.callError("chat", err)))
 	}
+	_ = c.pacer.ended(sent, nil) // returns its argument
 	f := &Forwarded{x: x, body: res.Body, lines: bufio.NewReaderSize(res.Body, 16<<10)}
 	if err := f.begin(streamed); err != nil {
 		f.Close()

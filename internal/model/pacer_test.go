@@ -97,7 +97,7 @@ func TestPacer(t *testing.T) {
 
 	in("somebody who knows better ends the pause for all", func(t *testing.T, p *model.Pacer) {
 		time.Sleep(time.Second)
-		limited(p, "Retry-After", "3600")
+		limited(p, "Retry-After", "60")
 		if wait := held(t, p, 1, model.Turn{Now: true}); wait != 0 {
 			t.Errorf("wait %v", wait)
 		}

@@ -58,7 +58,7 @@ func (c *Client) transcribe(ctx context.Context, name string, recording io.Reade
 	x := newExchange(ctx, c.endpoint)
 	defer x.close()
 	x.complete, x.model = true, c.endpoint.Model
-	sent := time.Now()
+	sent := c.pacer.send()
 	res, err := c.api.CreateTranscription(x.ctx, openai.AudioRequest{
 		Model: c.endpoint.wireModel(c.endpoint.Model), FilePath: name, Reader: recording, Format: openai.AudioResponseFormatVerboseJSON,
 	})
@@ -66,9 +66,9 @@ func (c *Client) transcribe(ctx context.Context, name string, recording io.Reade
 		c.pacer.observe(sent, time.Now(), x.status, x.header)
 	}
 	if err != nil {
-		return Transcript{}, c.pacer.ended(unreadable(tooLarge(x.callError("transcribe", err))))
+		return Transcript{}, c.pacer.ended(sent, unreadable(tooLarge(x.callError("transcribe", err))))
 	}
-	_ = c.pacer.ended(nil) // returns its argument
+	_ = c.pacer.ended(sent, nil) // returns its argument
 	t := Transcript{Language: res.Language, Duration: max(res.Duration, 0)}
 	for _, s := range res.Segments {
 		start := max(s.Start, 0)

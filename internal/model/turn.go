@@ -12,28 +12,39 @@ type Turn struct {
 	// Waited reports that the caller was refused a turn before and returns at the time
 	// that it was promised. It goes before callers that did not wait.
 	Waited bool
-	// Now ends all waits that the endpoint asked for: somebody knows better.
+	// Now ends all waits that the endpoint asked for: somebody knows better. A held endpoint
+	// is probed at once, by one caller.
 	Now bool
+	// Look takes no turn, and only fails if the endpoint is held and not to be probed yet.
+	Look bool
 }
 
 // TakeTurn blocks until a request of about so many tokens may be sent to the endpoint.
 // It returns an *Error that is Held if that takes longer than the caller's patience:
-// the caller comes back after its RetryAfter. The error has the code of the last
-// request, if that failed. Other errors are the cause of ctx.
+// the caller comes back after its RetryAfter, or after its NextProbe if that is set. The
+// error has the code of the last request, if that failed. Other errors are the cause of ctx.
 func (c *Client) TakeTurn(ctx context.Context, tokens int, turn Turn) error {
 	wait, ok, err := c.pacer.await(ctx, tokens, turn)
 	if err != nil || ok {
 		return err
 	}
+	now := time.Now()
 	held := &Error{
 		Code: CodeRateLimited, Provider: c.endpoint.Provider, RetryAfter: wait, Retryable: true, Held: true,
-		unasked: c.pacer.open(time.Now()),
+		unasked: c.pacer.open(now),
+	}
+	if asked, ok := c.pacer.asked(now); ok {
+		held.RetryAfter, held.NextProbe = asked, max(wait, time.Millisecond)
 	}
 	if last := c.pacer.lastFailure(); last != nil {
 		held.Code, held.Status, held.Spent, held.Cause = last.Code, last.Status, last.Spent, last.Cause
 	}
 	return held
 }
+
+// WhenLifted sets what is called, in a goroutine of its own, each time the endpoint takes
+// requests again after it was held. It must be called before the client is used.
+func (c *Client) WhenLifted(call func()) { c.pacer.lifted = call }
 
 // MaxTexts returns how many of n texts a request may hold: all, unless LimitTexts
 // was called.
