@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -36,7 +37,7 @@ type documentFilter struct {
 
 // selectionView is the answer to a documentSelection.
 type selectionView struct {
-	Matched int               `json:"matched" doc:"The number of selected documents"`
+	Matched int               `json:"matched" doc:"The number of selected documents, with those that wait in imports"`
 	Started int               `json:"started" doc:"The number of documents for which a run was started or retried at once, or whose failure was acknowledged"`
 	Refused []documentRefusal `json:"refused" doc:"The first 1,000 documents that were refused"`
 	Runs    []startedRun      `json:"runs,omitempty" doc:"The first 10,000 runs of a retry or a reingest. In a dry run with stale: the reindexes that are already processing selected documents again"`
@@ -71,6 +72,9 @@ type documentAction struct {
 	all func(ctx context.Context, p knowledge.Principal, chosen []chosenDocument, out *selectionView) error
 	// do returns the run that works on the document.
 	do func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) (string, error)
+	// releases reports that documents that wait in imports, which have no ids yet, belong to
+	// those that a filter chooses.
+	releases bool
 	// reindexes reports that documents of another embedding model are the work of a
 	// reindex of their project.
 	reindexes bool
@@ -82,6 +86,7 @@ type documentAction struct {
 type documentActionRoutes struct {
 	store     Store
 	intake    *intake.Intake
+	imports   *importing.Starter
 	removals  *removalQueue
 	reindexes *reindexRoutes
 	now       func() time.Time
@@ -91,7 +96,8 @@ func (dar *documentActionRoutes) actions() []documentAction {
 	mayRetry := func(d knowledge.Document) bool { return d.Waiting != nil || d.Error != nil && d.Error.MayRetry() }
 	removing := func(d knowledge.Document) bool { return d.Status == knowledge.StatusDeleting }
 	return []documentAction{{
-		name: "retry", summary: "Retry many documents", description: "A filter without a status selects the documents that have failed and those that wait for their next attempt.",
+		name: "retry", summary: "Retry many documents", description: "A filter without a status selects the documents that have failed and those that wait for their next attempt, in imports too.",
+		releases: true,
 		fits: func(d knowledge.Document) bool {
 			return d.Waiting != nil || d.Error != nil && d.Status == knowledge.StatusError
 		},
@@ -173,7 +179,28 @@ func (dar *documentActionRoutes) actOnDocuments(ctx context.Context, p knowledge
 			err = dar.reindexing(ctx, p, chosen, &out.Body)
 		}
 	}
+	if err == nil && action.releases && b.Filter != nil {
+		err = dar.release(ctx, p, b, &out.Body)
+	}
 	return out, err
+}
+
+// release makes the documents that wait in imports try at once, as far as the filter chooses
+// them: they have no tags yet, and are not stale.
+func (dar *documentActionRoutes) release(ctx context.Context, p knowledge.Principal, b documentSelection, out *selectionView) error {
+	f := *b.Filter
+	if f.Stale || len(f.Tags) > 0 || f.Status != "" && f.Status != knowledge.StatusPending {
+		return nil
+	}
+	project, err := projectID(ctx, dar.store, p, f.ProjectID)
+	if err != nil {
+		return err
+	}
+	n, err := dar.imports.Release(ctx, p, importing.Held{Project: project, Code: f.Code, CountOnly: b.DryRun})
+	if out.Matched += n; !b.DryRun && err == nil {
+		out.Started += n
+	}
+	return err
 }
 
 func (b documentSelection) check(action string) error {

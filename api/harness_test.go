@@ -80,6 +80,7 @@ type work struct {
 	retries    []string        // documents whose step was asked to try at once
 	imports    []store.Import
 	pauses     []bool
+	releases   []string
 	unknown    bool // no run has a workflow
 	attributes []index.Attributes
 	retrieved  []retrieve.Request
@@ -220,6 +221,13 @@ func (w *work) PauseImport(_ context.Context, _ store.Import, paused bool) (know
 	defer w.mu.Unlock()
 	w.pauses = append(w.pauses, paused)
 	return !w.unknown, w.fail
+}
+
+func (w *work) ReleaseImport(_ context.Context, held store.HeldImport, now bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.releases = append(w.releases, fmt.Sprintf("%s %v %t", held.Import, held.Pages, now))
+	return w.fail
 }
 
 // Check refuses the sources whose addresses are wrong.

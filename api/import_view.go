@@ -31,15 +31,17 @@ type Import struct {
 	Vanished           int64                  `json:"vanished" doc:"Objects of an earlier import that are no longer in the source"`
 	Deleted            int64                  `json:"deleted" doc:"Vanished objects whose documents were removed"`
 	Bytes              int64                  `json:"bytes" doc:"Bytes of the published objects; in a dry run, of the objects that would be imported"`
-	DocumentsPerSecond float64                `json:"documents_per_second"`
-	ETASeconds         *float64               `json:"eta_seconds" doc:"null: not known, because the source is not listed completely"`
-	Error              *importError           `json:"error" doc:"Why the source could not be listed completely"`
-	Failures           []ImportFailure        `json:"failures" doc:"The first 20 failures; not in lists"`
-	FailuresURL        string                 `json:"failures_url"`
-	CreatedAt          time.Time              `json:"created_at"`
-	EndedAt            *time.Time             `json:"ended_at"`
-	OperatorURL        string                 `json:"operator_url"`
-	EventsURL          string                 `json:"events_url" doc:"The URL of the events of the newest run; needs no key for an hour"`
+	DocumentsPerSecond float64                `json:"documents_per_second" doc:"0 while documents wait for a model's endpoint"`
+	ETASeconds         *float64               `json:"eta_seconds" doc:"null: not known, because the source is not listed completely, or because documents wait for a model's endpoint"`
+
+	Waiting     *knowledge.ImportWaiting `json:"waiting" doc:"Documents that wait until a model's endpoint takes requests again, since when, why, and when the next of them is tried. POST …/retry_failed or …/resume tries at once"`
+	Error       *importError             `json:"error" doc:"Why the source could not be listed completely"`
+	Failures    []ImportFailure          `json:"failures" doc:"The first 20 failures; not in lists"`
+	FailuresURL string                   `json:"failures_url"`
+	CreatedAt   time.Time                `json:"created_at"`
+	EndedAt     *time.Time               `json:"ended_at"`
+	OperatorURL string                   `json:"operator_url"`
+	EventsURL   string                   `json:"events_url" doc:"The URL of the events of the newest run; needs no key for an hour"`
 }
 
 // importError is why an import failed.
@@ -76,7 +78,7 @@ func (v *views) importView(p knowledge.Principal, i store.Import, failures []sto
 
 // progress sets what changes while the import runs.
 func (v *Import) progress(p record.ImportProgress) {
-	v.Status, v.DocumentsPerSecond, v.ETASeconds = p.Status, p.DocumentsPerSecond, p.ETASeconds
+	v.Status, v.DocumentsPerSecond, v.ETASeconds, v.Waiting = p.Status, p.DocumentsPerSecond, p.ETASeconds, p.Waiting
 	v.Discovered, v.Published, v.Skipped, v.Failed = p.Discovered, p.Published, p.Skipped, p.Failed
 	v.Vanished, v.Deleted, v.Bytes, v.Remaining = p.Vanished, p.Deleted, p.Bytes, p.Remaining()
 }

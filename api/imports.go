@@ -122,10 +122,10 @@ func (ir *importRoutes) mount(e *edge.Edge) {
 	edge.Handle(e, route("get-import", http.MethodGet, path+"/{id}", "Read an import, its counters and its first failures", "", 0), ir.getImport)
 	edge.Handle(e, route("list-import-failures", http.MethodGet, path+"/{id}/failures", "List the failed objects of an import", "", 0), ir.listImportFailures)
 	edge.Handle(e, route("pause-import", http.MethodPost, path+"/{id}/pause", "Pause an import", "The import starts no more objects and finishes those in progress, within seconds.", http.StatusAccepted), ir.pauseImport)
-	edge.Handle(e, route("resume-import", http.MethodPost, path+"/{id}/resume", "Resume an import", "", http.StatusAccepted), ir.resumeImport)
+	edge.Handle(e, route("resume-import", http.MethodPost, path+"/{id}/resume", "Resume an import", "Documents of a running import that wait for a model's endpoint are tried at once.", http.StatusAccepted), ir.resumeImport)
 	edge.Handle(e, route("cancel-import", http.MethodPost, path+"/{id}/cancel", "Cancel an import", "Documents that it has published remain.", http.StatusAccepted), ir.cancelImport)
 	edge.Handle(e, route("retry-import", http.MethodPost, path+"/{id}/retry_failed", "Retry the objects of an import that failed",
-		"Each object is ingested by its own run. The import stays open until all of them have ended.", http.StatusAccepted), ir.retryImport)
+		"Of a running import, the documents that wait for a model's endpoint are tried at once; without such documents a running import is a conflict. Each object that failed is ingested by its own run. The import stays open until all of them have ended.", http.StatusAccepted), ir.retryImport)
 }
 
 func (ir *importRoutes) startImport(ctx context.Context, p knowledge.Principal, in *struct {

@@ -122,7 +122,7 @@ func (p *parts) newDocumentRoutes(cfg Config, deps Deps) []routes {
 	limit := min(max(cfg.FileBytes/3*4, cfg.TextBytes*2)+edge.SmallBody, cfg.RequestBytes)
 	return []routes{
 		&documentRoutes{store: deps.Store, attributes: deps.Attributes, removals: p.documentRemovals, views: p.views, log: deps.Log},
-		&documentActionRoutes{store: deps.Store, intake: p.intake, removals: p.removals, reindexes: reindexes, now: p.now},
+		&documentActionRoutes{store: deps.Store, intake: p.intake, imports: p.imports, removals: p.removals, reindexes: reindexes, now: p.now},
 		&documentPartRoutes{store: deps.Store, intake: p.intake, views: p.views},
 		p.originals,
 		&pagePictureRoutes{originals: p.originals, blobs: deps.Blobs, drawer: deps.Pages, tempDir: cfg.TempDir},

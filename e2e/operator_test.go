@@ -40,6 +40,7 @@ func TestOperator(t *testing.T) {
 	// The wait after so many tries, 32 s, is long enough for all commands below: there is no
 	// cause to show while an attempt is under way.
 	const tries = 8
+	const probes = 3 // the one after them comes 20 s later
 	down := slices.Repeat([]modeltest.Reply{modeltest.Fail(http.StatusServiceUnavailable)}, tries)
 	waitsLong := func(d client.Document) bool { return d.Waiting != nil && d.Waiting.Attempt >= tries }
 	for _, test := range []struct {
@@ -59,9 +60,9 @@ func TestOperator(t *testing.T) {
 			[]string{"embed", "of 60, next", "overloaded or failing (status 503)"}, []string{"retry", "--all", "--code", "provider_failed"},
 		},
 		{
-			"limit-of-an-hour", false, []modeltest.Reply{modeltest.Fail(http.StatusTooManyRequests, "Retry-After", "3600")},
-			func(d client.Document) bool { return d.Waiting != nil },
-			[]string{"embed", "attempt 1 of 60, next in 59 min", "is limiting requests and asked for a pause"}, []string{"retry", "--all", "--code", "provider_failed"},
+			"limit-of-an-hour", false, slices.Repeat([]modeltest.Reply{modeltest.Fail(http.StatusTooManyRequests, "Retry-After", "3600")}, probes),
+			func(d client.Document) bool { return d.Waiting != nil && time.Until(d.Waiting.NextAt) > 15*time.Second },
+			[]string{"embed", "first attempt of 60 in", "is limiting requests and asked for a pause"}, []string{"retry", "--all", "--code", "provider_failed"},
 		},
 		{
 			"wrong-key", false, []modeltest.Reply{modeltest.Fail(http.StatusUnauthorized)},

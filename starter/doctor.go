@@ -132,6 +132,7 @@ func checkDocuments(ctx context.Context, c *client.Client) []finding {
 		}
 	}
 	found = append(found, checkStale(ctx, c)...)
+	found = append(found, checkImports(ctx, c)...)
 	switch {
 	case len(found) > 0:
 	case acknowledged > 0:
@@ -165,6 +166,24 @@ func unacknowledged(ctx context.Context, c *client.Client, status string) (told 
 		}
 	}
 }
+
+// checkImports names the imports whose documents wait for a model.
+func checkImports(ctx context.Context, c *client.Client) []finding {
+	list, err := c.Imports(ctx, "", "", maxImports)
+	if err != nil {
+		return []finding{{"imports", findingBad, err.Error(), whatOpens(err)}}
+	}
+	var found []finding
+	for _, i := range list.Data {
+		if i.Waiting != nil {
+			found = append(found, finding{"imports", findingBad, fmt.Sprintf("%s waits: %s", i.Source.URI, importWait(*i.Waiting)), "wait, or after a repair: cairn imports retry " + i.ID})
+		}
+	}
+	return found
+}
+
+// maxImports is how many of the newest imports are looked at.
+const maxImports = 100
 
 // whatOpens returns the next step where the server refused the key.
 func whatOpens(err error) string {

@@ -196,8 +196,11 @@ func importProgress(i client.Import) string {
 	if i.ETASeconds != nil {
 		text += ", " + (time.Duration(*i.ETASeconds * float64(time.Second))).Round(time.Second).String() + " left"
 	}
-	if i.Status == "paused" {
+	switch {
+	case i.Status == "paused":
 		text = "paused"
+	case i.Waiting != nil:
+		text = fmt.Sprintf("%d failed, waits: %s", i.Failed, i.Waiting.Message)
 	}
 	return text
 }

@@ -15,9 +15,9 @@ type importsCmd struct {
 	Show     importsShowCmd     `cmd:"" help:"Show an import and its first failures."`
 	Failures importsFailuresCmd `cmd:"" help:"List the objects of an import that failed."`
 	Pause    importsPauseCmd    `cmd:"" help:"Pause an import."`
-	Resume   importsResumeCmd   `cmd:"" help:"Resume a paused import."`
+	Resume   importsResumeCmd   `cmd:"" help:"Resume a paused import, or try at once what waits for a model."`
 	Cancel   importsCancelCmd   `cmd:"" help:"Cancel an import; documents that it has published remain."`
-	Retry    importsRetryCmd    `cmd:"" help:"Retry the objects of an import that failed."`
+	Retry    importsRetryCmd    `cmd:"" help:"Retry the objects of an import that failed, or try at once what waits for a model."`
 }
 
 // Help returns an example of the commands.
@@ -97,7 +97,8 @@ func (f importFlags) do(ctx context.Context, a *app, call func(c *client.Client,
 }
 
 func showImport(a *app, i client.Import) error {
-	failure, ended, left := "", "", ""
+	failure, ended, left, waiting := "", "", "", ""
+	rate := fmt.Sprintf("%.1f documents/s", i.DocumentsPerSecond)
 	if i.Error != nil {
 		failure = i.Error.Error()
 	}
@@ -106,13 +107,21 @@ func showImport(a *app, i client.Import) error {
 	} else if i.ETASeconds != nil {
 		left = fmt.Sprintf("%.0f s", *i.ETASeconds)
 	}
-	err := terminal.Fields(a.stdout, "id", i.ID, "source", i.Source.URI, "project", i.ProjectID, "status", i.Status, "error", failure,
+	if i.Waiting != nil {
+		waiting, rate, left = importWait(*i.Waiting), "", "not known until the endpoint takes requests again"
+	}
+	err := terminal.Fields(a.stdout, "id", i.ID, "source", i.Source.URI, "project", i.ProjectID, "status", i.Status, "waits", waiting, "error", failure,
 		"discovered", number(i.Discovered), "published", number(i.Published), "skipped", number(i.Skipped), "failed", number(i.Failed),
 		"remaining", number(i.Remaining), "vanished", number(i.Vanished), "removed", number(i.Deleted), "size", knowledge.SizeText(i.Bytes),
-		"rate", fmt.Sprintf("%.1f documents/s", i.DocumentsPerSecond), "left", left,
+		"rate", rate, "left", left,
 		"started", terminal.Time(i.CreatedAt), "ended", ended, "run", i.RunID, "operator", i.OperatorURL)
 	if err != nil {
 		return err
+	}
+	if i.Waiting != nil {
+		if _, err := fmt.Fprintln(a.stdout, "next step: wait, or after a repair: cairn imports retry "+i.ID); err != nil {
+			return err
+		}
 	}
 	for _, f := range i.Failures {
 		if err := terminal.Outcome(a.stdout, outcomeFailed, f.Key, objectFailure(f.Error)); err != nil {

@@ -36,6 +36,11 @@ func waitingCause(w knowledge.Waiting) string {
 	return fmt.Sprintf("%s: %s (attempt %d of %d, next %s)", w.Code, w.Message, w.Attempt, w.Of, next)
 }
 
+// importWait returns how many documents of an import wait, since when, until when and why.
+func importWait(w knowledge.ImportWaiting) string {
+	return fmt.Sprintf("%s, since %s, next try %s: %s", terminal.Count(int(w.Documents), "document"), terminal.Time(w.Since), nextTry(time.Until(w.NextAt), w.NextAt), w.Message)
+}
+
 // nextTry returns the time until the next try, and for a long one also its hour.
 func nextTry(left time.Duration, at time.Time) string {
 	switch {

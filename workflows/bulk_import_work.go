@@ -119,10 +119,12 @@ func (s *work) list(ctx workflow.Context) {
 // whether all objects of the page have an outcome; if not, the span has ended.
 func (s *work) importPage(ctx workflow.Context, page PageToDo) bool {
 	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
-		complete, err := s.runPage(ctx, page)
+		result, err := s.runPage(ctx, page)
 		switch {
-		case complete:
+		case err == nil && result.Complete:
 			return true
+		case err == nil && result.Again && ctx.Err() == nil:
+			continue
 		case ctx.Err() != nil:
 			return false
 		case temporal.IsWorkflowExecutionAlreadyStartedError(err):
@@ -143,7 +145,7 @@ func (s *work) importPage(ctx workflow.Context, page PageToDo) bool {
 
 // runPage runs the workflow of a page. It does not end with the workflow of the import,
 // which may continue as new.
-func (s *work) runPage(ctx workflow.Context, page PageToDo) (complete bool, err error) {
+func (s *work) runPage(ctx workflow.Context, page PageToDo) (result ImportPageResult, err error) {
 	child := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: s.in.PageWorkflowID(page.Page), TaskQueue: QueueBulk, ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_ABANDON,
 		WorkflowTaskTimeout: pageTaskTimeout, WaitForCancellation: true, StaticSummary: fmt.Sprintf("import page %d", page.Page),
@@ -155,11 +157,10 @@ func (s *work) runPage(ctx workflow.Context, page PageToDo) (complete bool, err 
 	s.starting--
 	s.changes++
 	if err != nil {
-		return false, err
+		return result, err
 	}
-	var result ImportPageResult
 	err = child.Get(ctx, &result)
-	return err == nil && result.Complete, err
+	return result, err
 }
 
 // pageTaskTimeout is how soon after the death of a worker another one gets the tasks

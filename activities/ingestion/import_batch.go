@@ -28,6 +28,7 @@ type BatchInput struct {
 	Page  int    `json:"page"`
 	First int    `json:"first"`
 	Last  int    `json:"last"`
+	StepTurn
 }
 
 // BatchResult names the objects that take long, by their places in the page.
@@ -43,12 +44,17 @@ func (a *Importing) ImportBatch(ctx context.Context, in BatchInput) (BatchResult
 	defer step.Heartbeat(ctx)()
 	var result BatchResult
 	b, err := a.openBatch(ctx, in.ImportRef, in.Run, in.Page)
-	if err == nil {
-		defer b.release()
-		result.Large, err = b.run(ctx, in.First, in.Last)
-	}
 	if err != nil {
 		return BatchResult{}, a.fail(ctx, in.ImportRef, err)
+	}
+	defer b.release()
+	b.turn = in.StepTurn
+	result.Large, err = b.run(ctx, in.First, in.Last)
+	if err == nil {
+		err = a.endWait(ctx, b, batchStep(in.First))
+	}
+	if err != nil {
+		return BatchResult{}, a.failStep(ctx, b, batchStep(in.First), err)
 	}
 	return result, nil
 }
@@ -67,6 +73,8 @@ type importBatch struct {
 	manifest pageManifest
 	lastTry  bool          // what the source does not deliver now has failed
 	patience time.Duration // how long it may still give way
+	turn     StepTurn
+	waiting  int // objects without an outcome
 
 	spent knowledge.Usage // and not recorded yet
 }
@@ -141,6 +149,10 @@ const (
 func (b *importBatch) run(ctx context.Context, first, last int) (large []int, err error) {
 	items, err := b.pending(ctx, b.manifest.Todo[min(first, len(b.manifest.Todo)):min(last, len(b.manifest.Todo))])
 	if err != nil || len(items) == 0 {
+		return nil, err
+	}
+	b.waiting = len(items)
+	if err := b.look(ctx); err != nil {
 		return nil, err
 	}
 	if err := b.readAll(ctx, items); err != nil {
@@ -347,6 +359,13 @@ func (a *Importing) failBatch(ctx context.Context, in FailBatchInput) error {
 	}
 	items, err := b.pending(ctx, places)
 	if err != nil {
+		return err
+	}
+	name := batchStep(in.First)
+	if in.Objects != nil {
+		name = largeStep(in.Objects)
+	}
+	if err := a.Imports.SetImportWait(ctx, i, store.ImportWait{Page: in.Page, Step: name}); err != nil {
 		return err
 	}
 	for _, it := range items {

@@ -68,7 +68,7 @@ func (b *importBatch) embedIn(ctx context.Context, g generation, items []*import
 			return err
 		}
 	}
-	err := a.batches.embedPieces(ctx, g, slices.Concat(all...), model.Turn{Patience: importPatience})
+	err := a.batches.embedPieces(ctx, g, slices.Concat(all...), b.turn.turn())
 	for _, p := range parts {
 		if p != nil {
 			b.spent.Add(p.Usage)

@@ -23,6 +23,7 @@ type LargeInput struct {
 	Run     string `json:"run"`
 	Page    int    `json:"page"`
 	Objects []int  `json:"objects"`
+	StepTurn
 }
 
 // ImportLarge imports objects that take long, one after the other. Each is parsed and
@@ -31,12 +32,16 @@ type LargeInput struct {
 func (a *Importing) ImportLarge(ctx context.Context, in LargeInput) error {
 	defer step.Heartbeat(ctx)()
 	b, err := a.openBatch(ctx, in.ImportRef, in.Run, in.Page)
-	if err == nil {
-		defer b.release()
-		err = b.runLarge(ctx, in.Objects)
-	}
 	if err != nil {
 		return a.fail(ctx, in.ImportRef, err)
+	}
+	defer b.release()
+	b.turn = in.StepTurn
+	if err = b.runLarge(ctx, in.Objects); err == nil {
+		err = a.endWait(ctx, b, largeStep(in.Objects))
+	}
+	if err != nil {
+		return a.failStep(ctx, b, largeStep(in.Objects), err)
 	}
 	return nil
 }
@@ -47,7 +52,8 @@ func (b *importBatch) runLarge(ctx context.Context, places []int) error {
 		return err
 	}
 	var waits error
-	for _, it := range items {
+	for n, it := range items {
+		b.waiting = len(items) - n
 		var claim *knowledge.VersionRef
 		err := b.large(ctx, it, &claim)
 		if errors.Is(err, errClaimRemoved) {
@@ -213,7 +219,7 @@ func (b *importBatch) embedLarge(ctx context.Context, v store.Version, count int
 			return err
 		}
 		for _, g := range generations {
-			if _, err := b.a.documents.batches.embedPart(ctx, g, v, first, chunks, model.Turn{Patience: importPatience}); err != nil {
+			if _, err := b.a.documents.batches.embedPart(ctx, g, v, first, chunks, b.turn.turn()); err != nil {
 				return err
 			}
 		}

@@ -75,6 +75,9 @@ type Imports interface {
 	ImportForSystem(ctx context.Context, ref knowledge.ImportRef) (store.Import, error)
 	// SetImportStatus stores that an import is paused or running, unless it has ended.
 	SetImportStatus(ctx context.Context, ref knowledge.ImportRef, status knowledge.ImportStatus) error
+	// SetImportWait stores that a step waits until its provider takes requests again, or
+	// that it waits no more.
+	SetImportWait(ctx context.Context, i store.Import, w store.ImportWait) error
 	// ImportPage returns a page that is stored; there is false if it is not.
 	ImportPage(ctx context.Context, i store.Import, page int) (p store.ImportPage, there bool, err error)
 	// AddImportPage stores a page and its objects, and decides which of them are

@@ -38,27 +38,29 @@ type NewImport struct {
 
 // Import is an import as the API returns it.
 type Import struct {
-	ID                 string          `json:"id"`
-	RunID              string          `json:"run_id"`
-	ProjectID          string          `json:"project_id"`
-	Status             string          `json:"status"` // running, paused, completed, failed or canceled
-	Source             ImportSource    `json:"source"`
-	DryRun             bool            `json:"dry_run"`
-	Discovered         int64           `json:"discovered"`
-	Published          int64           `json:"published"`
-	Skipped            int64           `json:"skipped"`
-	Failed             int64           `json:"failed"`
-	Remaining          int64           `json:"remaining"`
-	Vanished           int64           `json:"vanished"`
-	Deleted            int64           `json:"deleted"`
-	Bytes              int64           `json:"bytes"`
-	DocumentsPerSecond float64         `json:"documents_per_second"`
-	ETASeconds         *float64        `json:"eta_seconds"` // nil = not known
-	Error              *Failure        `json:"error"`
-	Failures           []ImportFailure `json:"failures"` // the first 20
-	CreatedAt          time.Time       `json:"created_at"`
-	EndedAt            *time.Time      `json:"ended_at"`
-	OperatorURL        string          `json:"operator_url"`
+	ID                 string       `json:"id"`
+	RunID              string       `json:"run_id"`
+	ProjectID          string       `json:"project_id"`
+	Status             string       `json:"status"` // running, paused, completed, failed or canceled
+	Source             ImportSource `json:"source"`
+	DryRun             bool         `json:"dry_run"`
+	Discovered         int64        `json:"discovered"`
+	Published          int64        `json:"published"`
+	Skipped            int64        `json:"skipped"`
+	Failed             int64        `json:"failed"`
+	Remaining          int64        `json:"remaining"`
+	Vanished           int64        `json:"vanished"`
+	Deleted            int64        `json:"deleted"`
+	Bytes              int64        `json:"bytes"`
+	DocumentsPerSecond float64      `json:"documents_per_second"`
+	ETASeconds         *float64     `json:"eta_seconds"` // nil = not known
+	Error              *Failure     `json:"error"`
+
+	Waiting     *knowledge.ImportWaiting `json:"waiting"`  // nil = no document waits for a model's endpoint
+	Failures    []ImportFailure          `json:"failures"` // the first 20
+	CreatedAt   time.Time                `json:"created_at"`
+	EndedAt     *time.Time               `json:"ended_at"`
+	OperatorURL string                   `json:"operator_url"`
 
 	Raw map[string]json.RawMessage `json:"-"` // every field of the API's answer, for MarshalJSON
 }

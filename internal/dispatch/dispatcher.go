@@ -164,6 +164,18 @@ func (d *Dispatcher) PauseImport(ctx context.Context, i store.Import, paused boo
 	return err == nil, wrap(err, "pause import", i.Import)
 }
 
+// ReleaseImport ends the waits of the steps of an import's pages for a provider that limits
+// requests. With now the provider is asked at once. Pages that do not run are left out.
+func (d *Dispatcher) ReleaseImport(ctx context.Context, held store.HeldImport, now bool) error {
+	for _, page := range held.Pages {
+		err := d.client.SignalWorkflow(ctx, held.PageWorkflowID(page), "", workflows.SignalPage, workflows.PageRelease{Now: now})
+		if err != nil && !isMissing(err) {
+			return wrap(err, "release a page of import", held.Import)
+		}
+	}
+	return nil
+}
+
 // Reindex starts the workflow of a reindex. It does nothing if the project has one that
 // is open.
 func (d *Dispatcher) Reindex(ctx context.Context, r store.Run) error {

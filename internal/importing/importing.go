@@ -43,6 +43,8 @@ type Store interface {
 	RetryImport(ctx context.Context, p knowledge.Principal, id, runID string, now time.Time) (store.Import, error)
 	// Import returns an import.
 	Import(ctx context.Context, p knowledge.Principal, id string) (store.Import, error)
+	// HeldImports lists the running imports that have steps that wait.
+	HeldImports(ctx context.Context, p knowledge.Principal, project, id string, code knowledge.Code) ([]store.HeldImport, error)
 	// Run returns a run.
 	Run(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
 	// EndRun stores how a run ended. The first end counts.
@@ -64,6 +66,9 @@ type Workflows interface {
 	// PauseImport asks a run to pause or to resume; known is false if it has no
 	// workflow.
 	PauseImport(ctx context.Context, i store.Import, paused bool) (known bool, err error)
+	// ReleaseImport ends the waits of an import's steps for a provider that limits requests.
+	// With now the provider is asked at once.
+	ReleaseImport(ctx context.Context, held store.HeldImport, now bool) error
 	// CancelRun asks a run to stop; known is false if it has no workflow.
 	CancelRun(ctx context.Context, r store.Run) (known bool, err error)
 }
@@ -175,6 +180,10 @@ func (s *Starter) Retry(ctx context.Context, p knowledge.Principal, id, run stri
 	if err != nil {
 		return i, fmt.Errorf("read import %s: %w", id, err)
 	}
+	if i.Waiting != nil { // what waits for its next try is retried too
+		_, err := s.Release(ctx, p, Held{Import: id})
+		return i, err
+	}
 	if err := s.checkCredentials(ctx, i.Workspace, i.Project, i.Request.Source); err != nil {
 		return i, err
 	}
@@ -184,6 +193,32 @@ func (s *Starter) Retry(ctx context.Context, p knowledge.Principal, id, run stri
 	}
 	s.start(ctx, i)
 	return i, nil
+}
+
+// Held chooses steps of imports that wait until their provider takes requests again; "" is
+// any project, import and code.
+type Held struct {
+	Project, Import string
+	Code            knowledge.Code
+	CountOnly       bool // they go on waiting
+}
+
+// Release makes the steps of running imports that wait for their provider try at once, and
+// returns how many documents wait for them.
+func (s *Starter) Release(ctx context.Context, p knowledge.Principal, h Held) (documents int, err error) {
+	list, err := s.deps.Store.HeldImports(ctx, p, h.Project, h.Import, h.Code)
+	if err != nil {
+		return 0, err
+	}
+	for _, held := range list {
+		if documents += int(held.Objects); h.CountOnly {
+			continue
+		}
+		if err := s.deps.Workflows.ReleaseImport(ctx, held, true); err != nil {
+			return documents, err
+		}
+	}
+	return documents, nil
 }
 
 // Pause asks an import to pause, or to resume. One that has ended is CodeConflict.
@@ -197,6 +232,9 @@ func (s *Starter) Pause(ctx context.Context, p knowledge.Principal, id string, p
 		if err = s.deps.Workflows.Import(ctx, i); err == nil {
 			_, err = s.deps.Workflows.PauseImport(ctx, i, paused)
 		}
+	}
+	if err == nil && !paused {
+		_, err = s.Release(ctx, p, Held{Import: id})
 	}
 	if err != nil {
 		return i, err

@@ -87,6 +87,15 @@ func (c ImportCounts) Remaining() int64 {
 	return max(c.Discovered-c.Published-c.Skipped-c.Failed, 0)
 }
 
+// ImportWaiting says why documents of an import wait, and until when.
+type ImportWaiting struct {
+	Documents int64     `json:"documents"` // that wait
+	Since     time.Time `json:"since"`
+	NextAt    time.Time `json:"next_at"` // when the next of them is tried
+	Code      Code      `json:"code"`
+	Message   string    `json:"message"`
+}
+
 // Pace estimates the speed of an import.
 type Pace struct {
 	PerSecond float64

@@ -43,8 +43,12 @@ func (c *Client) TakeTurn(ctx context.Context, tokens int, turn Turn) error {
 }
 
 // WhenLifted sets what is called, in a goroutine of its own, each time the endpoint takes
-// requests again after it was held. It must be called before the client is used.
-func (c *Client) WhenLifted(call func()) { c.pacer.lifted = call }
+// requests again after it was held.
+func (c *Client) WhenLifted(call func()) {
+	c.pacer.mu.Lock()
+	defer c.pacer.mu.Unlock()
+	c.pacer.lifted = call
+}
 
 // MaxTexts returns how many of n texts a request may hold: all, unless LimitTexts
 // was called.

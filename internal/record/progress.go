@@ -14,17 +14,25 @@ type ImportProgress struct {
 	Listed             bool                   `json:"listed,omitempty"`
 	DocumentsPerSecond float64                `json:"documents_per_second"`
 	ETASeconds         *float64               `json:"eta_seconds"`
+
+	Waiting *knowledge.ImportWaiting `json:"waiting,omitempty"` // nil = no document waits for the provider
 }
 
 // Same reports whether nothing that a reader cares for has changed.
 func (p ImportProgress) Same(other ImportProgress) bool {
-	return p.ImportCounts == other.ImportCounts && p.Status == other.Status && p.Listed == other.Listed
+	same := p.Waiting == nil && other.Waiting == nil || p.Waiting != nil && other.Waiting != nil && *p.Waiting == *other.Waiting
+	return same && p.ImportCounts == other.ImportCounts && p.Status == other.Status && p.Listed == other.Listed
 }
 
-// ProgressOf returns how far an import is.
+// ProgressOf returns how far an import is. While documents wait for the provider, the speed of
+// before tells nothing about the time that is left.
 func ProgressOf(i store.Import) ImportProgress {
 	pace := i.Counts.Pace(i.Active, i.Listed)
-	p := ImportProgress{ImportCounts: i.Counts, Status: i.Status, Listed: i.Listed, DocumentsPerSecond: tenths(pace.PerSecond)}
+	p := ImportProgress{ImportCounts: i.Counts, Status: i.Status, Listed: i.Listed, Waiting: i.Waiting}
+	if i.Waiting != nil {
+		return p
+	}
+	p.DocumentsPerSecond = tenths(pace.PerSecond)
 	if pace.Left != nil {
 		p.ETASeconds = new(tenths(pace.Left.Seconds()))
 	}

@@ -11,7 +11,7 @@ func (p *platform) upParts() []part {
 		p.listen, p.hostFolder, p.emptyTemporary,
 		p.createSecretKey, p.startSecrets, p.openStores, p.prepareInstance,
 		p.startModels, p.compareEmbeddings, temporal, p.startDialer,
-		p.confine, p.startParsers, p.startBrowser, p.startQueues(nil), p.wakeWebhooks, repair,
+		p.confine, p.startParsers, p.startBrowser, p.startQueues(nil), p.wakeWebhooks, p.releaseHeld, repair,
 		p.startDrawers, p.startAPI, p.writeEndpoints,
 	}
 }
@@ -23,7 +23,7 @@ func (p *platform) besideParts(queues []string) []part {
 		p.joinTemporal, p.joinFolder,
 		p.startSecrets, p.joinStores,
 		p.joinModels, p.compareEmbeddings, p.startDialer,
-		p.confine, p.startParsers, p.startQueues(queues), p.wakeWebhooks,
+		p.confine, p.startParsers, p.startQueues(queues), p.wakeWebhooks, p.releaseHeld,
 	}
 }
 
@@ -42,7 +42,7 @@ func (p *platform) apiParts() []part {
 	return []part{
 		p.listen, p.joinFolder, p.startSecrets,
 		p.awaitStores, p.keepSecretKey, p.awaitBlobs, p.awaitNamespace("cairn-api"),
-		p.startModels, p.compareEmbeddings, p.startDialer, p.wakeWebhooks,
+		p.startModels, p.compareEmbeddings, p.startDialer, p.wakeWebhooks, p.releaseHeld,
 		p.confine, p.startDrawers, p.startAPI,
 	}
 }
@@ -53,6 +53,6 @@ func (p *platform) workerParts(queues []string) []part {
 		p.listenHealth, p.joinFolder, p.startSecrets,
 		p.awaitStores, p.keepSecretKey, p.awaitBlobs, p.awaitNamespace("cairn-worker"),
 		p.startModels, p.compareEmbeddings, p.startDialer,
-		p.confine, p.startParsers, p.startBrowser, p.startQueues(queues), p.wakeWebhooks, p.serveHealth,
+		p.confine, p.startParsers, p.startBrowser, p.startQueues(queues), p.wakeWebhooks, p.releaseHeld, p.serveHealth,
 	}
 }

@@ -59,7 +59,8 @@ type Import struct {
 	Splitter  knowledge.Splitter // of the project when the import started
 	Listed    bool               // all objects of the source are discovered
 	Counts    knowledge.ImportCounts
-	Active    time.Duration // that it has worked
+	Active    time.Duration            // that it has worked
+	Waiting   *knowledge.ImportWaiting // nil = no step of it waits for its provider
 	Error     *knowledge.Failure
 	CreatedAt time.Time
 	UpdatedAt time.Time
@@ -132,7 +133,11 @@ func (s *importStore) ImportForSystem(ctx context.Context, ref knowledge.ImportR
 	if err := loadImport(ctx, s.reader, ref.Workspace, ref.Import, &row); err != nil {
 		return Import{}, fmt.Errorf("read import %s: %w", ref.Import, failure(err))
 	}
-	return row.value()
+	i, err := row.value()
+	if err == nil {
+		err = s.addWaiting(ctx, &i)
+	}
+	return i, err
 }
 
 // Import returns an import. Managing imports needs the write scope.
@@ -169,6 +174,11 @@ func (s *importStore) Imports(ctx context.Context, p knowledge.Principal, projec
 	}
 	rows, cursor := next(rows, limit, func(r importRow) position { return position{List: "imports", Order: r.CreatedAt, ID: r.ID} })
 	list, err := decodeRows(rows, (*importRow).value)
+	for n := range list {
+		if err == nil {
+			err = s.addWaiting(ctx, &list[n])
+		}
+	}
 	return list, cursor, err
 }
 

@@ -161,6 +161,10 @@ func (s *importStore) SetImportStatus(ctx context.Context, ref knowledge.ImportR
 	return s.write(ctx, "set the status of import "+ref.Import, func(ctx context.Context, tx transaction) error {
 		_, err := tx.exec(ctx, "UPDATE imports SET status = ?, updated_at = ? WHERE id = ? AND workspace = ? AND status IN ('running', 'paused')",
 			status, micros(s.now()), ref.Import, ref.Workspace)
+		if err != nil {
+			return err
+		}
+		_, err = tx.exec(ctx, "DELETE FROM import_waits WHERE import IN (SELECT number FROM imports WHERE id = ? AND workspace = ?)", ref.Import, ref.Workspace)
 		return err
 	})
 }
@@ -175,6 +179,9 @@ func endImport(ctx context.Context, tx transaction, workspace, runID string, end
 	}
 	row.Status, row.Error, row.EndedAt, row.UpdatedAt = knowledge.ImportStatusOf(end.Status), end.Error, end.EndedAt, end.EndedAt
 	if err := importTable.update(ctx, tx, &row); err != nil {
+		return err
+	}
+	if err := deleteWaits(ctx, tx, row.Number); err != nil {
 		return err
 	}
 	return releaseClaims(ctx, tx, runID)

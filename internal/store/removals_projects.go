@@ -155,7 +155,7 @@ const (
 // projectRows are the rows of a project that are deleted when its documents and its runs
 // are gone, in this order. Messages go with their conversations.
 var projectRows = []struct{ table, condition string }{
-	{"import_failures", ofImport}, {"import_pages", ofImport}, {"import_sidecars", ofSource}, {"import_objects", ofSource},
+	{"import_failures", ofImport}, {"import_waits", ofImport}, {"import_pages", ofImport}, {"import_sidecars", ofSource}, {"import_objects", ofSource},
 	{"imports", ofRow}, {"import_sources", ofRow}, {"webhook_deliveries", ofRow}, {"webhook_queues", ofRow}, {"conversations", ofRow},
 	{"api_keys", ofRow + " AND instance = FALSE"}, {"secrets", ofRow},
 }

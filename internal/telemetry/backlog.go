@@ -50,7 +50,7 @@ func (m *Metrics) WatchBacklog(read func(context.Context) (Backlog, error)) {
 
 var backlogGauges = []description{
 	{"cairn_pending_documents", "gauge", "Documents that are not published yet and have not failed.", []string{"stage"}},
-	{"cairn_waiting_documents", "gauge", "Pending documents that wait for their next try, by the code of the failure.", []string{"code"}},
+	{"cairn_waiting_documents", "gauge", "Pending documents that wait for their next try, in imports too, by the code of the failure.", []string{"code"}},
 	{"cairn_oldest_pending_seconds", "gauge", "Age of the oldest pending document; 0 if there is none.", nil},
 	{"cairn_queue_tasks", "gauge", "Tasks that no worker has taken yet, by task queue.", []string{"queue"}},
 }

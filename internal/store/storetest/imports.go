@@ -15,6 +15,7 @@ import (
 
 func testImports(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
+		"a_held_import_says_so_until_it_does_not_run":           heldImport,
 		"an_import_starts_once":                                 startImportOnce,
 		"a_source_has_one_import_at_a_time":                     oneImportOfASource,
 		"only_the_write_scope_of_its_project_sees_an_import":    importScope,

@@ -152,6 +152,9 @@ type Imports interface {
 	StartImport(ctx context.Context, p knowledge.Principal, n store.NewImport) (store.Import, error)
 	RetryImport(ctx context.Context, p knowledge.Principal, id, runID string, now time.Time) (store.Import, error)
 	SetImportStatus(ctx context.Context, ref knowledge.ImportRef, status knowledge.ImportStatus) error
+	SetImportWait(ctx context.Context, i store.Import, w store.ImportWait) error
+	HeldImports(ctx context.Context, p knowledge.Principal, project, id string, code knowledge.Code) ([]store.HeldImport, error)
+	HeldForSystem(ctx context.Context) ([]store.HeldImport, error)
 	Import(ctx context.Context, p knowledge.Principal, id string) (store.Import, error)
 	ImportForSystem(ctx context.Context, ref knowledge.ImportRef) (store.Import, error)
 	Imports(ctx context.Context, p knowledge.Principal, project string, page store.Page) ([]store.Import, string, error)
