@@ -123,7 +123,7 @@ func (w *importPage) whileHeld(ctx workflow.Context, run func(turn ingestion.Ste
 			return errAgain
 		}
 		_, awaitErr := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
-			Timeout: held.NextRetryDelay(), TimerOptions: workflow.TimerOptions{Summary: "wait for the provider: " + held.Message()},
+			Timeout: held.NextRetryDelay(), TimerOptions: workflow.TimerOptions{Summary: "wait for the provider"},
 		}, func() bool { return w.releases > releases })
 		if awaitErr != nil {
 			return awaitErr

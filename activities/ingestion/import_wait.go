@@ -37,7 +37,7 @@ func (t StepTurn) turn() model.Turn {
 	if t.Waits {
 		patience = heldPatience
 	}
-	return model.Turn{Patience: patience, Waited: t.Waited, Now: t.Now}
+	return model.Turn{Patience: patience, Waited: t.Waited, Now: t.Now, Leaves: t.Waits}
 }
 
 // look fails as Held if the provider is held, before a batch reads what it could not embed.

@@ -21,7 +21,7 @@ import (
 func (f *importFixture) heldDetails(err error) (d step.ErrorDetails, message string) {
 	f.Helper()
 	application, ok := errors.AsType[*temporal.ApplicationError](err)
-	if !ok || !application.NonRetryable() || !step.IsHeld(err) || application.NextRetryDelay() <= 0 || application.NextRetryDelay() > 10*time.Second {
+	if !ok || !application.NonRetryable() || !step.IsHeld(err) || application.NextRetryDelay() <= 0 || application.NextRetryDelay() > 15*time.Second {
 		f.Fatalf("%v does not make the workflow wait", err)
 	}
 	f.Must(application.Details(&d))

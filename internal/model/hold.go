@@ -138,7 +138,7 @@ func (p *pacer) probe(now time.Time, turn Turn) (start time.Time, change <-chan 
 	if probing { // it may end at any time
 		wakes = now.Add(min(turn.Patience, h.lost().Sub(now)))
 	}
-	if turn.Patience <= 0 || turn.Look || wakes.Sub(now) > turn.Patience {
+	if turn.Patience <= 0 || turn.Look || turn.Leaves && !probing || wakes.Sub(now) > turn.Patience {
 		return p.promise(h.comeBack(now)), nil, false
 	}
 	if p.changed == nil {

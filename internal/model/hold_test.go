@@ -175,6 +175,18 @@ func TestTurnsAtAHeldEndpoint(t *testing.T) {
 			h.Errorf("the second turn came after %v", after)
 		}
 	})
+	inHold(t, "a caller that leaves waits for a probe, but not for the next one", func(h *holdTest) {
+		h.refused(hour...)
+		if !h.turn(model.Turn{Now: true}) {
+			h.Fatal("no turn")
+		}
+		_, end := h.Send()
+		time.AfterFunc(time.Second, func() { _ = end(http.StatusTooManyRequests, hour...) })
+		began := time.Now()
+		if h.turn(model.Turn{Patience: time.Minute, Leaves: true}) || time.Since(began) != time.Second {
+			h.Errorf("it left after %v", time.Since(began))
+		}
+	})
 	inHold(t, "a look takes no turn", func(h *holdTest) {
 		h.refused(hour...)
 		if h.turn(model.Turn{Look: true, Patience: time.Hour}) {

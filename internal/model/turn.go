@@ -15,6 +15,9 @@ type Turn struct {
 	// Now ends all waits that the endpoint asked for: somebody knows better. A held endpoint
 	// is probed at once, by one caller.
 	Now bool
+	// Leaves reports that the caller has a better place to wait for the next probe of a held
+	// endpoint. It stays for the end of one that is under way.
+	Leaves bool
 	// Look takes no turn, and only fails if the endpoint is held and not to be probed yet.
 	Look bool
 }
