@@ -40,6 +40,7 @@ var mayImport = map[string][]string{
 	// Capabilities, with the ports of store, blobs, index and model.
 	"internal/access":            {"internal/knowledge", "internal/store"},
 	"internal/agui":              {"internal/citation"},
+	"internal/backup":            {"internal/blob"},
 	"internal/blob":              {"internal/erase", "internal/knowledge"},
 	"internal/erase":             {},
 	"internal/forget":            {"internal/blob", "internal/knowledge", "internal/record", "internal/store", "internal/stream"},
@@ -184,7 +185,7 @@ var mayImport = map[string][]string{
 
 	// The wiring, and the command, which knows of the server only this and the client.
 	"internal/server": {
-		"activities/answering", "activities/delivery", "activities/ingestion", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded",
+		"activities/answering", "activities/delivery", "activities/ingestion", "api", "api/openai", "internal/access", "internal/backup", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/extract/format", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/question", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
 		"internal/scrape", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "worker", "workflows",
 	},
