@@ -37,6 +37,8 @@ type commands struct {
 	MCP        mcpCmd          `cmd:"" name:"mcp" group:"questions" help:"Serve the Model Context Protocol over standard input and output."`
 	Projects   projectsCmd     `cmd:"" group:"administration" help:"List, create, show, configure, reindex and delete projects."`
 	Rebuild    rebuildIndexCmd `cmd:"" name:"rebuild-index" group:"administration" help:"Rebuild the search index from the database and the stored vectors."`
+	Backup     backupCmd       `cmd:"" group:"administration" help:"Copy a local instance into a folder, while its server runs."`
+	Restore    restoreCmd      `cmd:"" group:"administration" help:"Write a backup into a new data folder."`
 	Keys       keysCmd         `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
 	Secrets    secretsCmd      `cmd:"" group:"administration" help:"Store, list and remove the secrets of tools and imports."`
 	Health     healthCmd       `cmd:"" group:"administration" help:"Report whether a server or a worker is ready."`

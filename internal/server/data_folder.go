@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/cairn-rag/cairn/internal/blob"
 )
 
 // temporary is the folder of copies that live for one step or request.
@@ -50,7 +52,10 @@ func (p *platform) emptyTemporary(context.Context) error {
 	if err := os.Mkdir(p.temporary(), 0o700); err != nil {
 		return fmt.Errorf("make the folder for temporary files: %w", err)
 	}
-	return nil
+	if p.cfg.Blob.Bucket() {
+		return nil
+	}
+	return blob.Thaw(urlPath(p.cfg.Blob.URL)) // of a backup
 }
 
 // writeEndpoints tells other processes the addresses of this one.

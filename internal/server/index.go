@@ -13,7 +13,7 @@ import (
 // openIndex opens the index that the configuration names.
 func openIndex(ctx context.Context, cfg config.Vector, log *slog.Logger) (index.Index, error) {
 	if !cfg.Milvus() {
-		return embedded.Open(ctx, embedded.Config{Path: sqlitePath(cfg.URL), Logger: log})
+		return embedded.Open(ctx, embedded.Config{Path: urlPath(cfg.URL), Logger: log})
 	}
 	m, err := milvus.ParseURL(cfg.URL)
 	if err != nil {

@@ -142,11 +142,13 @@ func searchAttributes() map[string]enumspb.IndexedValueType {
 	return attributes
 }
 
-// sqlitePath is the file of a sqlite:/// address that the configuration checked.
-func sqlitePath(address string) string {
+// urlPath is the file or folder of a sqlite:/// or file:/// address that the configuration
+// checked.
+func urlPath(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return strings.TrimPrefix(address, "sqlite://")
+		_, path, _ := strings.Cut(address, "://")
+		return path
 	}
 	return u.Path
 }

@@ -12,10 +12,13 @@ import (
 	"github.com/cairn-rag/cairn/internal/childserver"
 )
 
+// lockName is the file in the data folder that the server has locked.
+const lockName = "lock"
+
 // lockFolder locks a data folder for this process. If another process has the
 // lock, the error names it. The kernel releases the lock when the process ends.
 func lockFolder(dir string) (release func(), err error) {
-	path := filepath.Join(dir, "lock")
+	path := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock the data folder: %w", err)

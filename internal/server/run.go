@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/cairn-rag/cairn/internal/backup"
 	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/config"
 )
@@ -56,6 +57,9 @@ func Up(ctx context.Context, cfg config.Config, o Options) error {
 		return err
 	}
 	defer release()
+	if backup.Unfinished(cfg.Data) {
+		return fmt.Errorf("a restore into the data folder %s has not ended: run cairn restore again", cfg.Data)
+	}
 	defer tuneCollector(o.Environ)()
 	p := newPlatform(cfg, o)
 	return p.run(ctx, o, p.upParts(), p.staleNotices, p.uncomparedNotices, p.emptyIndexNotices, p.confinementNotices)
