@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
+	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
@@ -113,7 +115,7 @@ func TestBlobsInABucket(t *testing.T) {
 	const documents = 6
 	b := newBlobBucket(t)
 	m := standIn(t, modeltest.Options{EmbeddingDelay: 80 * time.Millisecond})
-	s := start(t, at(m.URL(), append(b.env(), "CAIRN_BLOB__PRESIGN=true", "CAIRN_IMPORT__AMBIENT_IDENTITY=default")...)...)
+	s := start(t, at(m.URL(), append(b.env(), "CAIRN_BLOB__PRESIGN=true", "CAIRN_EGRESS__ALLOW=127.0.0.0/8", "CAIRN_IMPORT__AMBIENT_IDENTITY=default")...)...)
 	list := s.ingestOverKill(t, m, documents)
 	if _, err := os.Stat(filepath.Join(s.folder, "blobs")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is a folder of blobs too: %v", err)
@@ -122,6 +124,7 @@ func TestBlobsInABucket(t *testing.T) {
 	if status, text := s.answered(t, "POST", "/workspaces/default/imports", source); status != http.StatusUnprocessableEntity || !strings.Contains(text, "keeps its own data") {
 		t.Errorf("an import of the server's own blobs: status %d, %s", status, text)
 	}
+	s.importsBesideBlobs(t, b, documents)
 	s.wantDownload(t, list[1].ID, b.address, crashText(1))
 	if keys := b.keys(list[0].ID); len(keys) == 0 {
 		t.Error("the bucket has nothing of the first document")
@@ -139,6 +142,42 @@ func TestBlobsInABucket(t *testing.T) {
 		t.Errorf("objects outside of the prefix: %v", keys)
 	}
 	s.stop()
+}
+
+// importsBesideBlobs imports another bucket of the service that keeps the blobs, and tries to
+// import the blobs by other names.
+func (s *server) importsBesideBlobs(t *testing.T, b *blobBucket, documents int) {
+	t.Helper()
+	put := func(key, body string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPut, key, strings.NewReader(body))
+		r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+		if b.objects.ServeHTTP(w, r); w.Code != http.StatusOK {
+			t.Fatalf("put %s: status %d", key, w.Code)
+		}
+	}
+	put("/books", "")
+	put("/books/in/one.txt", "The keeper of the northern light is called Ingrid.")
+	at := "http://" + b.address
+	run := func(uri, endpoint string) client.Import {
+		t.Helper()
+		return s.runImport(t, client.NewImport{Source: client.ImportSource{
+			Type: "s3", URI: uri, Options: map[string]any{"endpoint": endpoint, "path_style": true, "anonymous": true},
+		}})
+	}
+	wantCounts(t, run("s3://books/in/", at), counts{discovered: 1, published: 1})
+	s.awaitPublished(t, documents+1)
+	for uri, endpoint := range map[string]string{
+		"s3://cairn/":         at + "/shelf",
+		"s3://..":             at + "/books",
+		"s3://./shelf/cairn/": at,
+	} {
+		if i := run(uri, endpoint); i.Status != "failed" {
+			t.Errorf("the import of %s at %s ended as %+v", uri, endpoint, i)
+		}
+	}
+	s.awaitPublished(t, documents+1)
 }
 
 // wantDownload reads an original as a browser does, which follows the redirect to the

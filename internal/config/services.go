@@ -24,18 +24,32 @@ func (c Config) Services() []Service {
 			all = append(all, Service{host, uint16(n)})
 		}
 	}
-	for _, address := range []string{c.Database.URL, c.Vector.URL, c.Blob.endpoint()} {
-		u, err := url.Parse(address)
-		if err != nil || u.Hostname() == "" {
-			continue // a file
+	for _, address := range []string{c.Database.URL, c.Vector.URL} {
+		if service, ok := serviceAt(address); ok {
+			all = append(all, service)
 		}
-		port := defaultPorts[u.Scheme]
-		if n, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
-			port = uint16(n)
-		}
-		all = append(all, Service{u.Hostname(), port})
+	}
+	if service, ok := c.Blob.Service(); ok {
+		all = append(all, service)
 	}
 	return all
+}
+
+// Service returns the service that keeps the blobs. It reports false if that is a folder, or
+// the public service of the bucket's scheme.
+func (b Blob) Service() (Service, bool) { return serviceAt(b.endpoint()) }
+
+// serviceAt returns the service at an address. It reports false for a file.
+func serviceAt(address string) (Service, bool) {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return Service{}, false
+	}
+	port := defaultPorts[u.Scheme]
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
+		port = uint16(n)
+	}
+	return Service{u.Hostname(), port}, true
 }
 
 // endpoint returns the address of the service that keeps the blobs, "" if it is a folder or

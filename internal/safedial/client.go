@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -85,7 +86,8 @@ func (d *Dialer) CheckResolved(ctx context.Context, address string) error {
 		}
 	}
 	for _, ip := range addrs {
-		if target := netip.AddrPortFrom(ip.Unmap(), uint16(port)); d.isOwnListener(target) || !d.mayReach(target.Addr()) {
+		target := netip.AddrPortFrom(ip.Unmap(), uint16(port))
+		if d.isOwnListener(target) || !d.mayReach(target.Addr()) || slices.Contains(d.named, target) && !contains(d.allow, target.Addr()) {
 			return refused()
 		}
 	}

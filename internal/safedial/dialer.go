@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +40,9 @@ type Config struct {
 	// are never reached, whatever Allow contains. A listener with an unspecified address stands
 	// for its port on every address of this machine. Defaults to none.
 	Refuse []netip.AddrPort
+	// Named lists services that are reached only if Allow contains their addresses, also
+	// if these are public. Defaults to none.
+	Named []netip.AddrPort
 	// Resolver resolves names. Defaults to net.DefaultResolver.
 	Resolver Resolver
 }
@@ -49,6 +53,7 @@ type Dialer struct {
 	allow     []netip.Prefix
 	deny      []netip.Prefix
 	refuse    []netip.AddrPort
+	named     []netip.AddrPort
 	resolver  Resolver
 	dialer    net.Dialer
 	transport *http.Transport
@@ -68,6 +73,9 @@ func New(c Config) *Dialer {
 	}
 	for _, a := range c.Refuse {
 		d.refuse = append(d.refuse, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
+	}
+	for _, a := range c.Named {
+		d.named = append(d.named, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
 	}
 	d.transport = &http.Transport{
 		Proxy:                  nil, // a proxy would resolve the name again
@@ -117,7 +125,7 @@ func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.
 	var errs []error
 	for _, ip := range addrs {
 		target := netip.AddrPortFrom(ip.Unmap(), uint16(port))
-		if d.isOwnListener(target) {
+		if d.isOwnListener(target) || slices.Contains(d.named, target) && !contains(d.allow, target.Addr()) {
 			return nil, refused()
 		}
 		if !d.mayReach(target.Addr()) {

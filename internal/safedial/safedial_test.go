@@ -162,6 +162,26 @@ func TestLoopback(t *testing.T) {
 	})
 }
 
+func TestNamedServices(t *testing.T) {
+	t.Parallel()
+	server := site(t)
+	own := netip.MustParseAddrPort(strings.TrimPrefix(server.URL, "http://"))
+	d := safedial.New(safedial.Config{Allow: prefixes("127.0.0.1/32"), Named: []netip.AddrPort{own}})
+	if got, err := get(t, d, server.URL+"/x"); err != nil || got != "page /x" {
+		t.Errorf("a service that is allowed: got %q, %v", got, err)
+	}
+	const public = "https://bucket.example:9000/shelf"
+	resolver := names{"bucket.example": {"93.184.215.14"}}
+	named := []netip.AddrPort{netip.MustParseAddrPort("93.184.215.14:9000")}
+	wantRefused(t, safedial.New(safedial.Config{Resolver: resolver, Named: named}).CheckResolved(t.Context(), public), "93.184.215.14")
+	if err := safedial.New(safedial.Config{Resolver: resolver}).CheckResolved(t.Context(), public); err != nil {
+		t.Errorf("an address that nobody named: %v", err)
+	}
+	if err := safedial.New(safedial.Config{Resolver: resolver, Named: named, Allow: prefixes("93.184.215.14/32")}).CheckResolved(t.Context(), public); err != nil {
+		t.Errorf("a public service that is allowed: %v", err)
+	}
+}
+
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	server := site(t)

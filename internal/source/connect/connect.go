@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"maps"
 	"net/http"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -24,9 +25,10 @@ const (
 // Connector opens sources. It implements source.Connector. All sources that it
 // opened share its limits of connections.
 type Connector struct {
-	client *http.Client
-	site   *web.Client // for crawls
-	list   *web.Client // for lists of addresses
+	client  *http.Client
+	buckets map[source.Type]*http.Client // those that do not use client
+	site    *web.Client                  // for crawls
+	list    *web.Client                  // for lists of addresses
 }
 
 // New returns a Connector. client reaches addresses that users give, so it must
@@ -37,6 +39,25 @@ func New(client *http.Client) *Connector {
 		site:   web.NewClient(client, web.NewPace(crawlConnections)),
 		list:   web.NewClient(client, web.NewPace(listConnections)),
 	}
+}
+
+// WithBuckets returns a Connector that opens buckets of a type through another client.
+func (c *Connector) WithBuckets(t source.Type, client *http.Client) *Connector {
+	other := *c
+	other.buckets = maps.Clone(c.buckets)
+	if other.buckets == nil {
+		other.buckets = map[source.Type]*http.Client{}
+	}
+	other.buckets[t] = client
+	return &other
+}
+
+// clientFor returns the client for buckets of a type.
+func (c *Connector) clientFor(t source.Type) *http.Client {
+	if client, ok := c.buckets[t]; ok {
+		return client
+	}
+	return c.client
 }
 
 // Check implements source.Connector.
@@ -65,11 +86,11 @@ func (c *Connector) Check(spec source.Spec) error {
 func (c *Connector) Connect(ctx context.Context, r source.Request) (source.Source, error) {
 	switch r.Type {
 	case source.TypeS3:
-		return s3.New(ctx, r, c.client)
+		return s3.New(ctx, r, c.clientFor(r.Type))
 	case source.TypeGCS:
-		return gcs.New(ctx, r, c.client)
+		return gcs.New(ctx, r, c.clientFor(r.Type))
 	case source.TypeAzure:
-		return azure.New(r, c.client)
+		return azure.New(r, c.clientFor(r.Type))
 	case source.TypeZip:
 		return archive.New(r.Archive)
 	case source.TypeURLList:
