@@ -104,7 +104,7 @@ func requireFiles(cfg config.Config) error {
 	for _, key := range []string{"database.url", "vector.url", "blob.url", "temporal.address"} {
 		if services[key] {
 			return ConfigError{key + " names a service: cairn backup and cairn restore copy an instance whose stores are files of this machine. " +
-				"Back the service up with its own tools (docs/runbook.md)"}
+				"Back the service up with its own tools (docs/runbook.md), or move the instance with cairn export"}
 		}
 	}
 	return nil
