@@ -81,7 +81,7 @@ func TestHeldBatches(t *testing.T) {
 	if w := waiting(); w != nil {
 		t.Errorf("at the end it waits: %+v", w)
 	}
-	f.wantCounts(i, knowledge.ImportCounts{Discovered: 6, Published: 6, Bytes: 6 * 25})
+	f.wantCounts(i, knowledge.ImportCounts{Discovered: 6, Published: 6, Bytes: 6 * 24})
 }
 
 // TestFailedBatchWaitsNoMore has a batch that fails after it has waited.

@@ -56,7 +56,7 @@ func (p *pacer) await(ctx context.Context, tokens int, turn Turn) (wait time.Dur
 	deadline := time.Now().Add(turn.Patience)
 	for {
 		now := time.Now()
-		turn.Patience = deadline.Sub(now)
+		turn.Patience = max(deadline.Sub(now), 0)
 		start, change, ok := p.reserve(now, tokens, turn)
 		wait := start.Sub(now)
 		if !ok || wait <= 0 {
