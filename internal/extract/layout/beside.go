@@ -123,7 +123,7 @@ func split(rows []visualRow, x float64) [2][]visualRow {
 			}
 			half := r
 			half.words, half.kind = words, single
-			if len(half.segments(wideGap)) > 1 {
+			if half.isCut(wideGap) {
 				half.kind = several
 			}
 			out[i] = append(out[i], half)

@@ -16,9 +16,10 @@ type Document struct {
 	Drawings map[int]Drawing
 }
 
-// Blocks returns the blocks of a document in reading order.
+// Blocks returns the blocks of a document in reading order. It changes the lines, which
+// are too many to copy.
 func (d Document) Blocks() []knowledge.Block {
-	lines := slices.Clone(d.Lines)
+	lines := d.Lines
 	for i := range lines {
 		lines[i].upbox = Upright(lines[i].Box, lines[i].Turned)
 	}
@@ -28,7 +29,7 @@ func (d Document) Blocks() []knowledge.Block {
 	markCode(lines)
 	lines = d.withTables(lines)
 	furnish(lines, d.Pages)
-	var text, furniture []Line
+	text, furniture := lines[:0], []Line(nil)
 	for _, l := range lines {
 		if l.Role.Kind.IsFurniture() {
 			furniture = append(furniture, l)

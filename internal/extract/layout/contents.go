@@ -80,6 +80,9 @@ var leaders = []string{"..", ". .", "…", "··", "· ·", "‥", "․", "__"}
 
 // hasLeader reports whether a text has a leader and the number of a page behind it.
 func hasLeader(text string) bool {
+	if n := len(text); n == 0 || strings.IndexByte("0123456789ivxlc", text[n-1]) < 0 {
+		return false
+	}
 	return slices.ContainsFunc(leaders, func(s string) bool { return strings.Contains(text, s) }) && leader.MatchString(text)
 }
 
@@ -115,6 +118,9 @@ func nearEntry(last, next Line) bool {
 }
 
 func textOf(row []Line) string {
+	if len(row) == 1 {
+		return row[0].Text
+	}
 	var texts []string
 	for _, l := range row {
 		texts = append(texts, l.Text)

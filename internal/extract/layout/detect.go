@@ -12,36 +12,53 @@ func (d Document) withTables(lines []Line) []Line {
 	for _, l := range lines {
 		number = max(number, l.Role.Table)
 	}
-	out := make([]Line, 0, len(lines))
+	var out []Line // the lines so far, nil as long as no page has changed
+	end := 0
 	for _, page := range pagesOf(lines) {
-		drawing := d.Drawings[page[0].Page]
-		down := map[int][]rule{} // lines and edges down the page, by direction
-		for _, turned := range directions(page) {
-			across, sides := rulesOf(drawing, turned)
-			for _, g := range ruledGrids(across, sides) {
-				if claimed, ok := g.claim(page, turned, number+1); ok {
-					page = claimed
-					number++
-				}
-			}
-			across, down[turned] = hints(drawing, turned, across, sides)
-			for _, g := range openGrids(page, across, down[turned], turned) {
-				if claimed, ok := g.claim(page, turned, number+1); ok {
-					page = claimed
-					number++
-				}
-			}
+		before := number
+		start := end
+		end += len(page)
+		page, number = d.pageWithTables(page, number)
+		if out == nil && number > before {
+			out = append(make([]Line, 0, len(lines)), lines[:start]...)
 		}
-		seen := map[int]bool{}
-		for _, l := range page {
-			if t := l.Role.Table; t > 0 && !l.claimed && !seen[t] {
-				seen[t] = true
-				placeStated(page, down[l.Turned], t)
-			}
+		if out != nil {
+			out = append(out, page...)
 		}
-		out = append(out, page...)
+	}
+	if out == nil {
+		return lines
 	}
 	return out
+}
+
+// pageWithTables returns the lines of a page with the roles of cells, and the number of the
+// last table. The lines are the given ones if no table shows.
+func (d Document) pageWithTables(page []Line, number int) ([]Line, int) {
+	drawing := d.Drawings[page[0].Page]
+	down := map[int][]rule{} // lines and edges down the page, by direction
+	claim := func(grids []*grid, turned int) {
+		for _, g := range grids {
+			if claimed, ok := g.claim(page, turned, number+1); ok {
+				page = claimed
+				number++
+			}
+		}
+	}
+	for _, turned := range directions(page) {
+		across, sides := rulesOf(drawing, turned)
+		claim(ruledGrids(across, sides), turned)
+		across, down[turned] = hints(drawing, turned, across, sides)
+		claim(openGrids(page, across, down[turned], turned), turned)
+	}
+	seen := map[int]bool{}
+	for _, l := range page {
+		if t := l.Role.Table; t > 0 && !l.claimed && !seen[t] {
+			seen[t] = true
+			placeStated(page, down[l.Turned], t)
+		}
+	}
+	return page, number
 }
 
 // directions returns the directions of the lines of a page.

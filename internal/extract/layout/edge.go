@@ -138,6 +138,9 @@ var romanLine = regexp.MustCompile(`^[^\pL\d]*([ivxlc]{1,7})[^\pL\d]*$`)
 
 // romanNumber returns the number of a line that is a Roman numeral in small letters.
 func romanNumber(text string) (n int, ok bool) {
+	if strings.ContainsFunc(text, isNotRoman) {
+		return 0, false
+	}
 	m := romanLine.FindStringSubmatch(text)
 	if m == nil {
 		return 0, false
@@ -151,4 +154,9 @@ func romanNumber(text string) (n int, ok bool) {
 		n += value
 	}
 	return n, n > 0
+}
+
+// isNotRoman reports whether a character is a letter of no Roman numeral, or a digit.
+func isNotRoman(r rune) bool {
+	return r >= '0' && r <= '9' || unicode.IsLetter(r) && !strings.ContainsRune("ivxlc", r)
 }

@@ -115,7 +115,11 @@ func spelling(text string) string {
 	if _, ok := romanNumber(text); ok {
 		return placeholder + "roman"
 	}
-	return number.ReplaceAllString(strings.ToLower(text), placeholder)
+	text = strings.ToLower(text)
+	if !strings.ContainsAny(text, "0123456789") {
+		return text
+	}
+	return number.ReplaceAllString(text, placeholder)
 }
 
 // spotOf returns the spot of a line in a margin. ok is false for other lines.

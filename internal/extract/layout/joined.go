@@ -16,10 +16,13 @@ func joinNames(columns []span, rows []visualRow) []span {
 		first[c] = len(rows)
 	}
 	for i, r := range rows {
-		t := textsIn(r, columns)
-		for c := range t {
+		has := textIn(r, columns)
+		for c := range columns {
+			if !has[c] {
+				continue
+			}
 			first[c], last[c] = min(first[c], i), i
-			if c > 0 && t[c-1] != "" {
+			if c > 0 && has[c-1] {
 				both[c]++
 			}
 		}

@@ -63,6 +63,9 @@ func columnsIn(rows []visualRow, down []rule, hinted bool) []span {
 			}
 		}
 	}
+	if len(best) < 2 {
+		return best // prose
+	}
 	_, over := c.divide(crossing)
 	return joinNames(widened(best, over), rows)
 }
@@ -97,11 +100,7 @@ func newCoverage(rows []visualRow, down []rule, hinted bool) *coverage {
 		if r.kind != several && r.kind != centred {
 			continue
 		}
-		for _, s := range r.segments(tightGap) {
-			for _, part := range parted(s, down) {
-				c.spans = append(c.spans, rowSpan{part, i})
-			}
-		}
+		c.addSpans(i, r.segments(tightGap))
 		c.words[i] = len(r.words)
 		for _, w := range r.words {
 			if isNumeric(w.text) {
@@ -109,8 +108,26 @@ func newCoverage(rows []visualRow, down []rule, hinted bool) *coverage {
 			}
 		}
 	}
-	slices.SortStableFunc(c.spans, func(a, b rowSpan) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(c.spans, func(a, b rowSpan) int {
+		if a.from != b.from { // no place is NaN
+			return cmp.Compare(a.from, b.from)
+		}
+		return a.row - b.row
+	})
 	return c
+}
+
+// addSpans adds the extents of the segments of a row, cut at lines between their words.
+func (c *coverage) addSpans(row int, segments []segment) {
+	for _, s := range segments {
+		if len(c.down) == 0 {
+			c.spans = append(c.spans, rowSpan{span{s.x1, s.x2}, row})
+			continue
+		}
+		for _, part := range parted(s, c.down) {
+			c.spans = append(c.spans, rowSpan{part, row})
+		}
+	}
 }
 
 // divide returns the rows without some, and these.

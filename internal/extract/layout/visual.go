@@ -79,7 +79,7 @@ func visualRowsOf(page []Line, turned int, is func(Line) bool) []visualRow {
 		if len(r.words) == 0 {
 			continue
 		}
-		if r.kind != noTable && (len(r.segments(wideGap)) > 1 || r.partsNumber()) {
+		if r.kind != noTable && (r.isCut(wideGap) || r.partsNumber()) {
 			r.kind = several
 		}
 	}
@@ -131,9 +131,9 @@ type segment struct {
 // segments returns the words of a row, cut at gaps that are at least so wide, in heights
 // of a line.
 func (r visualRow) segments(wide float64) []segment {
-	out := make([]segment, 0, 4)
+	out, least := make([]segment, 0, 4), math.Max(minGapWide, wide*r.tall)
 	for i, w := range r.words {
-		if n := len(out); n > 0 && w.x1-out[n-1].x2 < math.Max(minGapWide, wide*r.tall) {
+		if n := len(out); n > 0 && w.x1-out[n-1].x2 < least {
 			s := &out[n-1]
 			s.x2, s.words = math.Max(s.x2, w.x2), r.words[i-len(s.words):i+1]
 			continue
@@ -141,6 +141,19 @@ func (r visualRow) segments(wide float64) []segment {
 		out = append(out, segment{w.x1, w.x2, r.words[i : i+1]})
 	}
 	return out
+}
+
+// isCut reports whether a row has more than one segment.
+func (r visualRow) isCut(wide float64) bool {
+	least := math.Max(minGapWide, wide*r.tall)
+	end := r.words[0].x2
+	for _, w := range r.words[1:] {
+		if w.x1-end >= least {
+			return true
+		}
+		end = math.Max(end, w.x2)
+	}
+	return false
 }
 
 // candidates returns the ranges of rows that can be tables: they begin and end with rows

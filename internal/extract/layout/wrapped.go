@@ -23,6 +23,16 @@ func textsIn(r visualRow, columns []span) texts {
 	return t
 }
 
+// textIn reports for each column whether a row has text in it.
+func textIn(r visualRow, columns []span) []bool {
+	has := make([]bool, len(columns))
+	for _, w := range r.words {
+		c, _ := reach(columns, w.x1, w.x2)
+		has[c] = true
+	}
+	return has
+}
+
 // cellsOf returns the texts of rows by column.
 func cellsOf(rows []visualRow, columns []span) []texts {
 	cells := make([]texts, len(rows))

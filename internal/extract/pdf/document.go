@@ -32,7 +32,7 @@ type document struct {
 
 	frames  map[int]frame // by index of the page
 	layout  knowledge.Layout
-	lines   []layout.Line
+	lines   [][]layout.Line        // of each page
 	drawn   map[int]layout.Drawing // by number of the page
 	extra   []knowledge.Block      // comments and figures, which stand in no line
 	assets  []format.File
@@ -57,7 +57,9 @@ func (d *document) read() (format.Result, error) {
 	if err != nil {
 		return format.Result{}, err
 	}
-	text := layout.Document{Lines: d.lines, Pages: d.layout.Pages, Outline: outline, Drawings: d.drawn}.Blocks()
+	lines := slices.Concat(d.lines...)
+	d.lines = nil
+	text := layout.Document{Lines: lines, Pages: d.layout.Pages, Outline: outline, Drawings: d.drawn}.Blocks()
 	d.layout.Blocks = layout.Insert(text, d.extra)
 	if err := d.scans.check(hasText(d.layout.Blocks), d.source.Options); err != nil {
 		return format.Result{}, err
@@ -78,21 +80,25 @@ func hasText(blocks []knowledge.Block) bool {
 
 // readPages reads all pages. It leaves out pages that pdfium cannot load.
 func (d *document) readPages() error {
-	size, counted := 0, 0
+	size, count := 0, 0
 	for i := range d.pages {
 		if err := d.ctx.Err(); err != nil {
 			return err
 		}
+		before := len(d.lines)
 		if err := d.readPage(i); err != nil {
 			return err
 		}
 		if d.source.Pages != nil {
 			d.source.Pages(i+1, d.pages)
 		}
-		for ; counted < len(d.lines); counted++ {
-			size += len(d.lines[counted].Text)
+		for _, page := range d.lines[before:] {
+			count += len(page)
+			for _, l := range page {
+				size += len(l.Text)
+			}
 		}
-		if size > charset.MaxText || counted > maxLines {
+		if size > charset.MaxText || count > maxLines {
 			return charset.TooLong()
 		}
 	}

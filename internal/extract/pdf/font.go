@@ -43,26 +43,41 @@ func (t textPage) font(index int) (f typeface, err error) {
 		f.size *= math.Hypot(m[2], m[3])
 	}
 	name, flags, err := t.fontInfo(index)
-	if err != nil {
+	if err != nil || len(name) == 0 {
 		return f, err
 	}
-	if name != "" {
-		name = strings.ToLower(name)
-		f.bold, f.mono = boldFont(name, flags), monoFont(name, flags)
-	}
+	look := t.lib.typeface(name, flags)
+	f.bold, f.mono = look.bold, look.mono
 	return f, nil
 }
 
-// fontInfo returns the name of a character's font, "" if it has none, and its flags, little
-// endian.
-func (t textPage) fontInfo(index int) (name string, flags []byte, err error) {
+// fontKey is what tells fonts apart.
+type fontKey struct {
+	name  string
+	flags [4]byte
+}
+
+// typeface returns the typeface of a font, without a size.
+func (l *library) typeface(name []byte, flags [4]byte) typeface {
+	f, ok := l.fonts[fontKey{string(name), flags}]
+	if !ok {
+		lower := strings.ToLower(string(name))
+		f = typeface{bold: boldFont(lower, flags), mono: monoFont(lower, flags)}
+		l.fonts[fontKey{string(name), flags}] = f
+	}
+	return f
+}
+
+// fontInfo returns the name of a character's font, which is empty if it has none and holds
+// until the next call of pdfium, and its flags, little endian.
+func (t textPage) fontInfo(index int) (name []byte, flags [4]byte, err error) {
 	const nameBytes = 256
 	n, err := t.lib.number("FPDFText_GetFontInfo", t.handle, uint64(index), t.lib.scratch, nameBytes, t.lib.scratch+nameBytes)
 	if err != nil {
-		return "", nil, err
+		return nil, flags, err
 	}
-	info := t.lib.bytes(nameBytes + 4)
-	return string(info[:min(max(n, 0), nameBytes)]), info[nameBytes:], nil
+	info, _ := t.lib.module.Memory().Read(uint32(t.lib.scratch), nameBytes+4) // within the allocated scratch space
+	return info[:min(max(n, 0), nameBytes)], [4]byte(info[nameBytes:]), nil
 }
 
 // thickened reports whether the outline of a character is drawn too, as programs do for
@@ -79,7 +94,7 @@ func (t textPage) thickened(index int) (bool, error) {
 
 // boldFont reports whether a font is bold, by its name in small letters or by its
 // ForceBold flag (bit 19 of flags, little endian).
-func boldFont(name string, flags []byte) bool {
+func boldFont(name string, flags [4]byte) bool {
 	for _, word := range []string{"bold", "black", "heavy", "demi", "cmbx", "cmssbx", "sfbx", "ecbx"} {
 		if strings.Contains(name, word) {
 			return true
@@ -91,7 +106,7 @@ func boldFont(name string, flags []byte) bool {
 // monoFont reports whether the letters of a font have one width, by its name in small
 // letters or by its FixedPitch flag (bit 1). The flag alone says little: fonts of Chinese
 // and Japanese have it, whose Latin letters may have several.
-func monoFont(name string, flags []byte) bool {
+func monoFont(name string, flags [4]byte) bool {
 	for _, word := range []string{
 		"courier", "mono", "consol", "menlo", "monaco", "cmtt", "sftt", "ectt", "typewriter", "lettergothic", "lucidacons", "andale", "code", "fixed", "nimbusmon",
 	} {

@@ -37,13 +37,13 @@ func (g glyph) text() string {
 
 // glyphs returns the characters of the page in pdfium's order, and how many it left out
 // because they have no meaning. Calling pdfium for every character would take a third of
-// the time of a page, so most words become one glyph.
+// the time of a page, so most words become one glyph. The result holds until the next call.
 func (t textPage) glyphs() (glyphs []glyph, unknown int, err error) {
 	chars, err := t.characters()
 	if err != nil {
 		return nil, 0, err
 	}
-	r := glyphReader{textPage: t, glyphs: make([]glyph, 0, len(chars)/3)}
+	r := glyphReader{textPage: t, glyphs: slices.Grow(t.lib.glyphs[:0], len(chars)/2)}
 	for start := 0; start < len(chars); {
 		end := start + 1
 		for end < len(chars) && !endsLine(chars[end-1]) {
@@ -54,6 +54,7 @@ func (t textPage) glyphs() (glyphs []glyph, unknown int, err error) {
 		}
 		start = end
 	}
+	t.lib.glyphs = r.glyphs
 	if !r.doubt {
 		return r.glyphs, 0, nil
 	}
@@ -189,6 +190,7 @@ func sideBySide(first, last knowledge.Box, n int) bool {
 
 func wordText(chars []rune) string {
 	var b strings.Builder
+	b.Grow(len(chars))
 	for _, char := range chars {
 		if char < unicode.MaxASCII {
 			b.WriteByte(byte(char))

@@ -21,15 +21,24 @@ import (
 type library struct {
 	ctx       context.Context
 	module    api.Module
-	functions map[string]api.Function
+	functions map[string]function
 	scratch   uint64 // scratchBytes of pdfium's memory for results
 	text      uint64 // textBytes of pdfium's memory for the text of a page
 	textBytes int
 	stack     [8]uint64
+	glyphs    []glyph // of the last page, whose space the next one uses
+	fonts     map[fontKey]typeface
 	previous  uint64 // page that closeLater keeps open
 
 	// The functions that are called for every character.
-	unicode, looseBox api.Function
+	unicode, looseBox function
+}
+
+// function is a function of pdfium. Its definition is a copy for each call that asks for it.
+type function struct {
+	api.Function
+
+	hasResult bool
 }
 
 const scratchBytes = 16 << 10
@@ -51,7 +60,7 @@ func newLibrary(ctx context.Context, instance pdfium.Pdfium) (*library, error) {
 	if !ok {
 		return nil, errors.New("the module of go-pdfium is not one of wazero")
 	}
-	l := &library{ctx: ctx, module: module, functions: map[string]api.Function{}}
+	l := &library{ctx: ctx, module: module, functions: map[string]function{}, fonts: map[fontKey]typeface{}}
 	var err error
 	if l.unicode, err = l.function("FPDFText_GetUnicode"); err != nil {
 		return nil, err
@@ -63,14 +72,15 @@ func newLibrary(ctx context.Context, instance pdfium.Pdfium) (*library, error) {
 	return l, err
 }
 
-func (l *library) function(name string) (api.Function, error) {
+func (l *library) function(name string) (function, error) {
 	if f, ok := l.functions[name]; ok {
 		return f, nil
 	}
-	f := l.module.ExportedFunction(name)
-	if f == nil {
-		return nil, fmt.Errorf("pdfium has no function %s", name)
+	exported := l.module.ExportedFunction(name)
+	if exported == nil {
+		return function{}, fmt.Errorf("pdfium has no function %s", name)
 	}
+	f := function{exported, len(exported.Definition().ResultTypes()) > 0}
 	l.functions[name] = f
 	return f, nil
 }
@@ -84,13 +94,13 @@ func (l *library) call(name string, params ...uint64) (uint64, error) {
 	return l.run(f, params...)
 }
 
-func (l *library) run(f api.Function, params ...uint64) (uint64, error) {
+func (l *library) run(f function, params ...uint64) (uint64, error) {
 	l.stack[0] = 0
 	copy(l.stack[:], params)
 	if err := f.CallWithStack(l.ctx, l.stack[:]); err != nil {
 		return 0, &trapError{err}
 	}
-	if len(f.Definition().ResultTypes()) == 0 {
+	if !f.hasResult {
 		return 0, nil
 	}
 	return l.stack[0], nil

@@ -22,8 +22,9 @@ func (t textPage) lines(page int) (lines []layout.Line, unknown int, err error) 
 	if err != nil {
 		return nil, 0, err
 	}
-	list := lineList{}
-	for _, run := range runs(glyphs) {
+	found := runs(glyphs)
+	list := lineList{lines: make([]layout.Line, 0, len(found))}
+	for _, run := range found {
 		turned, err := t.direction(firstVisible(run).index)
 		if err != nil {
 			return nil, 0, err
@@ -212,7 +213,10 @@ const spaceWidth = .2
 
 // add adds a text without spaces and its box on the page.
 func (m *lineMaker) add(s string, box knowledge.Box) {
-	if s = strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " "); s == "" {
+	if strings.ContainsFunc(s, unicode.IsSpace) {
+		s = strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ")
+	}
+	if s == "" {
 		return
 	}
 	upright := layout.Upright(box, m.turned)

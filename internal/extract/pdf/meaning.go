@@ -22,10 +22,11 @@ func (t textPage) meaningful(glyphs []glyph) (kept []glyph, unknown int, err err
 		if !g.unknown {
 			continue
 		}
-		name, _, err := t.fontInfo(g.index)
+		info, _, err := t.fontInfo(g.index)
 		if err != nil {
 			return nil, 0, err
 		}
+		name := string(info)
 		if fonts[name] == nil {
 			fonts[name] = &sample{}
 		}

@@ -34,7 +34,7 @@ func (d *document) readPage(index int) error {
 	if err := d.readPictures(&p); err != nil {
 		return err
 	}
-	d.lines = append(d.lines, p.lines...)
+	d.lines = append(d.lines, p.lines)
 	return d.lib.closeLater(p.handle)
 }
 
