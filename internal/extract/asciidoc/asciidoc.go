@@ -10,10 +10,12 @@ import (
 
 // Read reads a text.
 func Read(s string) format.MarkedText {
-	r := &reader{lines: strings.Split(s, "\n"), attributes: map[string]string{}}
-	for i := range r.lines {
-		r.lines[i] = strings.TrimRight(r.lines[i], " \t\r")
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " \t\r")
 	}
+	r := &reader{attributes: map[string]string{}}
+	r.lines, r.origins = chosen(lines)
 	r.header()
 	for r.at < len(r.lines) {
 		r.block()
@@ -27,7 +29,8 @@ func Read(s string) format.MarkedText {
 type reader struct {
 	document   format.MarkedText
 	lines      []string
-	at         int // the next line
+	origins    []int // index of each line in the text, which has others between conditions
+	at         int   // the next line
 	attributes map[string]string
 	inserted   int // bytes of the values of attributes in the text
 
@@ -45,7 +48,7 @@ func (r *reader) add(b knowledge.Block, first int) {
 	if strings.TrimSpace(b.Text) == "" {
 		return
 	}
-	b.Origin.First, b.Origin.Last = first+1, max(r.at, first+1)
+	b.Origin.First, b.Origin.Last = r.origins[first]+1, r.origins[max(r.at-1, first)]+1
 	r.document.Blocks = append(r.document.Blocks, b)
 }
 
@@ -106,15 +109,7 @@ func (r *reader) title(title, author string, at int) {
 
 // setAttribute sets the attribute that the next line states, and reports whether it does.
 func (r *reader) setAttribute() bool {
-	m := attribute.FindStringSubmatch(r.lines[r.at])
-	if m == nil {
-		return false
-	}
-	const most = 1000 // attributes, and bytes of a value
-	if len(r.attributes) < most && len(m[2]) < most {
-		r.attributes[strings.ToLower(m[1])] = m[2]
-	}
-	return true
+	return setAttribute(r.attributes, r.lines[r.at])
 }
 
 func isComment(line string) bool {
@@ -206,8 +201,6 @@ func (r *reader) macro() {
 		if !strings.Contains(alternative, "=") {
 			r.add(knowledge.Block{Kind: knowledge.BlockParagraph, Text: r.inline(strings.Trim(alternative, `"`))}, first)
 		}
-	case "ifdef", "ifndef":
-		r.add(knowledge.Block{Kind: knowledge.BlockParagraph, Text: r.inline(m[3])}, first)
 	}
 }
 
