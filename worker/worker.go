@@ -87,7 +87,7 @@ type Worker struct {
 // Activities are the activities that a worker runs.
 type Activities struct {
 	Ingestion  *ingestion.Activities
-	Answering  *answering.Questions
+	Answering  *answering.Activities
 	Importing  *ingestion.Importing
 	Delivering *delivery.Delivering
 	Sweeping   *ingestion.Sweeping

@@ -42,7 +42,7 @@ type answer struct {
 	loop       record.Loop
 	inHub      int64 // the hub has the items before this offset
 	segments   int
-	acts       *answering.Questions // for the names of its methods only
+	acts       answering.Activities // for the names of its methods only
 	newRun     func(record.AnswerInput) error
 	nextRun    error
 	toolEvents bool                        // the run is a tool's: it logs the phases of the search

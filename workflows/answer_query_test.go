@@ -34,15 +34,15 @@ func newAnswerTest(t *testing.T) *answerTest {
 	t.Helper()
 	test := &answerTest{env: newEnvironment()}
 	test.env.SetTestTimeout(30 * time.Second)
-	var acts *answering.Questions
-	test.env.RegisterActivity(&answering.Questions{})
+	var acts answering.Activities
+	test.env.RegisterActivity(&answering.Activities{})
 	test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Maybe().Return(record.SearchResult{Found: &record.Search{Retrieved: 7}, Retrieved: 7, Kept: 3, Usage: knowledge.Usage{ModelCalls: 2}}, nil)
 	test.env.OnActivity(acts.FinishAnswer, mock.Anything, mock.Anything).Maybe().Return(test.finish)
 	return test
 }
 
 func (test *answerTest) model(reply func(in answering.ModelCallInput) (answering.ModelCallResult, error)) {
-	var acts *answering.Questions
+	var acts answering.Activities
 	test.env.OnActivity(acts.CallModel, mock.Anything, mock.Anything).Return(
 		func(_ context.Context, in answering.ModelCallInput) (answering.ModelCallResult, error) {
 			return reply(in)
@@ -72,7 +72,7 @@ func topics(items []stream.Item) []string {
 
 func TestAnswerQuery(t *testing.T) {
 	t.Parallel()
-	var acts *answering.Questions
+	var acts answering.Activities
 
 	t.Run("a question without tools is searched, answered and saved", func(t *testing.T) {
 		t.Parallel()
@@ -116,7 +116,7 @@ func TestAnswerQuery(t *testing.T) {
 	t.Run("a search whose result is long is passed on by its key", func(t *testing.T) {
 		t.Parallel()
 		test := &answerTest{env: newEnvironment()}
-		test.env.RegisterActivity(&answering.Questions{})
+		test.env.RegisterActivity(&answering.Activities{})
 		test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Return(record.SearchResult{Key: "search-0", Kept: 30}, nil)
 		test.env.OnActivity(acts.FinishAnswer, mock.Anything, mock.Anything).Return(test.finish)
 		test.model(func(in answering.ModelCallInput) (answering.ModelCallResult, error) {
@@ -148,7 +148,7 @@ func TestAnswerQuery(t *testing.T) {
 
 func TestToolsOfAQuestion(t *testing.T) {
 	t.Parallel()
-	var acts *answering.Questions
+	var acts answering.Activities
 
 	t.Run("tools of one turn run side by side and the answer follows", func(t *testing.T) {
 		t.Parallel()
@@ -244,7 +244,7 @@ func TestToolsOfAQuestion(t *testing.T) {
 
 func TestApprovalOfACall(t *testing.T) {
 	t.Parallel()
-	var acts *answering.Questions
+	var acts answering.Activities
 
 	t.Run("a call that needs an approval waits for it, and a refused one is not made", func(t *testing.T) {
 		t.Parallel()
@@ -303,7 +303,7 @@ func TestApprovalOfACall(t *testing.T) {
 
 func TestConversation(t *testing.T) {
 	t.Parallel()
-	var acts *answering.Questions
+	var acts answering.Activities
 
 	t.Run("a question waits for the one before it in its conversation", func(t *testing.T) {
 		t.Parallel()
@@ -371,7 +371,7 @@ func TestConversation(t *testing.T) {
 
 func TestQuestionThatFails(t *testing.T) {
 	t.Parallel()
-	var acts *answering.Questions
+	var acts answering.Activities
 
 	t.Run("a canceled question ends with an error event", func(t *testing.T) {
 		t.Parallel()

@@ -30,7 +30,7 @@ func (r *research) awaitAttachments(ctx workflow.Context) (err error) {
 // ingested, each for at most knowledge.AttachmentTime. show publishes the outcome of each
 // as it comes.
 func awaitAttachments(ctx workflow.Context, run knowledge.RunRef, documents []string, show func(workflow.Context, stream.Entry)) ([]knowledge.AttachedDocument, error) {
-	var acts *answering.Questions // for the names of its methods only
+	var acts answering.Activities // for the names of its methods only
 	const summary = "wait for the attachments"
 	workflow.SetCurrentDetails(ctx, summary)
 	until := workflow.Now(ctx).Add(knowledge.AttachmentTime)

@@ -18,7 +18,7 @@ import (
 // ingested. One that failed is shown, and does not end the run.
 func TestQuestionWaitsForAttachments(t *testing.T) {
 	t.Parallel()
-	var acts *answering.Questions
+	var acts answering.Activities
 	test := newAnswerTest(t)
 	waited := 0
 	test.env.OnActivity(acts.AwaitAttachment, mock.Anything, mock.Anything).Return(

@@ -31,7 +31,7 @@ func awaitTurn(ctx workflow.Context, run knowledge.RunRef, after string) (overlo
 	if after == "" {
 		return false, nil
 	}
-	var acts *answering.Questions
+	var acts answering.Activities
 	workflow.SetCurrentDetails(ctx, "waits for the question before it in the conversation")
 	turn := workflow.GetSignalChannel(ctx, SignalTurn)
 	told, wait := "", firstTurnLook

@@ -80,7 +80,7 @@ type research struct {
 	resumed time.Time            // from which on Worked is counted
 	next    bool                 // it continues as new
 	report  string               // blob of the report
-	acts    *answering.Questions // for the names of its methods only
+	acts    answering.Activities // for the names of its methods only
 }
 
 // begin starts the log.

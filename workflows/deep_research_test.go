@@ -31,9 +31,8 @@ type researchTest struct {
 func newResearchTest(t *testing.T) *researchTest {
 	t.Helper()
 	test := &researchTest{loopTest: newLoopTest(t)}
-	acts := test.activities()
-	acts.Workflows, acts.Library = logByID{env: test.env}, test.store
-	test.env.RegisterActivity(acts.Questions)
+	acts := test.activities(func(d *answering.Dependencies) { d.Workflows, d.Library = logByID{env: test.env}, test.store })
+	test.env.RegisterActivity(acts.Activities)
 	test.env.RegisterWorkflow(workflows.RunLog)
 	test.env.RegisterWorkflow(workflows.ResearchQuestion)
 	test.publish("pump", []string{"The HX-4 pump weighs 12 kg.", "The HX-4 pump needs oil every 500 hours."})
@@ -250,7 +249,7 @@ func TestPlansOfAResearch(t *testing.T) {
 		test := newResearchTest(t)
 		test.publish("letter", []string{"It weighs too much."})
 		letter := knowledge.DocumentID(test.run.Workspace, test.run.Project, "letter")
-		test.env.OnActivity((*answering.Questions)(nil).AwaitAttachment, mock.Anything, mock.Anything).Return(
+		test.env.OnActivity((*answering.Attaching)(nil).AwaitAttachment, mock.Anything, mock.Anything).Return(
 			func(_ context.Context, in answering.AttachmentInput) (knowledge.AttachedDocument, error) {
 				d := knowledge.AttachedDocument{DocumentID: in.Document, Status: knowledge.StatusPublished}
 				if in.Document == letter {
@@ -466,9 +465,7 @@ func TestLongResearch(t *testing.T) {
 	runs := 1
 	for ; ; runs++ {
 		env := newEnvironment()
-		acts := test.activities().Questions
-		acts.Workflows = log
-		env.RegisterActivity(acts)
+		env.RegisterActivity(test.activities(func(d *answering.Dependencies) { d.Workflows = log }).Activities)
 		env.RegisterWorkflow(workflows.ResearchQuestion)
 		env.RegisterWorkflow(workflows.RunLog)
 		env.OnWorkflow(workflows.RunLog, mock.Anything, mock.Anything).Maybe().Return(nil)

@@ -66,10 +66,11 @@ func newWebResearchTest(t *testing.T) *researchTest {
 	t.Helper()
 	test := &researchTest{loopTest: newLoopTest(t)}
 	test.env = newEnvironment()
-	acts := test.activities().Questions
-	acts.Workflows, acts.Web, acts.Pages = logByID{env: test.env}, smallWeb{}, smallWeb{}
-	acts.Retriever = failingRetriever{acts.Retriever}
-	test.env.RegisterActivity(acts)
+	acts := test.activities(func(d *answering.Dependencies) {
+		d.Workflows, d.Web, d.Pages = logByID{env: test.env}, smallWeb{}, smallWeb{}
+		d.Retriever = failingRetriever{d.Retriever}
+	})
+	test.env.RegisterActivity(acts.Activities)
 	test.env.RegisterWorkflow(workflows.RunLog)
 	test.env.RegisterWorkflow(workflows.ResearchQuestion)
 	test.publish("pump", []string{"The HX-4 pump weighs 12 kg."})
@@ -172,9 +173,10 @@ func TestDeepResearchFailover(t *testing.T) {
 	test.env = newEnvironment()
 	second := modeltest.New(modeltest.Options{})
 	t.Cleanup(second.Close)
-	acts := test.activities().Questions
-	acts.Workflows, acts.Failover = logByID{env: test.env}, []step.Chat{model.New(second.Endpoint(), nil)}
-	test.env.RegisterActivity(acts)
+	acts := test.activities(func(d *answering.Dependencies) {
+		d.Workflows, d.Failover = logByID{env: test.env}, []step.Chat{model.New(second.Endpoint(), nil)}
+	})
+	test.env.RegisterActivity(acts.Activities)
 	test.env.RegisterWorkflow(workflows.RunLog)
 	test.env.RegisterWorkflow(workflows.ResearchQuestion)
 	test.publish("pump", []string{"The HX-4 pump weighs 12 kg."})

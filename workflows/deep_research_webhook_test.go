@@ -42,9 +42,10 @@ func researchWith(t *testing.T, h *researchHook, script ...modeltest.Reply) *res
 	t.Helper()
 	test := &researchTest{loopTest: newLoopTest(t)}
 	test.env = newEnvironment()
-	acts := test.activities().Questions
-	acts.Workflows, acts.Webhooks = logByID{env: test.env}, answering.QueryWebhooks{Hooks: h, Secrets: h, Sender: h}
-	test.env.RegisterActivity(acts)
+	acts := test.activities(func(d *answering.Dependencies) {
+		d.Workflows, d.Webhooks = logByID{env: test.env}, answering.QueryWebhooks{Hooks: h, Secrets: h, Sender: h}
+	})
+	test.env.RegisterActivity(acts.Activities)
 	test.env.RegisterWorkflow(workflows.RunLog)
 	test.env.RegisterWorkflow(workflows.ResearchQuestion)
 	test.publish("pump", []string{"The HX-4 pump weighs 12 kg."})

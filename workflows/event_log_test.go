@@ -129,7 +129,7 @@ func TestEventLogProtocol(t *testing.T) {
 	t.Run("during a continue-as-new a poll is refused, and one that waits ends", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
-		var acts *answering.Questions
+		var acts answering.Activities
 		test.env.SetContinueAsNewSuggested(true)
 		var waiting <-chan polled
 		test.model(func(answering.ModelCallInput) (answering.ModelCallResult, error) {

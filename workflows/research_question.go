@@ -49,7 +49,7 @@ type researchQuestion struct {
 	web    bool
 	log    runLogWriter
 	result QuestionResult
-	acts   *answering.Questions // for the names of its methods only
+	acts   answering.Activities // for the names of its methods only
 }
 
 // run returns the phase that it ended in.

@@ -56,7 +56,7 @@ func continueRunLog(ctx workflow.Context, log *eventLog, in RunLogInput) error {
 	base := log.Carry(carriedEntries).Base
 	if base > log.Base {
 		segment := answering.SegmentInput{RunRef: in.RunRef, Number: in.Segments, Items: log.Items(0)[:base-log.Base]}
-		var acts *answering.Questions // for the names of its methods only
+		var acts answering.Activities // for the names of its methods only
 		if err := workflow.ExecuteLocalActivity(finalOptions(ctx, "store a part of the log"), acts.StoreSegment, segment).Get(ctx, nil); err != nil {
 			return fmt.Errorf("store log segment %d: %w", in.Segments, err)
 		}

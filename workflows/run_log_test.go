@@ -19,7 +19,7 @@ import (
 // begins at 0 gets every item once, from the stored segments and the log.
 func TestRunLog(t *testing.T) {
 	t.Parallel()
-	var acts *answering.Questions
+	var acts answering.Activities
 	in := workflows.RunLogInput{RunRef: knowledge.RunRef{Workspace: "w", Run: "r"}}
 	var stored []stream.Item
 	published := 0

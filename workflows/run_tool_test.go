@@ -33,9 +33,9 @@ func TestRunToolSaysWhatTheRerankerDid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var acts *answering.Questions
+			var acts answering.Activities
 			env := newEnvironment()
-			env.RegisterActivity(&answering.Questions{})
+			env.RegisterActivity(&answering.Activities{})
 			env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Return(record.SearchResult{Key: "s", Retrieved: 15, Kept: 5, Reranking: test.reranking}, nil)
 			env.OnActivity(acts.CallModel, mock.Anything, mock.Anything).Return(answering.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "a"}, nil)
 			var finished ends[answering.FinishAnswerInput]

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/cairn-rag/cairn/activities/answering"
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/index/embedded"
@@ -79,11 +80,16 @@ func (test *loopTest) must(err error) {
 	}
 }
 
-func (test *loopTest) activities() *lastFirst {
-	acts := &lastFirst{began: map[place]string{}, completed: map[string]bool{}, changed: make(chan struct{}), Questions: &answering.Questions{
+// activities returns the activities, which use what change sets.
+func (test *loopTest) activities(change ...func(d *answering.Dependencies)) *lastFirst {
+	d := answering.Dependencies{
 		Blobs: test.blobs, Runs: test.store, Retriever: retrieve.New(test.index, test.store, questions{test.client}), Passages: test.store, Chat: test.client,
 		Workflows: ownLog{env: test.env}, Hub: test.hub, Metrics: telemetry.NewMetrics("test"), Log: slog.New(slog.DiscardHandler),
-	}}
+	}
+	for _, c := range change {
+		c(&d)
+	}
+	acts := &lastFirst{Activities: answering.New(d), blobs: d.Blobs, began: map[place]string{}, completed: map[string]bool{}, changed: make(chan struct{})}
 	test.env.SetOnActivityCompletedListener(func(info *activity.Info, _ converter.EncodedValue, _ error) { acts.complete(info.ActivityID) })
 	return acts
 }
@@ -177,7 +183,8 @@ func (w ownLog) Events(_ context.Context, _ string, from int64) (page stream.Eve
 // all run concurrently and end in reverse order. A call never ends if its
 // predecessor in that order does not run at the same time.
 type lastFirst struct {
-	*answering.Questions
+	*answering.Activities
+	blobs     step.Blobs
 	mu        sync.Mutex
 	began     map[place]string // activity ids
 	completed map[string]bool  // by activity id
@@ -192,10 +199,10 @@ func (a *lastFirst) CallTool(ctx context.Context, in answering.ToolCallInput) (r
 	a.began[place{in.Turn, in.Call}] = activity.GetInfo(ctx).ActivityID
 	a.mu.Unlock()
 	var call record.ModelCall
-	if err := a.Blobs.GetJSON(ctx, in.Key, &call); err != nil {
+	if err := a.blobs.GetJSON(ctx, in.Key, &call); err != nil {
 		return record.ToolOutput{}, err
 	}
-	output, err := a.Questions.CallTool(ctx, in)
+	output, err := a.Activities.CallTool(ctx, in)
 	if in.Call+1 == len(call.ToolCalls) {
 		return output, err
 	}

@@ -47,9 +47,10 @@ type Fixture struct {
 	Logged    *bytes.Buffer
 	Dir       string // of everything that is stored
 	Ingestion *ingestion.Activities
-	Answering *answering.Questions
+	Answering *answering.Activities
 
 	IngestionUses ingestion.Dependencies // which IngestWith changes
+	AnsweringUses answering.Dependencies // which AnswerWith changes
 }
 
 // loopback permits downloads from the servers of the test.
@@ -94,16 +95,23 @@ func (f *Fixture) wire() {
 		Hub: f.Hub, Metrics: metrics, Log: log,
 	}
 	f.Ingestion = ingestion.New(f.IngestionUses)
-	f.Answering = &answering.Questions{
+	f.AnsweringUses = answering.Dependencies{
 		Blobs: f.Blobs, Runs: f.Store, Retriever: retrieve.New(f.Index, f.Store, QuestionEmbedder{client}), Passages: f.Store, Conversations: f.Store, Chat: client,
 		Workflows: f.Workflows, Hub: f.Hub, Metrics: metrics, Log: log,
 	}
+	f.Answering = answering.New(f.AnsweringUses)
 }
 
 // IngestWith changes what the activities of documents use.
 func (f *Fixture) IngestWith(change func(d *ingestion.Dependencies)) {
 	change(&f.IngestionUses)
 	f.Ingestion = ingestion.New(f.IngestionUses)
+}
+
+// AnswerWith changes what the activities of questions use.
+func (f *Fixture) AnswerWith(change func(d *answering.Dependencies)) {
+	change(&f.AnsweringUses)
+	f.Answering = answering.New(f.AnsweringUses)
 }
 
 // Must ends the test at an error.

@@ -22,6 +22,16 @@ type Agents interface {
 	RecordAgent(ctx context.Context, run knowledge.RunRef, caller string) error
 }
 
+// AskingAgents holds the activities with which a question asks another project.
+type AskingAgents struct {
+	stepLog
+
+	Agents  Agents
+	Blobs   step.Blobs
+	Runs    step.RunEnds
+	calling *CallingTools
+}
+
 // AgentRun is a prepared run of an agent. Input is the input of its workflow.
 type AgentRun struct {
 	knowledge.RunRef
@@ -29,7 +39,7 @@ type AgentRun struct {
 }
 
 // PrepareAgent checks a tool call that asks another project, and prepares the run of that.
-func (a *Questions) PrepareAgent(ctx context.Context, in ToolCallInput) (AgentRun, error) {
+func (a *AskingAgents) PrepareAgent(ctx context.Context, in ToolCallInput) (AgentRun, error) {
 	defer step.Heartbeat(ctx)()
 	run, err := a.prepareAgent(ctx, in)
 	if err != nil {
@@ -38,8 +48,8 @@ func (a *Questions) PrepareAgent(ctx context.Context, in ToolCallInput) (AgentRu
 	return run, nil
 }
 
-func (a *Questions) prepareAgent(ctx context.Context, in ToolCallInput) (AgentRun, error) {
-	called, c, err := a.checkCall(ctx, in)
+func (a *AskingAgents) prepareAgent(ctx context.Context, in ToolCallInput) (AgentRun, error) {
+	called, c, err := a.calling.checkCall(ctx, in)
 	if err != nil {
 		return AgentRun{}, err
 	}
@@ -65,7 +75,7 @@ type RecordAgentInput struct {
 }
 
 // RecordAgent puts the run of an agent on record. It is a local activity of that run.
-func (a *Questions) RecordAgent(ctx context.Context, in RecordAgentInput) error {
+func (a *AskingAgents) RecordAgent(ctx context.Context, in RecordAgentInput) error {
 	if err := a.Agents.RecordAgent(ctx, in.RunRef, in.Caller); err != nil {
 		return a.fail(ctx, in.RunRef, fmt.Errorf("record run %s: %w", in.Run, err))
 	}
@@ -81,7 +91,7 @@ type AgentAnswerInput struct {
 // TakeAgentAnswer returns the answer of an agent as the output of the call: the passages
 // that it cites, by their ids, and the words of its answer behind them. A run that failed
 // is a failure of the call.
-func (a *Questions) TakeAgentAnswer(ctx context.Context, in AgentAnswerInput) (record.ToolOutput, error) {
+func (a *AskingAgents) TakeAgentAnswer(ctx context.Context, in AgentAnswerInput) (record.ToolOutput, error) {
 	defer step.Heartbeat(ctx)()
 	output, err := a.takeAgentAnswer(ctx, in)
 	if err != nil {
@@ -90,7 +100,7 @@ func (a *Questions) TakeAgentAnswer(ctx context.Context, in AgentAnswerInput) (r
 	return output, nil
 }
 
-func (a *Questions) takeAgentAnswer(ctx context.Context, in AgentAnswerInput) (record.ToolOutput, error) {
+func (a *AskingAgents) takeAgentAnswer(ctx context.Context, in AgentAnswerInput) (record.ToolOutput, error) {
 	run, err := a.Runs.RunForSystem(ctx, in.Agent.Workspace, in.Agent.Run)
 	if err != nil {
 		return record.ToolOutput{}, fmt.Errorf("read run %s: %w", in.Agent.Run, err)
@@ -108,12 +118,12 @@ func (a *Questions) takeAgentAnswer(ctx context.Context, in AgentAnswerInput) (r
 		}
 		return record.ToolOutput{Failure: "the assistant did not answer: " + why, Usage: usage}, nil
 	}
-	found, err := a.kept(ctx, in.SearchKey(in.Turn, in.Call), func() (record.Search, error) { return a.agentRecord(ctx, in.Agent) })
+	found, err := kept(ctx, a.Blobs, in.SearchKey(in.Turn, in.Call), func() (record.Search, error) { return a.agentRecord(ctx, in.Agent) })
 	return record.ToolOutput{Search: found.Key, Kept: found.Kept, Usage: usage}, err
 }
 
 // agentRecord returns the passages that the answer of an agent cites.
-func (a *Questions) agentRecord(ctx context.Context, run knowledge.RunRef) (record.Search, error) {
+func (a *AskingAgents) agentRecord(ctx context.Context, run knowledge.RunRef) (record.Search, error) {
 	var answer record.Answer
 	if err := a.Blobs.GetJSON(ctx, run.AnswerKey(), &answer); err != nil {
 		return record.Search{}, fmt.Errorf("read the answer of run %s: %w", run.Run, err)
@@ -131,9 +141,9 @@ func (a *Questions) agentRecord(ctx context.Context, run knowledge.RunRef) (reco
 
 // agentWords returns what the model reads of an agent's answer. passages are the passages of the
 // record, as they are ranked in the run that asked.
-func (a *Questions) agentWords(ctx context.Context, key string, passages []record.Passage) (string, error) {
+func agentWords(ctx context.Context, blobs step.Blobs, key string, passages []record.Passage) (string, error) {
 	var answer record.Answer
-	if err := a.Blobs.GetJSON(ctx, key, &answer); err != nil {
+	if err := blobs.GetJSON(ctx, key, &answer); err != nil {
 		return "", fmt.Errorf("read the answer of an agent: %w", err)
 	}
 	words := citation.Renumber(answer.Answer, func(id string) int {

@@ -56,7 +56,7 @@ func TestFinishAnswerThatDies(t *testing.T) {
 	kill := func() error { return activitytest.ErrKilled }
 	for name, cut := range map[string]func(*fixture, *answering.FinishAnswerInput){
 		"before the end of the run": func(f *fixture, _ *answering.FinishAnswerInput) {
-			f.Answering.Runs = cutRuns{RunEnds: f.Store, beforeEnd: kill}
+			f.AnswerWith(func(d *answering.Dependencies) { d.Runs = cutRuns{RunEnds: f.Store, beforeEnd: kill} })
 		},
 		"for want of a search": func(_ *fixture, in *answering.FinishAnswerInput) {
 			in.Loop.Searches = []string{in.SearchKey(9, 9)}
@@ -78,7 +78,7 @@ func TestFinishAnswerThatDies(t *testing.T) {
 			if run.Status != knowledge.RunRunning || ended || len(given) != 0 {
 				t.Errorf("the run is %s; the hub has %d items, ended: %t", run.Status, len(given), ended)
 			}
-			f.Answering.Runs = f.Store
+			f.AnswerWith(func(d *answering.Dependencies) { d.Runs = f.Store })
 			f.Must(act(f, f.Answering.FinishAnswer, in))
 			run, err = f.Store.RunForSystem(f.Ctx, "w", in.Run)
 			f.Must(err)

@@ -52,7 +52,9 @@ func TestFormOfAnAnswer(t *testing.T) {
 			f := newFixture(t)
 			f.Publish(f.Upload("apples.txt", "Apples are picked in autumn."))
 			var heard []model.ChatRequest
-			f.Answering.Chat = listening{replies(strings.SplitAfter(test.said, " ")...), &heard}
+			f.AnswerWith(func(d *answering.Dependencies) {
+				d.Chat = listening{replies(strings.SplitAfter(test.said, " ")...), &heard}
+			})
 			result, err := do(f, f.Answering.CallModel, f.Asked(func(r *knowledge.Request) { r.Form, r.Config.AI.Reflection = test.form, true }))
 			f.Must(err)
 			f.WantAnswer(result, test.want, 0)
@@ -88,7 +90,7 @@ func TestChosenTool(t *testing.T) {
 			f := newFixture(t)
 			f.Publish(f.Upload("apples.txt", "Apples are picked in autumn."))
 			var heard []model.ChatRequest
-			f.Answering.Chat = listening{replies("In autumn."), &heard}
+			f.AnswerWith(func(d *answering.Dependencies) { d.Chat = listening{replies("In autumn."), &heard} })
 			in := answering.ModelCallInput{RunRef: f.Ask("when?", func(r *knowledge.Request) { r.ToolChoice = test.choice }), Turn: test.turn, NoTools: test.none}
 			if test.turn > 1 {
 				first := record.ModelCall{ToolCalls: []model.ToolCall{{ID: "a", Name: tool.DocumentsRAG, Arguments: `{}`}}}

@@ -185,11 +185,11 @@ func TestFailuresOfModelCalls(t *testing.T) {
 	t.Run("an empty answer is an error", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		f.Answering.Chat = replies()
+		f.AnswerWith(func(d *answering.Dependencies) { d.Chat = replies() })
 		in := answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1}
 		_, err := do(f, f.Answering.CallModel, in)
 		f.FailedWith(err, knowledge.CodeProviderFailed, true)
-		f.Answering.Chat = replies("a word")
+		f.AnswerWith(func(d *answering.Dependencies) { d.Chat = replies("a word") })
 		result, err := do(f, f.Answering.CallModel, in)
 		f.Must(err)
 		f.WantAnswer(result, "a word", 0)
@@ -218,7 +218,7 @@ func TestFailuresOfModelCalls(t *testing.T) {
 		} {
 			f := newFixture(t)
 			ctx, cancel := context.WithCancel(activitytest.Attempts(t, 1)[0])
-			f.Answering.Chat = tc.say(cancel)
+			f.AnswerWith(func(d *answering.Dependencies) { d.Chat = tc.say(cancel) })
 			in := answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1}
 			_, err := f.Answering.CallModel(ctx, in)
 			if !errors.Is(err, context.Canceled) && (err != nil || !tc.kept) {

@@ -16,6 +16,20 @@ import (
 	"github.com/cairn-rag/cairn/internal/record"
 )
 
+// Attaching holds the activity that waits for what is attached to a question.
+type Attaching struct {
+	stepLog
+
+	Blobs   step.Blobs
+	Library Library
+}
+
+// attachments tells models of what is attached to a question.
+type attachments struct {
+	Blobs   step.Blobs
+	Library Library
+}
+
 // AttachmentInput waits for a document that is attached to a question, until a time.
 type AttachmentInput struct {
 	knowledge.RunRef
@@ -31,7 +45,7 @@ const (
 
 // AwaitAttachment blocks until the ingestion of a document has ended, or it is too late.
 // A document that fails does not fail the question.
-func (a *Questions) AwaitAttachment(ctx context.Context, in AttachmentInput) (knowledge.AttachedDocument, error) {
+func (a *Attaching) AwaitAttachment(ctx context.Context, in AttachmentInput) (knowledge.AttachedDocument, error) {
 	defer step.Heartbeat(ctx)()
 	attached := knowledge.AttachedDocument{DocumentID: in.Document}
 	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
@@ -64,7 +78,7 @@ func (a *Questions) AwaitAttachment(ctx context.Context, in AttachmentInput) (kn
 
 // withAttachments adds to a filled-in system prompt what is attached to the question, and
 // returns the pictures among it. Names are read with the permission of the moment.
-func (a *Questions) withAttachments(ctx context.Context, r knowledge.Request, waited []knowledge.AttachedDocument, system string) (string, []model.Picture, error) {
+func (a *attachments) withAttachments(ctx context.Context, r knowledge.Request, waited []knowledge.AttachedDocument, system string) (string, []model.Picture, error) {
 	var files []prompt.Attachment
 	var pictures []model.Picture
 	room := maxShownBytes
@@ -94,7 +108,7 @@ func (a *Questions) withAttachments(ctx context.Context, r knowledge.Request, wa
 
 // attachedFile returns an attachment as models are told of it. One that the principal may
 // not read, or no longer, is CodeNotFound.
-func (a *Questions) attachedFile(ctx context.Context, r knowledge.Request, w knowledge.AttachedDocument) (knowledge.Document, prompt.Attachment, error) {
+func (a *attachments) attachedFile(ctx context.Context, r knowledge.Request, w knowledge.AttachedDocument) (knowledge.Document, prompt.Attachment, error) {
 	d, err := a.Library.Document(ctx, r.Principal.Reader(), w.DocumentID)
 	if err != nil {
 		return d, prompt.Attachment{}, fmt.Errorf("read attachment %s: %w", w.DocumentID, err)
@@ -112,7 +126,7 @@ func (a *Questions) attachedFile(ctx context.Context, r knowledge.Request, w kno
 }
 
 // attachedFiles returns the attachments as models are told of them.
-func (a *Questions) attachedFiles(ctx context.Context, r knowledge.Request, waited []knowledge.AttachedDocument) ([]prompt.Attachment, error) {
+func (a *attachments) attachedFiles(ctx context.Context, r knowledge.Request, waited []knowledge.AttachedDocument) ([]prompt.Attachment, error) {
 	var files []prompt.Attachment
 	for _, w := range waited {
 		_, file, err := a.attachedFile(ctx, r, w)
@@ -131,7 +145,7 @@ func (a *Questions) attachedFiles(ctx context.Context, r knowledge.Request, wait
 var modelPictures = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // attachedPicture returns the original of a picture, nil if it is gone or too large.
-func (a *Questions) attachedPicture(ctx context.Context, r knowledge.Request, d knowledge.Document, limit int64) ([]byte, error) {
+func (a *attachments) attachedPicture(ctx context.Context, r knowledge.Request, d knowledge.Document, limit int64) ([]byte, error) {
 	v, err := a.Library.VersionFor(ctx, r.Principal.Reader(), d.ID, d.Version)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) || err == nil && v.SourceKey == "" {
 		return nil, nil

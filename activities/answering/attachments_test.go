@@ -33,7 +33,7 @@ func TestAwaitAttachment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			f.Answering.Library = f.Store
+			f.AnswerWith(func(d *answering.Dependencies) { d.Library = f.Store })
 			d := f.Upload("first.txt", "apples")
 			run := f.Ask("apples", func(r *knowledge.Request) { r.Principal = activitytest.Manager() })
 			var got knowledge.AttachedDocument
@@ -59,7 +59,7 @@ func TestAwaitAttachment(t *testing.T) {
 func TestAttachmentsInThePrompt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Answering.Library = f.Store
+	f.AnswerWith(func(d *answering.Dependencies) { d.Library = f.Store })
 	conversation := "c"
 	attach := func(nv *store.NewVersion) {
 		nv.ConversationID = &conversation

@@ -3,6 +3,7 @@ package answering
 import (
 	"context"
 
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/record"
 )
@@ -17,6 +18,15 @@ type Conversations interface {
 	// SaveSummary stores what a conversation was about up to one of its messages, unless the
 	// stored summary reaches further.
 	SaveSummary(ctx context.Context, workspace, conversation, upto, summary string) error
+}
+
+// Conversing holds the activities that read the conversation of a question.
+type Conversing struct {
+	stepLog
+
+	Blobs         step.Blobs
+	Conversations Conversations
+	chats         *chats
 }
 
 // TurnInput asks whether the turn of a question has come.
@@ -34,7 +44,7 @@ type TurnResult struct {
 // TakeTurn stores the history of a question with its request, once the questions before
 // it have been answered. No later question writes to the conversation before this one has
 // ended, so a repetition stores the same history.
-func (a *Questions) TakeTurn(ctx context.Context, in TurnInput) (result TurnResult, err error) {
+func (a *Conversing) TakeTurn(ctx context.Context, in TurnInput) (result TurnResult, err error) {
 	if result.Before, err = a.Conversations.RunningBefore(ctx, in.Workspace, in.After); err != nil || result.Before != "" {
 		return result, a.fail(ctx, in.RunRef, err)
 	}

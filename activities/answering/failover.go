@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -18,9 +19,17 @@ import (
 // candidate is a model that may answer a call.
 type candidate = model.Candidate[step.Chat]
 
+// chats asks the models that answer.
+type chats struct {
+	Chat     step.Chat
+	Failover []step.Chat
+	Metrics  Metrics
+	Log      *slog.Logger
+}
+
 // candidates returns the models that may answer a call of a request, in the order in which
 // they are tried.
-func (a *Questions) candidates(ai knowledge.AIConfig) []candidate {
+func (a *chats) candidates(ai knowledge.AIConfig) []candidate {
 	return model.Candidates(append([]step.Chat{a.Chat}, a.Failover...), ai.Model, ai.Failover)
 }
 
@@ -31,7 +40,7 @@ func newModelFailed(f model.Failed, attempt int) record.ModelFailed {
 // firstThatAnswers asks the candidates, one after the other, until one answers. call makes
 // the call of one. The words of a model that failed are dropped, unless the next one
 // begins with the same words.
-func (a *Questions) firstThatAnswers(ctx context.Context, candidates []candidate, p *publisher, call func(candidate) (record.ModelCall, error)) (record.ModelCall, error) {
+func (a *chats) firstThatAnswers(ctx context.Context, candidates []candidate, p *publisher, call func(candidate) (record.ModelCall, error)) (record.ModelCall, error) {
 	names := map[*model.Error]string{}
 	turn, err := model.First(ctx, candidates, func(f model.Failed) {
 		names[f.Err] = f.Model
@@ -54,12 +63,12 @@ func (a *Questions) firstThatAnswers(ctx context.Context, candidates []candidate
 
 // chatOnce makes a model call whose words nobody reads while they come, at the first of the
 // project's models that answers, and counts it.
-func (a *Questions) chatOnce(ctx context.Context, ai knowledge.AIConfig, chat model.ChatRequest) (string, model.Completion, error) {
+func (a *chats) chatOnce(ctx context.Context, ai knowledge.AIConfig, chat model.ChatRequest) (string, model.Completion, error) {
 	return a.chatOnceNoting(ctx, ai, chat, func(f model.Failed) { step.LogFailed(ctx, a.Log, f) })
 }
 
 // chatOnceNoting is chatOnce, which tells failed of each model that fails.
-func (a *Questions) chatOnceNoting(ctx context.Context, ai knowledge.AIConfig, chat model.ChatRequest, failed func(model.Failed)) (string, model.Completion, error) {
+func (a *chats) chatOnceNoting(ctx context.Context, ai knowledge.AIConfig, chat model.ChatRequest, failed func(model.Failed)) (string, model.Completion, error) {
 	said, err := model.First(ctx, a.candidates(ai), failed, func(c candidate) (step.Said, error) {
 		chat.Model = c.Name
 		start, endpoint := time.Now(), c.Client.Endpoint()

@@ -76,10 +76,10 @@ func TestFailover(t *testing.T) {
 			f := newFixture(t)
 			var called []string
 			test.first.called = &called
-			f.Answering.Chat = test.first
+			f.AnswerWith(func(d *answering.Dependencies) { d.Chat = test.first })
 			if test.second != nil {
 				test.second.called = &called
-				f.Answering.Failover = []step.Chat{*test.second}
+				f.AnswerWith(func(d *answering.Dependencies) { d.Failover = []step.Chat{*test.second} })
 			}
 			run := knowledge.RunRef{Workspace: "w", Project: "p", Run: "run"}
 			config := knowledge.ProjectConfig{}
@@ -128,7 +128,7 @@ func TestRateLimitReachesTheAsker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			f.Answering.Chat = limited{test.wait}
+			f.AnswerWith(func(d *answering.Dependencies) { d.Chat = limited{test.wait} })
 			run := knowledge.RunRef{Workspace: "w", Project: "p", Run: "run"}
 			config := knowledge.ProjectConfig{}
 			config.AI.Prompt = "Answer."

@@ -3,11 +3,13 @@ package answering
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -40,11 +42,20 @@ const (
 	maxReached   = 20_000 // documents that are looked at
 )
 
+// library reads documents.
+type library struct {
+	Blobs    step.Blobs
+	Library  Library
+	Log      *slog.Logger
+	chats    *chats
+	searches *searches
+}
+
 // fileTools reads documents for tool calls.
-type fileTools struct{ *Questions }
+type fileTools struct{ *library }
 
 // files returns the tools that read documents, none without a Library.
-func (a *Questions) files(ctx context.Context, r knowledge.Request) (tool.Set, error) {
+func (a *library) files(ctx context.Context, r knowledge.Request) (tool.Set, error) {
 	if a.Library == nil {
 		return nil, nil
 	}
@@ -54,7 +65,7 @@ func (a *Questions) files(ctx context.Context, r knowledge.Request) (tool.Set, e
 
 // attached returns the ids of the documents that are attached to the conversation or to
 // the question, of which the question may search those that its principal may read.
-func (a *Questions) attached(ctx context.Context, r knowledge.Request) ([]string, error) {
+func (a *library) attached(ctx context.Context, r knowledge.Request) ([]string, error) {
 	if r.Principal.ConversationID() == "" {
 		return nil, nil
 	}
@@ -83,7 +94,7 @@ func (f fileTools) Search(ctx context.Context, c tool.Call, query string) (tool.
 		return tool.Output{}, knowledge.Errorf(knowledge.CodeNotFound, "nothing is attached to this conversation any more")
 	}
 	c.Request.Documents, c.Request.Scope = ids, nil
-	return f.searchForTool(ctx, c, query)
+	return f.searches.searchForTool(ctx, c, query)
 }
 
 // List implements tool.Documents. It stores ids: names are words of documents, so they are
@@ -220,7 +231,7 @@ func passageOf(c knowledge.Chunk) record.Passage {
 
 // keep stores what a call found, unless an earlier attempt did.
 func (f fileTools) keep(ctx context.Context, c tool.Call, find func() (record.Search, error)) (tool.Output, error) {
-	found, err := f.kept(ctx, c.SearchKey(c.Turn, c.Number), find)
+	found, err := kept(ctx, f.Blobs, c.SearchKey(c.Turn, c.Number), find)
 	return tool.Output{Search: found.Key, Found: found.Kept}, err
 }
 

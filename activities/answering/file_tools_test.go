@@ -39,7 +39,7 @@ func (f *fixture) reads(run knowledge.RunRef, name, arguments string) string {
 // library returns a fixture with documents that some may read.
 func library(t *testing.T) *fixture {
 	f := newFixture(t)
-	f.Answering.Library = f.Store
+	f.AnswerWith(func(d *answering.Dependencies) { d.Library = f.Store })
 	f.Publish(f.Upload("pumps.txt", "Pump P7 costs 400 euros.\n\nIt weighs 12 kg.", func(nv *store.NewVersion) { nv.Tags = []string{"parts"} }))
 	f.Publish(f.Upload("apples.txt", "Apples are picked in autumn."))
 	f.Publish(f.Upload("hidden.txt", "Pump P9 is a secret.", func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{"eve"}} }))

@@ -17,6 +17,18 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
+// Finishing holds the activities that end runs and store their logs.
+type Finishing struct {
+	stepLog
+
+	Metrics   Metrics
+	Blobs     step.Blobs
+	Hub       Hub
+	Runs      step.RunEnds
+	Workflows Workflows
+	passages  *passages
+}
+
 // FinishAnswerInput ends the run of a question or a tool. Items are the items of its
 // log that the workflow has in memory, the last ones included. Earlier items are in
 // Segments stored segments.
@@ -35,7 +47,7 @@ type FinishAnswerInput struct {
 
 // FinishAnswer stores the answer, the conversation and the whole log, and ends the
 // run. It is a local activity, so its input never enters history.
-func (a *Questions) FinishAnswer(ctx context.Context, in FinishAnswerInput) error {
+func (a *Finishing) FinishAnswer(ctx context.Context, in FinishAnswerInput) error {
 	if err := a.finishAnswer(ctx, in); err != nil {
 		return a.fail(ctx, in.RunRef, fmt.Errorf("finish run %s: %w", in.Run, err))
 	}
@@ -49,7 +61,7 @@ func (a *Questions) FinishAnswer(ctx context.Context, in FinishAnswerInput) erro
 	return nil
 }
 
-func (a *Questions) finishAnswer(ctx context.Context, in FinishAnswerInput) error {
+func (a *Finishing) finishAnswer(ctx context.Context, in FinishAnswerInput) error {
 	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return err
@@ -93,12 +105,12 @@ func (a *Questions) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 }
 
 // complete fills the record from the model call that returned the answer.
-func (a *Questions) complete(ctx context.Context, in FinishAnswerInput, result *record.Answer) error {
+func (a *Finishing) complete(ctx context.Context, in FinishAnswerInput, result *record.Answer) error {
 	answer, err := a.answer(ctx, in.Loop)
 	if err != nil {
 		return err
 	}
-	searches, err := a.searches(ctx, in.Loop)
+	searches, err := a.passages.searches(ctx, in.Loop)
 	if err != nil {
 		return err
 	}
@@ -137,7 +149,7 @@ func (a *Questions) complete(ctx context.Context, in FinishAnswerInput, result *
 }
 
 // answer returns the model call that returned the answer.
-func (a *Questions) answer(ctx context.Context, loop record.Loop) (answer record.ModelCall, err error) {
+func (a *Finishing) answer(ctx context.Context, loop record.Loop) (answer record.ModelCall, err error) {
 	if loop.Record != nil {
 		return *loop.Record, nil
 	}
@@ -148,7 +160,7 @@ func (a *Questions) answer(ctx context.Context, loop record.Loop) (answer record
 }
 
 // filesOf returns the files that a tool call produced.
-func (a *Questions) filesOf(ctx context.Context, output record.ToolOutput) ([]knowledge.RunFile, error) {
+func (a *Finishing) filesOf(ctx context.Context, output record.ToolOutput) ([]knowledge.RunFile, error) {
 	if output.Files == 0 {
 		return nil, nil
 	}
@@ -196,7 +208,7 @@ type SegmentInput struct {
 }
 
 // StoreSegment stores a segment of a log. It is a local activity, like FinishAnswer.
-func (a *Questions) StoreSegment(ctx context.Context, in SegmentInput) error {
+func (a *Finishing) StoreSegment(ctx context.Context, in SegmentInput) error {
 	if _, err := a.Blobs.PutJSON(ctx, in.SegmentKey(in.Number), stream.StoredLog{Items: in.Items}); err != nil {
 		return a.fail(ctx, in.RunRef, fmt.Errorf("store log segment %d: %w", in.Number, err))
 	}

@@ -136,7 +136,7 @@ func TestFinishAnswer(t *testing.T) {
 		f := newFixture(t)
 		run := f.Ask("what?")
 		f.Must(f.Store.AddRun(f.Ctx, store.Run{ID: run.Run, Workspace: "w", Project: "p", Kind: "tool", Status: knowledge.RunRunning, CreatedAt: time.Now()}))
-		f.Answering.Chat = replies("an answer")
+		f.AnswerWith(func(d *answering.Dependencies) { d.Chat = replies("an answer") })
 		answered, err := do(f, f.Answering.CallModel, answering.ModelCallInput{RunRef: run, Turn: 1, NoTools: true})
 		f.Must(err)
 		in := answering.FinishAnswerInput{RunRef: run, Loop: record.Loop{Answer: answered.Key}, Status: "completed", Workflow: "RunTool"}

@@ -12,7 +12,7 @@ import (
 
 // resolveGiven finds the documents that the passages of a webhook name, as far as the asker may read
 // them. A passage whose words stand in a chunk of its document is that chunk.
-func (a *Questions) resolveGiven(ctx context.Context, request knowledge.Request, given []webhook.GivenChunk) (map[int]record.KnownDocument, error) {
+func (a *AskingWebhooks) resolveGiven(ctx context.Context, request knowledge.Request, given []webhook.GivenChunk) (map[int]record.KnownDocument, error) {
 	known := map[int]record.KnownDocument{}
 	chunks := map[string][]knowledge.Chunk{} // by document
 	for i, g := range given {
@@ -28,7 +28,7 @@ func (a *Questions) resolveGiven(ctx context.Context, request knowledge.Request,
 		}
 		one := record.KnownDocument{ID: d.ID, Name: d.Name}
 		if _, read := chunks[d.ID]; !read {
-			if chunks[d.ID], err = (fileTools{a}).chunks(ctx, request, d.ID); err != nil {
+			if chunks[d.ID], err = (fileTools{a.library}).chunks(ctx, request, d.ID); err != nil {
 				return nil, err
 			}
 		}

@@ -17,7 +17,7 @@ import (
 func TestPassagesOfWebhooks(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Answering.Library = f.Store
+	f.AnswerWith(func(d *answering.Dependencies) { d.Library = f.Store })
 	d := f.Upload("apples.txt", "Apples are picked\nin autumn.")
 	f.Publish(d)
 	id := knowledge.DocumentID("w", "p", "apples.txt")
@@ -31,7 +31,7 @@ func TestPassagesOfWebhooks(t *testing.T) {
 	run := knowledge.RunRef{Workspace: "w", Project: "p", Run: "run"}
 	_, err := f.Blobs.PutJSON(f.Ctx, run.RequestKey(), knowledge.Request{Principal: activitytest.Manager(), Kind: knowledge.KindQuery, Question: "When?", MessageID: "m", Webhooks: []string{"hook"}})
 	f.Must(err)
-	f.Answering.Webhooks = answering.QueryWebhooks{Hooks: w, Secrets: w, Sender: w}
+	f.AnswerWith(func(d *answering.Dependencies) { d.Webhooks = answering.QueryWebhooks{Hooks: w, Secrets: w, Sender: w} })
 	_, err = do(f, f.Answering.AskWebhooks, answering.AskWebhooksInput{RunRef: run})
 	f.Must(err)
 	answers, err := record.ReadWebhooks(f.Ctx, f.Blobs, run)

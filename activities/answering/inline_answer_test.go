@@ -43,7 +43,8 @@ func TestInlineAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, 2, func(f *fixture, contexts []context.Context) {
-				f.Answering.Chat, f.Workflows.Completed = tc.chat, tc.reported
+				f.AnswerWith(func(d *answering.Dependencies) { d.Chat = tc.chat })
+				f.Workflows.Completed = tc.reported
 				run := f.Ask("what?")
 				for _, asked := range []string{run.Run, "2", "3", "4"}[:tc.followed] {
 					defer f.Hub.Follow(asked)()

@@ -21,6 +21,22 @@ import (
 	"github.com/cairn-rag/cairn/internal/tool"
 )
 
+// CallingModels holds the activity that makes a model call of a run.
+type CallingModels struct {
+	stepLog
+
+	Blobs       step.Blobs
+	Hub         Hub
+	Workflows   Workflows
+	Metrics     Metrics
+	Chat        step.Chat
+	chats       *chats
+	passages    *passages
+	tools       *tools
+	attachments *attachments
+	library     *library
+}
+
 // ModelCallInput asks the model for the next turn of a run. Nothing else writes to
 // the run's log during the call, so its items begin at Offset. Preceding are items
 // of the log that the hub does not have.
@@ -67,7 +83,7 @@ type ToolCallRef struct {
 // CallModel makes one model call and streams its answer into the run's log. It makes
 // no call whose result is stored. A repeated call continues after the words that
 // readers have, or publishes a reset.
-func (a *Questions) CallModel(ctx context.Context, in ModelCallInput) (ModelCallResult, error) {
+func (a *CallingModels) CallModel(ctx context.Context, in ModelCallInput) (ModelCallResult, error) {
 	defer step.Heartbeat(ctx)()
 	a.Hub.Append(in.Run, in.Preceding)
 	attempt := in.Before + int(activity.GetInfo(ctx).Attempt)
@@ -88,7 +104,7 @@ func (a *Questions) CallModel(ctx context.Context, in ModelCallInput) (ModelCall
 // report tells Temporal the result of an answer, and then shows its last words to the
 // readers in this process, who would otherwise get them with the end of the run. If
 // that fails, the worker reports the result when the activity returns.
-func (a *Questions) report(ctx context.Context, p *publisher, result ModelCallResult) (ModelCallResult, error) {
+func (a *CallingModels) report(ctx context.Context, p *publisher, result ModelCallResult) (ModelCallResult, error) {
 	if result.Tail == "" || !p.inHub {
 		return result, nil
 	}
@@ -105,7 +121,7 @@ func (a *Questions) report(ctx context.Context, p *publisher, result ModelCallRe
 
 // withBlob stores the record of a result that Temporal does not have yet, because the
 // provider has charged for it.
-func (a *Questions) withBlob(ctx context.Context, result ModelCallResult) (ModelCallResult, error) {
+func (a *CallingModels) withBlob(ctx context.Context, result ModelCallResult) (ModelCallResult, error) {
 	if result.Record == nil {
 		return result, nil
 	}
@@ -116,7 +132,7 @@ func (a *Questions) withBlob(ctx context.Context, result ModelCallResult) (Model
 	return result, nil
 }
 
-func (a *Questions) callModel(ctx context.Context, in ModelCallInput, p *publisher) (ModelCallResult, error) {
+func (a *CallingModels) callModel(ctx context.Context, in ModelCallInput, p *publisher) (ModelCallResult, error) {
 	if err := p.resume(ctx); err != nil {
 		return ModelCallResult{}, err
 	}
@@ -148,7 +164,7 @@ func (a *Questions) callModel(ctx context.Context, in ModelCallInput, p *publish
 }
 
 // callRefs returns what the workflow is told of the calls of a turn.
-func (a *Questions) callRefs(ctx context.Context, run knowledge.RunRef, calls []model.ToolCall) ([]ToolCallRef, error) {
+func (a *CallingModels) callRefs(ctx context.Context, run knowledge.RunRef, calls []model.ToolCall) ([]ToolCallRef, error) {
 	if len(calls) == 0 {
 		return nil, nil
 	}
@@ -156,7 +172,7 @@ func (a *Questions) callRefs(ctx context.Context, run knowledge.RunRef, calls []
 	if err != nil {
 		return nil, err
 	}
-	tools, err := a.offered(ctx, request, true)
+	tools, err := a.tools.offered(ctx, request, true)
 	if err != nil {
 		return nil, err
 	}
@@ -175,12 +191,12 @@ func (a *Questions) callRefs(ctx context.Context, run knowledge.RunRef, calls []
 const maxAnswer = 1 << 20
 
 // ask makes the call, at the first of the project's models that answers.
-func (a *Questions) ask(ctx context.Context, in ModelCallInput, p *publisher) (record.ModelCall, error) {
+func (a *CallingModels) ask(ctx context.Context, in ModelCallInput, p *publisher) (record.ModelCall, error) {
 	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return record.ModelCall{}, err
 	}
-	passages, err := a.lookUp(ctx, request.Principal, in.Loop)
+	passages, err := a.passages.lookUp(ctx, request.Principal, in.Loop)
 	if err != nil {
 		return record.ModelCall{}, err
 	}
@@ -189,11 +205,11 @@ func (a *Questions) ask(ctx context.Context, in ModelCallInput, p *publisher) (r
 		return a.withoutPages(ctx, in, request, p)
 	}
 	passages.marked = request.Web != nil
-	documents, err := a.hasDocuments(ctx, request, passages)
+	documents, err := a.library.hasDocuments(ctx, request, passages)
 	if err != nil {
 		return record.ModelCall{}, err
 	}
-	offered, err := a.offered(ctx, request, documents)
+	offered, err := a.tools.offered(ctx, request, documents)
 	if err != nil {
 		return record.ModelCall{}, err
 	}
@@ -201,7 +217,7 @@ func (a *Questions) ask(ctx context.Context, in ModelCallInput, p *publisher) (r
 	if err != nil {
 		return record.ModelCall{}, err
 	}
-	return a.firstThatAnswers(ctx, a.candidates(request.Config.AI), p, func(c candidate) (record.ModelCall, error) {
+	return a.chats.firstThatAnswers(ctx, a.chats.candidates(request.Config.AI), p, func(c candidate) (record.ModelCall, error) {
 		chat.Model = c.Name
 		call, done, err := a.write(ctx, c.Client, chat, passages, p)
 		if limit, tooLong := isTooLong(err); tooLong {
@@ -234,7 +250,7 @@ func (a *Questions) ask(ctx context.Context, in ModelCallInput, p *publisher) (r
 // writeWithoutTools is write for a model that calls tools although tool_choice is none, which
 // some endpoints ignore. Others need the tools beside the messages of earlier calls, so they
 // are left out only then. used is what the call before has used.
-func (a *Questions) writeWithoutTools(ctx context.Context, client step.Chat, chat model.ChatRequest, passages foundWords, p *publisher, used knowledge.Usage) (record.ModelCall, model.Completion, error) {
+func (a *CallingModels) writeWithoutTools(ctx context.Context, client step.Chat, chat model.ChatRequest, passages foundWords, p *publisher, used knowledge.Usage) (record.ModelCall, model.Completion, error) {
 	chat.Tools, chat.ToolChoice = nil, ""
 	call, done, err := a.write(ctx, client, chat, passages, p)
 	call.Usage.Add(used)
@@ -242,7 +258,7 @@ func (a *Questions) writeWithoutTools(ctx context.Context, client step.Chat, cha
 }
 
 // write makes the call at one endpoint, and publishes its words with checked citations.
-func (a *Questions) write(ctx context.Context, client step.Chat, chat model.ChatRequest, passages foundWords, p *publisher) (record.ModelCall, model.Completion, error) {
+func (a *CallingModels) write(ctx context.Context, client step.Chat, chat model.ChatRequest, passages foundWords, p *publisher) (record.ModelCall, model.Completion, error) {
 	newRewriter := func() *citation.Rewriter { return citation.NewRewriter(passages.all) }
 	switch {
 	case passages.marked:
@@ -258,7 +274,7 @@ func (a *Questions) write(ctx context.Context, client step.Chat, chat model.Chat
 	}
 	start := time.Now()
 	endpoint := client.Endpoint()
-	done, err := a.stream(ctx, client, chat, listener{
+	done, err := a.chats.stream(ctx, client, chat, listener{
 		think: p.think,
 		text: func(text string) error {
 			if raw.Len()+len(text) > maxAnswer {
@@ -310,7 +326,7 @@ type listener struct {
 
 // stream makes the call. If the model refuses the pictures, it makes the call without
 // them.
-func (a *Questions) stream(ctx context.Context, client step.Chat, chat model.ChatRequest, to listener) (model.Completion, error) {
+func (a *chats) stream(ctx context.Context, client step.Chat, chat model.ChatRequest, to listener) (model.Completion, error) {
 	said, text := false, to.text
 	to.text = func(words string) error {
 		said = true
@@ -348,7 +364,7 @@ func streamOnce(ctx context.Context, client step.Chat, chat model.ChatRequest, t
 
 // chatRequest returns the request to the model: the opening, the turns so far, and the
 // tools that are offered.
-func (a *Questions) chatRequest(ctx context.Context, in ModelCallInput, r knowledge.Request, found foundWords, offered tool.Set) (model.ChatRequest, error) {
+func (a *CallingModels) chatRequest(ctx context.Context, in ModelCallInput, r knowledge.Request, found foundWords, offered tool.Set) (model.ChatRequest, error) {
 	chat := model.ChatRequest{
 		Model: r.Config.AI.Model, Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
 		TopP: r.Form.TopP, Stop: r.Form.Stop, Format: r.Form.Format,
@@ -394,7 +410,7 @@ func checkChoice(choice string, offered tool.Set) error {
 
 // turnMessages returns the turns that called tools and the outputs of these. passages
 // returns what a search found.
-func (a *Questions) turnMessages(ctx context.Context, turns []record.Turn, passages func(search string) string) ([]model.Message, error) {
+func (a *CallingModels) turnMessages(ctx context.Context, turns []record.Turn, passages func(search string) string) ([]model.Message, error) {
 	var messages []model.Message
 	for i, turn := range turns {
 		var call record.ModelCall

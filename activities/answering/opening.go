@@ -14,7 +14,7 @@ import (
 // opening returns the messages before the turns of the tool loop: the prompt with its
 // passages, the conversation, and the question with the pictures that were found; or those
 // that a webhook gave in their place. inOrder returns what a search found.
-func (a *Questions) opening(ctx context.Context, in ModelCallInput, r knowledge.Request, found foundWords, offered tool.Set, inOrder func(search string) []citation.Context) ([]model.Message, error) {
+func (a *CallingModels) opening(ctx context.Context, in ModelCallInput, r knowledge.Request, found foundWords, offered tool.Set, inOrder func(search string) []citation.Context) ([]model.Message, error) {
 	var given []knowledge.Message
 	if len(r.Webhooks) > 0 {
 		answers, err := record.ReadWebhooks(ctx, a.Blobs, in.RunRef)
@@ -46,7 +46,7 @@ func (a *Questions) opening(ctx context.Context, in ModelCallInput, r knowledge.
 	question := model.Message{Role: model.RoleUser, Content: r.Question}
 	if len(in.Loop.Attachments) > 0 {
 		var err error
-		if system, question.Pictures, err = a.withAttachments(ctx, r, in.Loop.Attachments, system); err != nil {
+		if system, question.Pictures, err = a.attachments.withAttachments(ctx, r, in.Loop.Attachments, system); err != nil {
 			return nil, err
 		}
 	}

@@ -15,7 +15,7 @@ const passageShare = 0.5
 
 // withContextLimit returns the settings of a search with a limit of tokens for models that are known
 // to read few.
-func (a *Questions) withContextLimit(ai knowledge.AIConfig) knowledge.RetrievalConfig {
+func (a *searches) withContextLimit(ai knowledge.AIConfig) knowledge.RetrievalConfig {
 	name := ai.Model
 	if name == "" {
 		name = a.Chat.Endpoint().Model

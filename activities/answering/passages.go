@@ -7,12 +7,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
+
+// passages reads what the searches of a run found.
+type passages struct {
+	Blobs    step.Blobs
+	Passages retrieve.PassageReader
+	Library  Library
+}
 
 func newSearchRecord(found retrieve.Result) record.Search {
 	search := record.Search{Passages: make([]record.Passage, 0, len(found.Contexts)), Retrieved: found.Retrieved, Reranking: found.Reranking, Choices: found.Choices, Usage: found.Usage}
@@ -40,7 +48,7 @@ type searched struct {
 }
 
 // searches reads the searches of a loop and ranks what they found.
-func (a *Questions) searches(ctx context.Context, loop record.Loop) (searched, error) {
+func (a *passages) searches(ctx context.Context, loop record.Loop) (searched, error) {
 	s := searched{by: map[string][]record.Passage{}, records: map[string]record.Search{}}
 	var keys []string
 	var lists [][]record.Passage
@@ -100,7 +108,7 @@ type foundWords struct {
 // lookUp returns the words of a loop's passages, with the permission that the run's
 // principal has now. It leaves out passages that are gone or no longer allowed, and
 // no other passage takes their rank.
-func (a *Questions) lookUp(ctx context.Context, p knowledge.Principal, loop record.Loop) (foundWords, error) {
+func (a *passages) lookUp(ctx context.Context, p knowledge.Principal, loop record.Loop) (foundWords, error) {
 	searches, err := a.searches(ctx, loop)
 	if err != nil {
 		return foundWords{}, err
@@ -142,11 +150,11 @@ func (a *Questions) lookUp(ctx context.Context, p knowledge.Principal, loop reco
 
 // lists returns what follows the passages of searches: the documents that they list, as
 // far as the principal may read them now, their notes, and the answers of agents.
-func (a *Questions) lists(ctx context.Context, p knowledge.Principal, s searched) (map[string]string, error) {
+func (a *passages) lists(ctx context.Context, p knowledge.Principal, s searched) (map[string]string, error) {
 	more := map[string]string{}
 	for key, record := range s.records {
 		if record.Answer != "" {
-			words, err := a.agentWords(ctx, record.Answer, s.by[key])
+			words, err := agentWords(ctx, a.Blobs, record.Answer, s.by[key])
 			if err != nil {
 				return nil, err
 			}
@@ -179,7 +187,7 @@ func (f foundWords) output(search string, passages []citation.Context) string {
 }
 
 // chunkWords returns the words of those passages that are chunks of documents.
-func (a *Questions) chunkWords(ctx context.Context, p knowledge.Principal, passages []record.Passage) (foundWords, error) {
+func (a *passages) chunkWords(ctx context.Context, p knowledge.Principal, passages []record.Passage) (foundWords, error) {
 	found := foundWords{by: map[string][]citation.Context{}}
 	var hits []knowledge.Hit
 	for _, x := range passages {

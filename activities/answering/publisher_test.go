@@ -78,9 +78,10 @@ func inBubble(t *testing.T, n int, test func(f *fixture, contexts []context.Cont
 		var err error
 		f.Blobs, err = blob.Open(f.Ctx, "mem://")
 		f.Must(err)
-		f.Answering = &answering.Questions{
+		f.AnsweringUses = answering.Dependencies{
 			Blobs: f.Blobs, Workflows: f.Workflows, Hub: f.Hub, Metrics: telemetry.NewMetrics("test"), Log: activitytest.Discard(),
 		}
+		f.Answering = answering.New(f.AnsweringUses)
 		test(f, contexts)
 		f.Must(f.Blobs.Close())
 	})
@@ -150,10 +151,10 @@ func TestRepeatedModelCall(t *testing.T) {
 		}{{"the end", 0}, {"an end", 1}} {
 			inBubble(t, 2, func(f *fixture, contexts []context.Context) {
 				in := answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1}
-				f.Answering.Chat = failsAfter(long + "the ")
+				f.AnswerWith(func(d *answering.Dependencies) { d.Chat = failsAfter(long + "the ") })
 				_, err := f.Answering.CallModel(contexts[0], in)
 				f.FailedWith(err, knowledge.CodeProviderFailed, true)
-				f.Answering.Chat = replies(append(slices.Clone(pieces), tc.end)...)
+				f.AnswerWith(func(d *answering.Dependencies) { d.Chat = replies(append(slices.Clone(pieces), tc.end)...) })
 				result, err := f.Answering.CallModel(contexts[1], in)
 				f.Must(err)
 				text, resets := activitytest.ReadAnswer(f.T, f.Workflows.Items())
@@ -171,10 +172,10 @@ func TestRepeatedModelCall(t *testing.T) {
 			f.Must(err)
 			f.Workflows.Logged.Append(before)
 			in := answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 2, Offset: 1}
-			f.Answering.Chat = failsAfter("one ")
+			f.AnswerWith(func(d *answering.Dependencies) { d.Chat = failsAfter("one ") })
 			_, err = f.Answering.CallModel(contexts[0], in)
 			f.FailedWith(err, knowledge.CodeProviderFailed, true)
-			f.Answering.Chat = replies("one ", "two")
+			f.AnswerWith(func(d *answering.Dependencies) { d.Chat = replies("one ", "two") })
 			result, err := f.Answering.CallModel(contexts[1], in)
 			f.Must(err)
 			f.WantAnswer(result, "let me lookone two", 0)
@@ -202,10 +203,10 @@ func TestRepeatedCallWithOtherWords(t *testing.T) {
 			t.Parallel()
 			inBubble(t, 2, func(f *fixture, contexts []context.Context) {
 				in := answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1}
-				f.Answering.Chat = failsAfter(tc.first...)
+				f.AnswerWith(func(d *answering.Dependencies) { d.Chat = failsAfter(tc.first...) })
 				_, err := f.Answering.CallModel(contexts[0], in)
 				f.FailedWith(err, knowledge.CodeProviderFailed, true)
-				f.Answering.Chat = tc.second
+				f.AnswerWith(func(d *answering.Dependencies) { d.Chat = tc.second })
 				result, err := f.Answering.CallModel(contexts[1], in)
 				f.Must(err)
 				f.WantAnswer(result, tc.want, tc.resets)
@@ -230,7 +231,7 @@ func TestFencing(t *testing.T) {
 			t.Parallel()
 			inBubble(t, 2, func(f *fixture, contexts []context.Context) {
 				in := answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1}
-				f.Answering.Chat = failsAfter("one ")
+				f.AnswerWith(func(d *answering.Dependencies) { d.Chat = failsAfter("one ") })
 				_, err := f.Answering.CallModel(contexts[0], in)
 				f.FailedWith(err, knowledge.CodeProviderFailed, true)
 				arrive := func(when string) {
@@ -243,14 +244,16 @@ func TestFencing(t *testing.T) {
 					f.Must(err)
 					f.Must(f.Workflows.Publish(f.Ctx, "", stream.Batch{PublisherID: frozen.PublisherID, Sequence: frozen.Sequence + 1, Items: []stream.Entry{entry}}))
 				}
-				f.Answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
-					arrive("start") // the attempt has read what was published
-					yield(model.Delta{Text: "one two "}, nil)
-					arrive("middle")
-					yield(model.Delta{Text: "three"}, nil)
-					arrive("end")
-					yield(done(), nil)
-				}}
+				f.AnswerWith(func(d *answering.Dependencies) {
+					d.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+						arrive("start") // the attempt has read what was published
+						yield(model.Delta{Text: "one two "}, nil)
+						arrive("middle")
+						yield(model.Delta{Text: "three"}, nil)
+						arrive("end")
+						yield(done(), nil)
+					}}
+				})
 				result, err := f.Answering.CallModel(contexts[1], in)
 				f.Must(err)
 				f.WantAnswer(result, "one two three", 0)
@@ -287,15 +290,17 @@ func TestFrozenAttempt(t *testing.T) {
 			f.FailedWith(err, knowledge.CodeProviderFailed, true)
 		}()
 		<-frozen
-		f.Answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
-			close(woken)
-			<-reported
-			for _, word := range []string{"one", " two", " three", " four"} {
-				yield(model.Delta{Text: word}, nil)
-				time.Sleep(2 * interval)
-			}
-			yield(done(), nil)
-		}}
+		f.AnswerWith(func(d *answering.Dependencies) {
+			d.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+				close(woken)
+				<-reported
+				for _, word := range []string{"one", " two", " three", " four"} {
+					yield(model.Delta{Text: word}, nil)
+					time.Sleep(2 * interval)
+				}
+				yield(done(), nil)
+			}}
+		})
 		result, err := f.Answering.CallModel(contexts[1], in)
 		f.Must(err)
 		f.WantAnswer(result, "one two three four", 0)
@@ -328,7 +333,8 @@ func TestPublishingOfTheEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, 1, func(f *fixture, contexts []context.Context) {
-				f.Answering.Chat, f.Workflows.Completed = tc.chat, new([]any)
+				f.AnswerWith(func(d *answering.Dependencies) { d.Chat = tc.chat })
+				f.Workflows.Completed = new([]any)
 				run := f.Ask("what?")
 				defer f.Hub.Follow(run.Run)()
 				// Other tests check the result.
@@ -353,7 +359,8 @@ func TestPublishingOfTheEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, 2, func(f *fixture, contexts []context.Context) {
-				f.Answering.Chat, f.Workflows.Completed = replies("one ", "two"), tc.reported
+				f.AnswerWith(func(d *answering.Dependencies) { d.Chat = replies("one ", "two") })
+				f.Workflows.Completed = tc.reported
 				run := f.Ask("what?")
 				for _, asked := range []string{run.Run, "2", "3", "4"} { // many questions at the same time
 					defer f.Hub.Follow(asked)()
@@ -383,7 +390,7 @@ func TestPublishing(t *testing.T) {
 	t.Run("the hub has the items of the log, without a gap", func(t *testing.T) {
 		t.Parallel()
 		inBubble(t, 1, func(f *fixture, contexts []context.Context) {
-			f.Answering.Chat = speaks(8, 60*time.Millisecond)
+			f.AnswerWith(func(d *answering.Dependencies) { d.Chat = speaks(8, 60*time.Millisecond) })
 			run := f.Ask("what?")
 			started, err := stream.NewEntry(stream.TopicStarted, stream.Event{})
 			f.Must(err)
@@ -408,22 +415,24 @@ func TestPublishing(t *testing.T) {
 				time.Sleep(5 * time.Millisecond)
 				return nil
 			}
-			f.Answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
-				for _, part := range []struct {
-					words []string
-					want  string
-				}{{[]string{"Hello", " world"}, "Hello world"}, {[]string{",", " again"}, "Hello world, again"}} {
-					for _, w := range part.words {
-						yield(model.Delta{Text: w}, nil)
-						time.Sleep(time.Millisecond)
+			f.AnswerWith(func(d *answering.Dependencies) {
+				d.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+					for _, part := range []struct {
+						words []string
+						want  string
+					}{{[]string{"Hello", " world"}, "Hello world"}, {[]string{",", " again"}, "Hello world, again"}} {
+						for _, w := range part.words {
+							yield(model.Delta{Text: w}, nil)
+							time.Sleep(time.Millisecond)
+						}
+						time.Sleep(30 * time.Second)
+						if text, _ := activitytest.ReadAnswer(f.T, f.Workflows.Items()); text != part.want {
+							f.Errorf("after half a minute readers have %q, want %q", text, part.want)
+						}
 					}
-					time.Sleep(30 * time.Second)
-					if text, _ := activitytest.ReadAnswer(f.T, f.Workflows.Items()); text != part.want {
-						f.Errorf("after half a minute readers have %q, want %q", text, part.want)
-					}
-				}
-				yield(done(), nil)
-			}}
+					yield(done(), nil)
+				}}
+			})
 			result, err := f.Answering.CallModel(contexts[0], answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1})
 			f.Must(err)
 			f.WantAnswer(result, "Hello world, again", 0)
@@ -443,7 +452,7 @@ func TestPublishing(t *testing.T) {
 				flying.Add(-1)
 				return nil
 			}
-			f.Answering.Chat = speaks(14, 60*time.Millisecond)
+			f.AnswerWith(func(d *answering.Dependencies) { d.Chat = speaks(14, 60*time.Millisecond) })
 			result, err := f.Answering.CallModel(contexts[0], answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1})
 			f.Must(err)
 			f.WantAnswer(result, words(14)+" ", 0)
@@ -479,7 +488,7 @@ func TestFailuresOfPublishing(t *testing.T) {
 	t.Run("a log that cannot be read fails the call before the model is asked", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		f.Answering.Workflows = unreadable{f.Workflows}
+		f.AnswerWith(func(d *answering.Dependencies) { d.Workflows = unreadable{f.Workflows} })
 		_, err := f.Answering.CallModel(activitytest.Attempts(t, 2)[1], answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1})
 		f.FailedWith(err, knowledge.CodeInternal, true)
 		if n := f.Server.Totals().Chats.Asked; n != 0 {
@@ -507,7 +516,7 @@ func TestLongAnswer(t *testing.T) {
 			return nil
 		}
 		const length = 12_000
-		f.Answering.Chat = speaks(length, 50*time.Millisecond)
+		f.AnswerWith(func(d *answering.Dependencies) { d.Chat = speaks(length, 50*time.Millisecond) })
 		result, err := f.Answering.CallModel(contexts[0], answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1})
 		f.Must(err)
 		f.WantAnswer(result, words(length)+" ", 0)
@@ -540,7 +549,7 @@ func TestManyWordsAtOnce(t *testing.T) {
 			return nil
 		}
 		text := strings.Repeat("<é", 300_000)
-		f.Answering.Chat = replies(text)
+		f.AnswerWith(func(d *answering.Dependencies) { d.Chat = replies(text) })
 		result, err := f.Answering.CallModel(contexts[0], answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1})
 		f.Must(err)
 		f.WantAnswer(result, text, 0)
@@ -553,7 +562,7 @@ func TestManyWordsAtOnce(t *testing.T) {
 func TestEndlessAnswer(t *testing.T) {
 	t.Parallel()
 	inBubble(t, 1, func(f *fixture, contexts []context.Context) {
-		f.Answering.Chat = replies(strings.Repeat("word ", 1<<20))
+		f.AnswerWith(func(d *answering.Dependencies) { d.Chat = replies(strings.Repeat("word ", 1<<20)) })
 		_, err := f.Answering.CallModel(contexts[0], answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1})
 		f.FailedWith(err, knowledge.CodeProviderFailed, false)
 	})
@@ -567,9 +576,11 @@ func TestLongRetryAfter(t *testing.T) {
 		t.Run(wait.String(), func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, 1, func(f *fixture, contexts []context.Context) {
-				f.Answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
-					yield(model.Delta{}, &model.Error{Code: model.CodeRateLimited, Retryable: true, RetryAfter: wait})
-				}}
+				f.AnswerWith(func(d *answering.Dependencies) {
+					d.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+						yield(model.Delta{}, &model.Error{Code: model.CodeRateLimited, Retryable: true, RetryAfter: wait})
+					}}
+				})
 				_, err := f.Answering.CallModel(contexts[0], answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1})
 				f.FailedWith(err, knowledge.CodeRateLimited, retryable)
 			})

@@ -32,6 +32,18 @@ type QueryWebhooks struct {
 	}
 }
 
+// AskingWebhooks holds the activities that ask the webhooks of a project about a question.
+type AskingWebhooks struct {
+	stepLog
+
+	Hub       Hub
+	Workflows Workflows
+	Blobs     step.Blobs
+	Webhooks  QueryWebhooks
+	Library   Library
+	library   *library
+}
+
 // AskWebhooksInput asks the webhooks of a question. Nothing else writes to the run's log
 // meanwhile, so its items begin at Offset.
 type AskWebhooksInput struct {
@@ -59,7 +71,7 @@ const webhookTurn = -1
 // AskWebhooks asks the project's webhooks of type queries about the question, in their
 // order, until one answers it. A webhook that fails is left out, unless it is required. It
 // asks none again whose answer is stored.
-func (a *Questions) AskWebhooks(ctx context.Context, in AskWebhooksInput) (AskWebhooksResult, error) {
+func (a *AskingWebhooks) AskWebhooks(ctx context.Context, in AskWebhooksInput) (AskWebhooksResult, error) {
 	defer step.Heartbeat(ctx)()
 	a.Hub.Append(in.Run, in.Preceding)
 	attempt := in.Before + int(activity.GetInfo(ctx).Attempt)
@@ -74,7 +86,7 @@ func (a *Questions) AskWebhooks(ctx context.Context, in AskWebhooksInput) (AskWe
 	return result, nil
 }
 
-func (a *Questions) askWebhooks(ctx context.Context, run knowledge.RunRef, p *publisher) (AskWebhooksResult, error) {
+func (a *AskingWebhooks) askWebhooks(ctx context.Context, run knowledge.RunRef, p *publisher) (AskWebhooksResult, error) {
 	if err := p.resume(ctx); err != nil {
 		return AskWebhooksResult{}, err
 	}
@@ -87,7 +99,7 @@ func (a *Questions) askWebhooks(ctx context.Context, run knowledge.RunRef, p *pu
 
 // askOnce returns the request of a run and what its webhooks answered, which it asks unless
 // their answers are stored.
-func (a *Questions) askOnce(ctx context.Context, run knowledge.RunRef, shown shownWords) (knowledge.Request, record.WebhookAnswers, error) {
+func (a *AskingWebhooks) askOnce(ctx context.Context, run knowledge.RunRef, shown shownWords) (knowledge.Request, record.WebhookAnswers, error) {
 	request, err := record.ReadRequest(ctx, a.Blobs, run)
 	if err != nil {
 		return request, record.WebhookAnswers{}, err
@@ -120,7 +132,7 @@ type shownWords interface {
 }
 
 // collect asks the webhooks, and shows the words of an answer that one streams as they come.
-func (a *Questions) collect(ctx context.Context, run knowledge.RunRef, request knowledge.Request, answers *record.WebhookAnswers, shown shownWords) error {
+func (a *AskingWebhooks) collect(ctx context.Context, run knowledge.RunRef, request knowledge.Request, answers *record.WebhookAnswers, shown shownWords) error {
 	for _, id := range request.Webhooks {
 		hook, project, err := a.Webhooks.Hooks.WebhookOf(ctx, store.WebhookQueue{Workspace: run.Workspace, Project: run.Project, Webhook: id})
 		if knowledge.IsCode(err, knowledge.CodeNotFound) { // disabled or removed a moment ago
@@ -157,7 +169,7 @@ func (a *Questions) collect(ctx context.Context, run knowledge.RunRef, request k
 	return nil
 }
 
-func (a *Questions) askWebhook(ctx context.Context, run knowledge.RunRef, request knowledge.Request, hook knowledge.Webhook, project knowledge.Project, text func(string) error) (webhook.Asked, error) {
+func (a *AskingWebhooks) askWebhook(ctx context.Context, run knowledge.RunRef, request knowledge.Request, hook knowledge.Webhook, project knowledge.Project, text func(string) error) (webhook.Asked, error) {
 	// The id is the same if the request is made again after a crash.
 	m := webhook.Message{ID: knowledge.DerivedID("event", run.Run, hook.ID), URL: hook.URL}
 	payload := webhook.QueryPayload{
@@ -187,7 +199,7 @@ func (a *Questions) askWebhook(ctx context.Context, run knowledge.RunRef, reques
 
 // applyWebhooks returns what the answers of webhooks change, and publishes an answer that
 // one of them gave.
-func (a *Questions) applyWebhooks(ctx context.Context, run knowledge.RunRef, request knowledge.Request, answers record.WebhookAnswers, p *publisher) (AskWebhooksResult, error) {
+func (a *AskingWebhooks) applyWebhooks(ctx context.Context, run knowledge.RunRef, request knowledge.Request, answers record.WebhookAnswers, p *publisher) (AskWebhooksResult, error) {
 	result, answer, err := a.storeWebhooks(ctx, run, answers)
 	if err != nil {
 		return result, err
@@ -205,7 +217,7 @@ func (a *Questions) applyWebhooks(ctx context.Context, run knowledge.RunRef, req
 
 // storeWebhooks returns where the passages and the answer are that webhooks gave. It
 // stores the answer like the answer of a model call, and returns its words.
-func (a *Questions) storeWebhooks(ctx context.Context, run knowledge.RunRef, answers record.WebhookAnswers) (result AskWebhooksResult, answer string, err error) {
+func (a *AskingWebhooks) storeWebhooks(ctx context.Context, run knowledge.RunRef, answers record.WebhookAnswers) (result AskWebhooksResult, answer string, err error) {
 	result.Calls = answers.Calls
 	if len(answers.Chunks) > 0 {
 		result.Chunks = run.WebhooksKey()
@@ -229,7 +241,7 @@ func (a *Questions) storeWebhooks(ctx context.Context, run knowledge.RunRef, ans
 
 // tellAttachments adds what is attached to the conversation, and to the question, to what a
 // webhook is told.
-func (a *Questions) tellAttachments(ctx context.Context, request knowledge.Request, payload *webhook.QueryPayload) error {
+func (a *AskingWebhooks) tellAttachments(ctx context.Context, request knowledge.Request, payload *webhook.QueryPayload) error {
 	if a.Library == nil || request.Principal.ConversationID() == "" {
 		return nil
 	}

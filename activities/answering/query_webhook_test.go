@@ -47,7 +47,7 @@ func TestAskWebhooks(t *testing.T) {
 		run := knowledge.RunRef{Workspace: "w", Project: "p", Run: "run"}
 		_, err := f.Blobs.PutJSON(f.Ctx, run.RequestKey(), knowledge.Request{Principal: activitytest.Manager(), Kind: knowledge.KindQuery, Question: "Who?", MessageID: "m", Webhooks: []string{"hook"}})
 		f.Must(err)
-		f.Answering.Webhooks = answering.QueryWebhooks{Hooks: w, Secrets: w, Sender: w}
+		f.AnswerWith(func(d *answering.Dependencies) { d.Webhooks = answering.QueryWebhooks{Hooks: w, Secrets: w, Sender: w} })
 		var result answering.AskWebhooksResult
 		for before := range 2 { // a repeated activity asks nobody again
 			result, err = do(f, f.Answering.AskWebhooks, answering.AskWebhooksInput{RunRef: run, Before: before})

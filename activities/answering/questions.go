@@ -15,8 +15,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/tool"
 )
 
-// Questions holds the activities of AnswerQuery and RunTool.
-type Questions struct {
+// Dependencies are what the activities of questions use. New gives each part its own.
+type Dependencies struct {
 	Blobs         step.Blobs
 	Runs          step.RunEnds
 	Retriever     Retriever
@@ -41,9 +41,12 @@ type Questions struct {
 // reader waits for its answer.
 const maxRetryAfter = time.Minute
 
+// stepLog logs the failures of steps.
+type stepLog struct{ Log *slog.Logger }
+
 // fail is failure for the activities of a run that somebody waits for. A model that limits
 // requests is CodeRateLimited.
-func (a *Questions) fail(ctx context.Context, run knowledge.RunRef, err error) error {
+func (a *stepLog) fail(ctx context.Context, run knowledge.RunRef, err error) error {
 	log := a.Log.With("workspace", run.Workspace, "run", run.Run)
 	e, ok := errors.AsType[*model.Error](err)
 	if !ok || ctx.Err() != nil {

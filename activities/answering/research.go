@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"go.temporal.io/sdk/activity"
@@ -104,8 +105,18 @@ func (r Research) AllFailed() bool {
 	return failed
 }
 
+// research reads how far a research is, and asks its model.
+type research struct {
+	Blobs     step.Blobs
+	Log       *slog.Logger
+	Workflows Workflows
+	Chat      step.Chat
+	chats     *chats
+	passages  *passages
+}
+
 // require has the chat model call a tool, and decodes its arguments into v.
-func (a *Questions) require(ctx context.Context, run knowledge.RunRef, r knowledge.Request, system, user string, tool model.Tool, v any) (step.Called, error) {
+func (a *research) require(ctx context.Context, run knowledge.RunRef, r knowledge.Request, system, user string, tool model.Tool, v any) (step.Called, error) {
 	zero := 0.0
 	_, done, err := a.chatForResearch(ctx, run, r.Config.AI, model.ChatRequest{
 		Tools: []model.Tool{tool}, ToolChoice: tool.Name, Temperature: &zero, Seed: seed(),
@@ -125,9 +136,9 @@ func (a *Questions) require(ctx context.Context, run knowledge.RunRef, r knowled
 }
 
 // chatForResearch makes a model call, and shows readers each model that fails.
-func (a *Questions) chatForResearch(ctx context.Context, run knowledge.RunRef, ai knowledge.AIConfig, chat model.ChatRequest) (string, model.Completion, error) {
+func (a *research) chatForResearch(ctx context.Context, run knowledge.RunRef, ai knowledge.AIConfig, chat model.ChatRequest) (string, model.Completion, error) {
 	info, number := activity.GetInfo(ctx), int64(0)
-	return a.chatOnceNoting(ctx, ai, chat, func(f model.Failed) {
+	return a.chats.chatOnceNoting(ctx, ai, chat, func(f model.Failed) {
 		log := a.Log.With("run", run.Run)
 		step.LogFailed(ctx, log, f)
 		number++
@@ -140,7 +151,7 @@ func (a *Questions) chatForResearch(ctx context.Context, run knowledge.RunRef, a
 }
 
 // prompts returns what the prompts of a research are made of, without its notes.
-func (a *Questions) prompts(ctx context.Context, r knowledge.Request, research Research) (prompt.Research, error) {
+func (a *research) prompts(ctx context.Context, r knowledge.Request, research Research) (prompt.Research, error) {
 	p := prompt.Research{Question: r.Question, Date: r.Date}
 	for _, key := range research.Messages {
 		var m record.ResearchMessage

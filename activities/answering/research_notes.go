@@ -15,6 +15,17 @@ import (
 	"github.com/cairn-rag/cairn/internal/record"
 )
 
+// TakingNotes holds the activities that answer a sub-question of a research.
+type TakingNotes struct {
+	stepLog
+
+	Blobs    step.Blobs
+	searches *searches
+	passages *passages
+	web      *web
+	research *research
+}
+
 // ReadInput asks to search for a sub-question, or to take notes of what was found.
 type ReadInput struct {
 	knowledge.RunRef
@@ -38,7 +49,7 @@ type FoundResult struct {
 }
 
 // SearchResearch searches for a sub-question. It repeats no search whose result is stored.
-func (a *Questions) SearchResearch(ctx context.Context, in ReadInput) (FoundResult, error) {
+func (a *TakingNotes) SearchResearch(ctx context.Context, in ReadInput) (FoundResult, error) {
 	defer step.Heartbeat(ctx)()
 	found, err := a.searchResearch(ctx, in)
 	if err != nil {
@@ -47,9 +58,9 @@ func (a *Questions) SearchResearch(ctx context.Context, in ReadInput) (FoundResu
 	return found, nil
 }
 
-func (a *Questions) searchResearch(ctx context.Context, in ReadInput) (FoundResult, error) {
+func (a *TakingNotes) searchResearch(ctx context.Context, in ReadInput) (FoundResult, error) {
 	return a.searchEach(ctx, in, maxQueries, func(request knowledge.Request, i int, query string) (key string, search record.Search, used knowledge.Usage, err error) {
-		found, err := a.find(ctx, in.key(fmt.Sprintf("search-%d", i+1)), request, query)
+		found, err := a.searches.find(ctx, in.key(fmt.Sprintf("search-%d", i+1)), request, query)
 		if err == nil {
 			err = a.Blobs.GetJSON(ctx, found.Key, &search)
 		}
@@ -59,12 +70,12 @@ func (a *Questions) searchResearch(ctx context.Context, in ReadInput) (FoundResu
 
 // searchEach searches for each of a sub-question's queries, at most for so many, and counts
 // what was found by all of them together.
-func (a *Questions) searchEach(ctx context.Context, in ReadInput, most int, search func(r knowledge.Request, i int, query string) (key string, found record.Search, used knowledge.Usage, err error)) (FoundResult, error) {
+func (a *TakingNotes) searchEach(ctx context.Context, in ReadInput, most int, search func(r knowledge.Request, i int, query string) (key string, found record.Search, used knowledge.Usage, err error)) (FoundResult, error) {
 	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return FoundResult{}, err
 	}
-	q, err := a.question(ctx, in.Plan, in.Question)
+	q, err := a.research.question(ctx, in.Plan, in.Question)
 	if err != nil {
 		return FoundResult{}, err
 	}
@@ -120,7 +131,7 @@ var notesTool = model.Tool{
 // TakeNotes has the model take notes of the passages that were found. It makes no call
 // whose result is stored, and none without passages. A note without a passage that the
 // model was given is dropped.
-func (a *Questions) TakeNotes(ctx context.Context, in ReadInput) (NotesResult, error) {
+func (a *TakingNotes) TakeNotes(ctx context.Context, in ReadInput) (NotesResult, error) {
 	defer step.Heartbeat(ctx)()
 	key := in.key("notes")
 	notes, err := step.Stored(ctx, a.Blobs, key, func() (NotesRecord, error) { return a.takeNotes(ctx, in) })
@@ -130,16 +141,16 @@ func (a *Questions) TakeNotes(ctx context.Context, in ReadInput) (NotesResult, e
 	return NotesResult{Key: key, Notes: len(notes.Notes), Usage: notes.Usage}, nil
 }
 
-func (a *Questions) takeNotes(ctx context.Context, in ReadInput) (NotesRecord, error) {
+func (a *TakingNotes) takeNotes(ctx context.Context, in ReadInput) (NotesRecord, error) {
 	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return NotesRecord{}, err
 	}
-	q, err := a.question(ctx, in.Plan, in.Question)
+	q, err := a.research.question(ctx, in.Plan, in.Question)
 	if err != nil {
 		return NotesRecord{}, err
 	}
-	passages, err := a.lookUp(ctx, request.Principal, record.Loop{Given: in.Given, Searches: in.Searches})
+	passages, err := a.passages.lookUp(ctx, request.Principal, record.Loop{Given: in.Given, Searches: in.Searches})
 	if err != nil || len(passages.all) == 0 {
 		return NotesRecord{}, err
 	}
@@ -152,7 +163,7 @@ func (a *Questions) takeNotes(ctx context.Context, in ReadInput) (NotesRecord, e
 		Missing string `json:"missing"`
 	}
 	notes := NotesRecord{Notes: []NoteRecord{}}
-	if notes.Called, err = a.require(ctx, in.RunRef, request, system, user, notesTool, &taken); err != nil {
+	if notes.Called, err = a.research.require(ctx, in.RunRef, request, system, user, notesTool, &taken); err != nil {
 		return NotesRecord{}, err
 	}
 	notes.Missing = line(withoutMarks(taken.Missing), maxNoteRunes)
@@ -205,12 +216,12 @@ type gap struct {
 
 // notes reads the notes. One that rests on a passage which is gone or no longer allowed
 // is left out, and no other note takes its number.
-func (a *Questions) notes(ctx context.Context, r knowledge.Request, research Research) (noted, error) {
+func (a *research) notes(ctx context.Context, r knowledge.Request, research Research) (noted, error) {
 	found := noted{}
 	if len(research.Reading) == 0 {
 		return found, nil
 	}
-	words, err := a.lookUp(ctx, r.Principal, research.Found())
+	words, err := a.passages.lookUp(ctx, r.Principal, research.Found())
 	if err != nil {
 		return found, err
 	}

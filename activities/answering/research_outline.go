@@ -13,6 +13,17 @@ import (
 	"github.com/cairn-rag/cairn/internal/record"
 )
 
+// Reporting holds the activities that write the report of a research.
+type Reporting struct {
+	stepLog
+
+	Blobs       step.Blobs
+	Workflows   Workflows
+	attachments *attachments
+	passages    *passages
+	research    *research
+}
+
 // OutlineInput asks for the outline of a report.
 type OutlineInput struct {
 	knowledge.RunRef
@@ -44,7 +55,7 @@ var outlineTool = model.Tool{
 
 // OutlineReport has the model outline the report. It makes no call whose result is stored,
 // and none without notes.
-func (a *Questions) OutlineReport(ctx context.Context, in OutlineInput) (OutlineResult, error) {
+func (a *Reporting) OutlineReport(ctx context.Context, in OutlineInput) (OutlineResult, error) {
 	defer step.Heartbeat(ctx)()
 	key, outline := in.ResearchKey("outline"), a.outline
 	if in.Plain {
@@ -55,7 +66,7 @@ func (a *Questions) OutlineReport(ctx context.Context, in OutlineInput) (Outline
 		if err != nil {
 			return OutlineRecord{}, err
 		}
-		noted, err := a.notes(ctx, request, in.Research)
+		noted, err := a.research.notes(ctx, request, in.Research)
 		if err != nil || len(noted.list) == 0 {
 			return OutlineRecord{}, err
 		}
@@ -67,15 +78,15 @@ func (a *Questions) OutlineReport(ctx context.Context, in OutlineInput) (Outline
 	return OutlineResult{Key: key, Sections: len(outlined.Sections), Usage: outlined.Usage}, nil
 }
 
-func (a *Questions) outline(ctx context.Context, r knowledge.Request, in OutlineInput, noted noted) (OutlineRecord, error) {
-	prompts, err := a.prompts(ctx, r, in.Research)
+func (a *Reporting) outline(ctx context.Context, r knowledge.Request, in OutlineInput, noted noted) (OutlineRecord, error) {
+	prompts, err := a.research.prompts(ctx, r, in.Research)
 	if err != nil {
 		return OutlineRecord{}, err
 	}
 	prompts.Notes = noted.prompted(false)
 	system, user := prompts.Outline(in.Sections)
 	var outlined OutlineRecord
-	if outlined.Called, err = a.require(ctx, in.RunRef, r, system, user, outlineTool, &outlined); err != nil {
+	if outlined.Called, err = a.research.require(ctx, in.RunRef, r, system, user, outlineTool, &outlined); err != nil {
 		return OutlineRecord{}, err
 	}
 	var kept []record.OutlinedSection
@@ -96,12 +107,12 @@ func (a *Questions) outline(ctx context.Context, r knowledge.Request, in Outline
 
 // plainOutline has a section for each sub-question with notes. The last one has the notes
 // of all that find no place.
-func (a *Questions) plainOutline(ctx context.Context, r knowledge.Request, in OutlineInput, noted noted) (OutlineRecord, error) {
+func (a *Reporting) plainOutline(ctx context.Context, r knowledge.Request, in OutlineInput, noted noted) (OutlineRecord, error) {
 	outline := OutlineRecord{Title: heading(r.Question)}
 	last := -1
 	for _, n := range noted.list {
 		if n.reading != last && len(outline.Sections) < max(in.Sections, 1) {
-			q, err := a.question(ctx, in.Research.Reading[n.reading].Plan, in.Research.Reading[n.reading].Question)
+			q, err := a.research.question(ctx, in.Research.Reading[n.reading].Plan, in.Research.Reading[n.reading].Question)
 			if err != nil {
 				return outline, err
 			}

@@ -11,6 +11,15 @@ import (
 	"github.com/cairn-rag/cairn/internal/record"
 )
 
+// Planning holds the activity that plans a round of a research.
+type Planning struct {
+	stepLog
+
+	Blobs       step.Blobs
+	attachments *attachments
+	research    *research
+}
+
 // PlanInput asks for the sub-questions of a round, which the research so far leaves open.
 type PlanInput struct {
 	knowledge.RunRef
@@ -41,7 +50,7 @@ var planTool = model.Tool{
 
 // PlanResearch has the model plan a round of sub-questions. It makes no call whose result
 // is stored.
-func (a *Questions) PlanResearch(ctx context.Context, in PlanInput) (PlanResult, error) {
+func (a *Planning) PlanResearch(ctx context.Context, in PlanInput) (PlanResult, error) {
 	defer step.Heartbeat(ctx)()
 	key := in.ResearchKey(fmt.Sprintf("plan-%d", in.Round))
 	plan, err := step.Stored(ctx, a.Blobs, key, func() (PlanRecord, error) { return a.makePlan(ctx, in) })
@@ -51,33 +60,33 @@ func (a *Questions) PlanResearch(ctx context.Context, in PlanInput) (PlanResult,
 	return PlanResult{Key: key, Questions: len(plan.Questions), Usage: plan.Usage}, nil
 }
 
-func (a *Questions) makePlan(ctx context.Context, in PlanInput) (PlanRecord, error) {
+func (a *Planning) makePlan(ctx context.Context, in PlanInput) (PlanRecord, error) {
 	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return PlanRecord{}, err
 	}
-	prompts, err := a.prompts(ctx, request, in.Research)
+	prompts, err := a.research.prompts(ctx, request, in.Research)
 	if err != nil {
 		return PlanRecord{}, err
 	}
-	noted, err := a.notes(ctx, request, in.Research)
+	noted, err := a.research.notes(ctx, request, in.Research)
 	if err != nil {
 		return PlanRecord{}, err
 	}
 	prompts.Notes, prompts.History = noted.prompted(false), request.History
 	for _, g := range noted.gaps {
-		q, err := a.question(ctx, in.Research.Reading[g.reading].Plan, in.Research.Reading[g.reading].Question)
+		q, err := a.research.question(ctx, in.Research.Reading[g.reading].Plan, in.Research.Reading[g.reading].Question)
 		if err != nil {
 			return PlanRecord{}, err
 		}
 		prompts.Open = append(prompts.Open, q.Question+" "+g.text)
 	}
-	if prompts.Attached, err = a.attachedFiles(ctx, request, in.Research.Attachments); err != nil {
+	if prompts.Attached, err = a.attachments.attachedFiles(ctx, request, in.Research.Attachments); err != nil {
 		return PlanRecord{}, err
 	}
 	system, user := prompts.Plan(in.Breadth)
 	var plan PlanRecord
-	if plan.Called, err = a.require(ctx, in.RunRef, request, system, user, planTool, &plan); err != nil {
+	if plan.Called, err = a.research.require(ctx, in.RunRef, request, system, user, planTool, &plan); err != nil {
 		return PlanRecord{}, err
 	}
 	asked := map[string]bool{}
@@ -103,7 +112,7 @@ func (a *Questions) makePlan(ctx context.Context, in PlanInput) (PlanRecord, err
 }
 
 // plan reads a stored plan.
-func (a *Questions) plan(ctx context.Context, key string) (plan PlanRecord, err error) {
+func (a *research) plan(ctx context.Context, key string) (plan PlanRecord, err error) {
 	if err := a.Blobs.GetJSON(ctx, key, &plan); err != nil {
 		return plan, fmt.Errorf("read plan %s: %w", key, err)
 	}
@@ -111,7 +120,7 @@ func (a *Questions) plan(ctx context.Context, key string) (plan PlanRecord, err 
 }
 
 // question returns a planned sub-question.
-func (a *Questions) question(ctx context.Context, key string, index int) (record.PlannedQuestion, error) {
+func (a *research) question(ctx context.Context, key string, index int) (record.PlannedQuestion, error) {
 	plan, err := a.plan(ctx, key)
 	if err != nil {
 		return record.PlannedQuestion{}, err

@@ -30,7 +30,7 @@ type ReportResult struct {
 
 // JoinReport stores the report: its sections, and a part that says what was left out and
 // what failed.
-func (a *Questions) JoinReport(ctx context.Context, in ReportInput) (ReportResult, error) {
+func (a *Reporting) JoinReport(ctx context.Context, in ReportInput) (ReportResult, error) {
 	defer step.Heartbeat(ctx)()
 	result := ReportResult{Key: in.ResearchKey("report"), LeftOut: in.ResearchKey("left-out")}
 	if err := a.joinReport(ctx, in, result); err != nil {
@@ -39,7 +39,7 @@ func (a *Questions) JoinReport(ctx context.Context, in ReportInput) (ReportResul
 	return result, nil
 }
 
-func (a *Questions) joinReport(ctx context.Context, in ReportInput, out ReportResult) error {
+func (a *Reporting) joinReport(ctx context.Context, in ReportInput, out ReportResult) error {
 	leftOut, err := a.leftOut(ctx, in)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (a *Questions) joinReport(ctx context.Context, in ReportInput, out ReportRe
 	slices.Sort(report.Used)
 	report.Used = slices.Compact(report.Used)
 	// The sources of the report are those that it cites.
-	found, err := a.searches(ctx, in.Research.Found())
+	found, err := a.passages.searches(ctx, in.Research.Found())
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (a *Questions) joinReport(ctx context.Context, in ReportInput, out ReportRe
 }
 
 // leftOut returns the part of the report that says what it leaves out, "" = nothing.
-func (a *Questions) leftOut(ctx context.Context, in ReportInput) (string, error) {
+func (a *Reporting) leftOut(ctx context.Context, in ReportInput) (string, error) {
 	var b strings.Builder
 	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
@@ -96,7 +96,7 @@ func (a *Questions) leftOut(ctx context.Context, in ReportInput) (string, error)
 		return "", err
 	}
 	for _, r := range in.Research.Reading {
-		q, err := a.question(ctx, r.Plan, r.Question)
+		q, err := a.research.question(ctx, r.Plan, r.Question)
 		if err != nil {
 			return "", err
 		}
@@ -134,12 +134,12 @@ func (a *Questions) leftOut(ctx context.Context, in ReportInput) (string, error)
 
 // openQuestions writes what the notes of the last round leave open, if the bounds of the
 // research allowed no further round.
-func (a *Questions) openQuestions(ctx context.Context, request knowledge.Request, r Research, line func(format string, texts ...any)) error {
+func (a *Reporting) openQuestions(ctx context.Context, request knowledge.Request, r Research, line func(format string, texts ...any)) error {
 	rounds := len(r.Plans)
 	if rounds == 0 || r.Ended == "" && rounds < request.Config.Tools.DeepResearch.WithDefaults().Depth {
 		return nil
 	}
-	noted, err := a.notes(ctx, request, r)
+	noted, err := a.research.notes(ctx, request, r)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (a *Questions) openQuestions(ctx context.Context, request knowledge.Request
 		if !g.noted || reading.Plan != r.Plans[rounds-1] {
 			continue
 		}
-		q, err := a.question(ctx, reading.Plan, reading.Question)
+		q, err := a.research.question(ctx, reading.Plan, reading.Question)
 		if err != nil {
 			return err
 		}
@@ -158,11 +158,11 @@ func (a *Questions) openQuestions(ctx context.Context, request knowledge.Request
 }
 
 // unreadAttachments writes which attached files could not be read.
-func (a *Questions) unreadAttachments(ctx context.Context, request knowledge.Request, r Research, line func(format string, texts ...any)) error {
+func (a *Reporting) unreadAttachments(ctx context.Context, request knowledge.Request, r Research, line func(format string, texts ...any)) error {
 	if len(r.Attachments) == 0 {
 		return nil
 	}
-	files, err := a.attachedFiles(ctx, request, r.Attachments)
+	files, err := a.attachments.attachedFiles(ctx, request, r.Attachments)
 	for _, f := range files {
 		if f.Failure != "" {
 			line(phrase.For(request.Question).NotRead, heading(f.Name), f.Failure)
@@ -185,7 +185,7 @@ func (r Research) withoutNotes(say phrase.Phrases) string {
 }
 
 // shortSections writes which sections have only notes.
-func (a *Questions) shortSections(ctx context.Context, r Research, say phrase.Phrases, line func(format string, texts ...any)) error {
+func (a *Reporting) shortSections(ctx context.Context, r Research, say phrase.Phrases, line func(format string, texts ...any)) error {
 	if len(r.Sections) == 0 {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (e Exhaustion) words(say phrase.Phrases) string {
 
 // FinishResearch stores the report, the conversation and the whole log, and ends the run.
 // in.Items is empty: the log is in the run's RunLog. It is a local activity.
-func (a *Questions) FinishResearch(ctx context.Context, in FinishAnswerInput) error {
+func (a *Finishing) FinishResearch(ctx context.Context, in FinishAnswerInput) error {
 	items, err := a.runLog(ctx, in.RunRef)
 	if err != nil {
 		return a.fail(ctx, in.RunRef, err)
@@ -241,7 +241,7 @@ func (a *Questions) FinishResearch(ctx context.Context, in FinishAnswerInput) er
 }
 
 // runLog reads the log of a run from its segments and its RunLog.
-func (a *Questions) runLog(ctx context.Context, run knowledge.RunRef) ([]stream.Item, error) {
+func (a *Finishing) runLog(ctx context.Context, run knowledge.RunRef) ([]stream.Item, error) {
 	var items []stream.Item
 	add := func(more []stream.Item) {
 		for _, item := range more {

@@ -45,7 +45,7 @@ type SectionRecord struct {
 // WriteSection has the model write a section. It makes no call whose result is stored.
 // A section can cite only passages that the model was given, with the permission of that
 // moment.
-func (a *Questions) WriteSection(ctx context.Context, in SectionInput) (SectionResult, error) {
+func (a *Reporting) WriteSection(ctx context.Context, in SectionInput) (SectionResult, error) {
 	defer step.Heartbeat(ctx)()
 	key := in.ResearchKey(fmt.Sprintf("section-%d", in.Section+1))
 	if in.Plain {
@@ -58,7 +58,7 @@ func (a *Questions) WriteSection(ctx context.Context, in SectionInput) (SectionR
 	return SectionResult{Key: key, Uncited: record.Uncited, Usage: record.Usage}, nil
 }
 
-func (a *Questions) section(ctx context.Context, in SectionInput) (SectionRecord, error) {
+func (a *Reporting) section(ctx context.Context, in SectionInput) (SectionRecord, error) {
 	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return SectionRecord{}, err
@@ -70,7 +70,7 @@ func (a *Questions) section(ctx context.Context, in SectionInput) (SectionRecord
 	if in.Section >= len(outline.Sections) {
 		return SectionRecord{}, fmt.Errorf("the outline has no section %d", in.Section)
 	}
-	all, err := a.notes(ctx, request, in.Research)
+	all, err := a.research.notes(ctx, request, in.Research)
 	if err != nil {
 		return SectionRecord{}, err
 	}
@@ -102,7 +102,7 @@ func (a *Questions) section(ctx context.Context, in SectionInput) (SectionRecord
 
 // citedBefore returns the Order of the section before, nil = the numbers of its citations
 // are their ranks.
-func (a *Questions) citedBefore(ctx context.Context, in SectionInput) ([]int, error) {
+func (a *Reporting) citedBefore(ctx context.Context, in SectionInput) ([]int, error) {
 	written := in.Research.Sections
 	switch {
 	case len(written) != in.Section: // an earlier version did not name them
@@ -129,8 +129,8 @@ func inOrder(text string, order []int) (string, []int) {
 	return text, order
 }
 
-func (a *Questions) writeSection(ctx context.Context, r knowledge.Request, in SectionInput, outline OutlineRecord, noted noted) (SectionRecord, error) {
-	prompts, err := a.prompts(ctx, r, Research{Messages: in.Research.Messages})
+func (a *Reporting) writeSection(ctx context.Context, r knowledge.Request, in SectionInput, outline OutlineRecord, noted noted) (SectionRecord, error) {
+	prompts, err := a.research.prompts(ctx, r, Research{Messages: in.Research.Messages})
 	if err != nil {
 		return SectionRecord{}, err
 	}
@@ -141,7 +141,7 @@ func (a *Questions) writeSection(ctx context.Context, r knowledge.Request, in Se
 	}
 	system, user := prompts.Section(headings[in.Section], headings, noted.passages)
 	rewriter := citation.NewRewriter(noted.passages)
-	said, done, err := a.chatForResearch(ctx, in.RunRef, r.Config.AI, model.ChatRequest{
+	said, done, err := a.research.chatForResearch(ctx, in.RunRef, r.Config.AI, model.ChatRequest{
 		Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
 		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
 	})
@@ -181,14 +181,14 @@ type ShowInput struct {
 
 // ShowReport publishes a part of the report to the run's log. Publishing a part again
 // changes nothing. It is a local activity.
-func (a *Questions) ShowReport(ctx context.Context, in ShowInput) error {
+func (a *Reporting) ShowReport(ctx context.Context, in ShowInput) error {
 	if err := a.showReport(ctx, in); err != nil {
 		return a.fail(ctx, in.RunRef, fmt.Errorf("show part %d of the report: %w", in.Part, err))
 	}
 	return nil
 }
 
-func (a *Questions) showReport(ctx context.Context, in ShowInput) error {
+func (a *Reporting) showReport(ctx context.Context, in ShowInput) error {
 	var section SectionRecord
 	if err := a.Blobs.GetJSON(ctx, in.Key, &section); err != nil {
 		return fmt.Errorf("read part %s: %w", in.Key, err)

@@ -12,7 +12,7 @@ import (
 // SearchResearchWeb searches the web for a sub-question, as the project's web_search
 // does, and reads the pages. It repeats no step whose result is stored. A report cites only
 // what was read, so a page that could not be read is not among those that it found.
-func (a *Questions) SearchResearchWeb(ctx context.Context, in ReadInput) (FoundResult, error) {
+func (a *TakingNotes) SearchResearchWeb(ctx context.Context, in ReadInput) (FoundResult, error) {
 	defer step.Heartbeat(ctx)()
 	found, err := a.searchResearchWeb(ctx, in)
 	if err != nil {
@@ -21,9 +21,9 @@ func (a *Questions) SearchResearchWeb(ctx context.Context, in ReadInput) (FoundR
 	return found, nil
 }
 
-func (a *Questions) searchResearchWeb(ctx context.Context, in ReadInput) (FoundResult, error) {
+func (a *TakingNotes) searchResearchWeb(ctx context.Context, in ReadInput) (FoundResult, error) {
 	return a.searchEach(ctx, in, maxWebQueries, func(request knowledge.Request, i int, query string) (string, record.Search, knowledge.Usage, error) {
-		w, err := a.newWebSearch(in.RunRef, request, query, knowledge.WebRequest{})
+		w, err := a.web.newWebSearch(in.RunRef, request, query, knowledge.WebRequest{})
 		if err != nil {
 			return "", record.Search{}, knowledge.Usage{}, err
 		}

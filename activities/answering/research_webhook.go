@@ -17,7 +17,7 @@ type ResearchWebhooksInput struct {
 // research, as AskWebhooks does. It shows readers nothing: an answer is the whole report,
 // and the workflow shows it with its other events. Their answers hold for every later step,
 // because ReadRequest applies them.
-func (a *Questions) AskResearchWebhooks(ctx context.Context, in ResearchWebhooksInput) (AskWebhooksResult, error) {
+func (a *AskingWebhooks) AskResearchWebhooks(ctx context.Context, in ResearchWebhooksInput) (AskWebhooksResult, error) {
 	defer step.Heartbeat(ctx)()
 	_, record, err := a.askOnce(ctx, in.RunRef, notShown{})
 	var result AskWebhooksResult

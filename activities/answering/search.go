@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/cairn-rag/cairn/activities/step"
@@ -12,6 +13,22 @@ import (
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
+
+// Searching holds the activity that searches before the first model call.
+type Searching struct {
+	stepLog
+
+	Blobs    step.Blobs
+	searches *searches
+}
+
+// searches searches documents, and the web beside them.
+type searches struct {
+	Blobs     step.Blobs
+	Retriever Retriever
+	Chat      step.Chat // whose context bounds what is found
+	Log       *slog.Logger
+}
 
 // SearchInput asks for passages for the question of a run.
 type SearchInput struct {
@@ -24,7 +41,7 @@ const maxInline = 20
 
 // SearchKnowledge searches for passages that the run's principal may see, and returns
 // or stores their ids. It does not repeat a stored search, nor a call of a model.
-func (a *Questions) SearchKnowledge(ctx context.Context, in SearchInput) (record.SearchResult, error) {
+func (a *Searching) SearchKnowledge(ctx context.Context, in SearchInput) (record.SearchResult, error) {
 	defer step.Heartbeat(ctx)()
 	result, err := a.searchFirst(ctx, in)
 	if err != nil {
@@ -33,21 +50,21 @@ func (a *Questions) SearchKnowledge(ctx context.Context, in SearchInput) (record
 	return result, nil
 }
 
-func (a *Questions) searchFirst(ctx context.Context, in SearchInput) (record.SearchResult, error) {
+func (a *Searching) searchFirst(ctx context.Context, in SearchInput) (record.SearchResult, error) {
 	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return record.SearchResult{}, err
 	}
 	key := in.FirstSearchKey()
 	if c := request.Config.AI; c.Retrieval.NumberOfChunks > maxInline || c.AsksModel(request.FollowsUp()) { // what a model wrote is not for the history
-		return a.find(ctx, key, request, request.Question)
+		return a.searches.find(ctx, key, request, request.Question)
 	}
-	found, err := a.retrieve(ctx, key, request, request.Question)
+	found, err := a.searches.retrieve(ctx, key, request, request.Question)
 	if err != nil {
 		return record.SearchResult{}, err
 	}
 	if !found.Choices.IsZero() { // the event of the choices names a blob
-		return a.kept(ctx, key, func() (record.Search, error) { return found, nil })
+		return kept(ctx, a.Blobs, key, func() (record.Search, error) { return found, nil })
 	}
 	result := found.Result("")
 	result.Found = &found
@@ -55,14 +72,14 @@ func (a *Questions) searchFirst(ctx context.Context, in SearchInput) (record.Sea
 }
 
 // find searches and stores the result, unless an earlier attempt did.
-func (a *Questions) find(ctx context.Context, key string, request knowledge.Request, query string) (record.SearchResult, error) {
-	return a.kept(ctx, key, func() (record.Search, error) { return a.retrieve(ctx, key, request, query) })
+func (a *searches) find(ctx context.Context, key string, request knowledge.Request, query string) (record.SearchResult, error) {
+	return kept(ctx, a.Blobs, key, func() (record.Search, error) { return a.retrieve(ctx, key, request, query) })
 }
 
 // kept returns what is stored under key, or else what find returns, which it stores.
-func (a *Questions) kept(ctx context.Context, key string, find func() (record.Search, error)) (record.SearchResult, error) {
+func kept(ctx context.Context, blobs step.Blobs, key string, find func() (record.Search, error)) (record.SearchResult, error) {
 	var found record.Search
-	err := a.Blobs.GetJSON(ctx, key, &found)
+	err := blobs.GetJSON(ctx, key, &found)
 	if err == nil {
 		return found.Result(key), nil
 	}
@@ -72,14 +89,14 @@ func (a *Questions) kept(ctx context.Context, key string, find func() (record.Se
 	if found, err = find(); err != nil {
 		return record.SearchResult{}, err
 	}
-	if _, err := a.Blobs.PutJSON(ctx, key, found); err != nil {
+	if _, err := blobs.PutJSON(ctx, key, found); err != nil {
 		return record.SearchResult{}, fmt.Errorf("store search %s: %w", key, err)
 	}
 	return found.Result(key), nil
 }
 
 // retrieve searches. The answers of models that the search asks are kept beside key.
-func (a *Questions) retrieve(ctx context.Context, key string, request knowledge.Request, query string) (record.Search, error) {
+func (a *searches) retrieve(ctx context.Context, key string, request knowledge.Request, query string) (record.Search, error) {
 	// The query of a tool call stands alone: the model wrote it with the conversation.
 	enhance := request.Config.AI.Enhances(request.FollowsUp()) && query == request.Question
 	var web *knowledge.WebSearchConfig

@@ -29,8 +29,10 @@ func (c searchChat) CallTool(ctx context.Context, call retrieve.Call) (string, r
 // searching lets searches call the stand-in models.
 func (f *fixture) searching() {
 	client := model.New(f.Server.Endpoint(), nil)
-	f.Answering.Retriever = retrieve.New(f.Index, f.Store, activitytest.QuestionEmbedder{Client: client}).Using(retrieve.Models{
-		Chat: searchChat{client}, Passages: f.Store, Reranker: model.NewReranker(f.Server.Endpoint(), model.RerankTEI, nil), RerankerName: "bge",
+	f.AnswerWith(func(d *answering.Dependencies) {
+		d.Retriever = retrieve.New(f.Index, f.Store, activitytest.QuestionEmbedder{Client: client}).Using(retrieve.Models{
+			Chat: searchChat{client}, Passages: f.Store, Reranker: model.NewReranker(f.Server.Endpoint(), model.RerankTEI, nil), RerankerName: "bge",
+		})
 	})
 }
 

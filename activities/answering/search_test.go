@@ -102,8 +102,10 @@ func TestSearchKnowledge(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.Publish(f.Upload("apples.txt", "Apples are picked in autumn."))
-		f.Answering.Retriever = retrieve.New(f.Index, f.Store, nil).Across(f.Store, func(string) (retrieve.Embedder, error) {
-			return nil, retrieve.ErrCannotBeAsked
+		f.AnswerWith(func(d *answering.Dependencies) {
+			d.Retriever = retrieve.New(f.Index, f.Store, nil).Across(f.Store, func(string) (retrieve.Embedder, error) {
+				return nil, retrieve.ErrCannotBeAsked
+			})
 		})
 		result, err := do(f, f.Answering.SearchKnowledge, answering.SearchInput{RunRef: f.Ask("when are apples picked?")})
 		f.Must(err)

@@ -22,7 +22,7 @@ const (
 // picturesOf returns the pictures of the passages that are pictures, the best ranks
 // first. The principal of the run may read these passages now. A picture that is gone,
 // or that its version was ingested without, is left out.
-func (a *Questions) picturesOf(ctx context.Context, passages []retrieve.Context) ([]model.Picture, error) {
+func (a *CallingModels) picturesOf(ctx context.Context, passages []retrieve.Context) ([]model.Picture, error) {
 	var pictures []model.Picture
 	seen := map[string]bool{}
 	room := maxShownBytes

@@ -20,6 +20,14 @@ const (
 	maxSuggestion = 300
 )
 
+// Suggesting holds the activity that suggests the next questions.
+type Suggesting struct {
+	stepLog
+
+	Blobs step.Blobs
+	chats *chats
+}
+
 // SuggestInput names an answer.
 type SuggestInput struct {
 	knowledge.RunRef
@@ -40,7 +48,7 @@ type Suggestions struct {
 
 // SuggestQuestions asks the chat model what the user may want to ask next. It makes no call
 // whose result is stored.
-func (a *Questions) SuggestQuestions(ctx context.Context, in SuggestInput) (SuggestResult, error) {
+func (a *Suggesting) SuggestQuestions(ctx context.Context, in SuggestInput) (SuggestResult, error) {
 	defer step.Heartbeat(ctx)()
 	suggested, err := step.Stored(ctx, a.Blobs, in.SuggestionsKey(), func() (Suggestions, error) { return a.suggest(ctx, in) })
 	if err != nil {
@@ -49,7 +57,7 @@ func (a *Questions) SuggestQuestions(ctx context.Context, in SuggestInput) (Sugg
 	return SuggestResult{in.SuggestionsKey(), suggested.Usage}, nil
 }
 
-func (a *Questions) suggest(ctx context.Context, in SuggestInput) (Suggestions, error) {
+func (a *Suggesting) suggest(ctx context.Context, in SuggestInput) (Suggestions, error) {
 	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return Suggestions{}, err
@@ -59,7 +67,7 @@ func (a *Questions) suggest(ctx context.Context, in SuggestInput) (Suggestions, 
 		return Suggestions{}, fmt.Errorf("read the answer: %w", err)
 	}
 	system, user := prompt.Suggestions(request.Question, prompt.WithoutReflection(citation.Strip(answer.Text)))
-	said, done, err := a.chatOnce(ctx, request.Config.AI, model.ChatRequest{
+	said, done, err := a.chats.chatOnce(ctx, request.Config.AI, model.ChatRequest{
 		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
 	})
 	return Suggestions{Questions: questionsIn(said), Usage: step.NewCalled(done).Usage}, err

@@ -34,7 +34,7 @@ type SummarizeResult struct {
 // history with the request again: the summary, and the newest messages that fit into half
 // of the limits. So the next questions need no summary for a while. The conversation has
 // the summary too; a repetition finds it there, and asks no model.
-func (a *Questions) SummarizeHistory(ctx context.Context, in SummarizeInput) (SummarizeResult, error) {
+func (a *Conversing) SummarizeHistory(ctx context.Context, in SummarizeInput) (SummarizeResult, error) {
 	defer step.Heartbeat(ctx)()
 	usage, err := a.summarizeHistory(ctx, in.RunRef)
 	if err != nil {
@@ -43,7 +43,7 @@ func (a *Questions) SummarizeHistory(ctx context.Context, in SummarizeInput) (Su
 	return SummarizeResult{usage}, nil
 }
 
-func (a *Questions) summarizeHistory(ctx context.Context, run knowledge.RunRef) (usage knowledge.Usage, err error) {
+func (a *Conversing) summarizeHistory(ctx context.Context, run knowledge.RunRef) (usage knowledge.Usage, err error) {
 	request, err := record.ReadRequest(ctx, a.Blobs, run)
 	if err != nil || !request.Overlong {
 		return usage, err
@@ -92,9 +92,9 @@ func beforeNewest(messages []store.Message, limits knowledge.HistoryConfig) []st
 
 // summary asks the model for a summary of what an earlier summary says and of the messages
 // behind it.
-func (a *Questions) summary(ctx context.Context, request knowledge.Request, earlier string, older []store.Message) (string, knowledge.Usage, error) {
+func (a *Conversing) summary(ctx context.Context, request knowledge.Request, earlier string, older []store.Message) (string, knowledge.Usage, error) {
 	system, user := prompt.Summary(earlier, prompt.History(record.WithWords(older), maxSummarizedTokens))
-	said, done, err := a.chatOnce(ctx, request.Config.AI, model.ChatRequest{
+	said, done, err := a.chats.chatOnce(ctx, request.Config.AI, model.ChatRequest{
 		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
 	})
 	text := prompt.SummaryIn(said)

@@ -74,10 +74,10 @@ func TestReasoning(t *testing.T) {
 			inBubble(t, 2, func(f *fixture, contexts []context.Context) {
 				run := f.Ask("what?", func(r *knowledge.Request) { r.Kind, r.Config.AI.Reasoning = tc.kind, tc.hidden })
 				in := answering.ModelCallInput{RunRef: run, Turn: 1}
-				f.Answering.Chat = thinks(tc.first, nil)
+				f.AnswerWith(func(d *answering.Dependencies) { d.Chat = thinks(tc.first, nil) })
 				_, err := f.Answering.CallModel(contexts[0], in)
 				f.FailedWith(err, knowledge.CodeProviderFailed, true)
-				f.Answering.Chat = thinks(tc.second, []string{"The ", "answer."})
+				f.AnswerWith(func(d *answering.Dependencies) { d.Chat = thinks(tc.second, []string{"The ", "answer."}) })
 				result, err := f.Answering.CallModel(contexts[1], in)
 				f.Must(err)
 				f.WantAnswer(result, "The answer.", 0)
@@ -102,7 +102,9 @@ func TestReasoningReachesReaders(t *testing.T) {
 		in := answering.ModelCallInput{RunRef: f.Ask("what?"), Turn: 1}
 		stop := f.Hub.Follow(in.Run)
 		defer stop()
-		f.Answering.Chat = thinks([]string{"Let me ", "see"}, []string{"The ", "answer."})
+		f.AnswerWith(func(d *answering.Dependencies) {
+			d.Chat = thinks([]string{"Let me ", "see"}, []string{"The ", "answer."})
+		})
 		_, err := f.Answering.CallModel(contexts[0], in)
 		f.Must(err)
 		given, _, _, _ := f.Hub.Since(in.Run, 0)

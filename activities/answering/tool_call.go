@@ -14,6 +14,24 @@ import (
 	"github.com/cairn-rag/cairn/internal/tool"
 )
 
+// CallingTools holds the activity that runs a tool call.
+type CallingTools struct {
+	stepLog
+
+	Blobs     step.Blobs
+	Workflows Workflows
+	tools     *tools
+}
+
+// tools finds the tools that a model may call.
+type tools struct {
+	Sources  []tool.Source
+	Tools    tool.Set
+	web      *web
+	library  *library
+	searches *searches
+}
+
 // ToolCallInput names one tool call of a turn. Its arguments are in the turn's blob.
 type ToolCallInput struct {
 	knowledge.RunRef
@@ -24,17 +42,17 @@ type ToolCallInput struct {
 
 // offered returns the tools that the model may call to answer a question. documents
 // reports that there are documents that it may search.
-func (a *Questions) offered(ctx context.Context, r knowledge.Request, documents bool) (tool.Set, error) {
+func (a *tools) offered(ctx context.Context, r knowledge.Request, documents bool) (tool.Set, error) {
 	if r.Kind != knowledge.KindQuery {
 		return nil, nil
 	}
 	var set tool.Set
 	sources := a.Sources
 	if documents {
-		set, sources = tool.Set{tool.NewDocumentsRAG(a.searchForTool)}, append([]tool.Source{a.files}, sources...)
+		set, sources = tool.Set{tool.NewDocumentsRAG(a.searches.searchForTool)}, append([]tool.Source{a.library.files}, sources...)
 	}
-	if a.Web != nil {
-		set = append(set, tool.NewWebSearch(a.searchWebForTool))
+	if a.web.Web != nil {
+		set = append(set, tool.NewWebSearch(a.web.searchWebForTool))
 	}
 	set = append(set, a.Tools...).Offered(r)
 	for _, source := range sources {
@@ -53,7 +71,7 @@ func (a *Questions) offered(ctx context.Context, r knowledge.Request, documents 
 
 // hasDocuments reports whether the tools that read documents could find something for a
 // question. It reads nothing where the question has found something already.
-func (a *Questions) hasDocuments(ctx context.Context, r knowledge.Request, found foundWords) (bool, error) {
+func (a *library) hasDocuments(ctx context.Context, r knowledge.Request, found foundWords) (bool, error) {
 	if len(found.chunks) > 0 || a.Library == nil || r.Kind != knowledge.KindQuery {
 		return true, nil
 	}
@@ -75,14 +93,14 @@ func (a *Questions) hasDocuments(ctx context.Context, r knowledge.Request, found
 }
 
 // searchForTool is the search of documents_rag.
-func (a *Questions) searchForTool(ctx context.Context, c tool.Call, query string) (tool.Output, error) {
+func (a *searches) searchForTool(ctx context.Context, c tool.Call, query string) (tool.Output, error) {
 	found, err := a.find(ctx, c.SearchKey(c.Turn, c.Number), c.Request, query)
 	return tool.Output{Search: found.Key, Found: found.Kept, Chosen: found.Chosen, Usage: found.Usage}, err
 }
 
 // CallTool runs one tool call of a turn. It does not repeat a call whose output is
 // stored.
-func (a *Questions) CallTool(ctx context.Context, in ToolCallInput) (record.ToolOutput, error) {
+func (a *CallingTools) CallTool(ctx context.Context, in ToolCallInput) (record.ToolOutput, error) {
 	defer step.Heartbeat(ctx)()
 	output, err := a.callTool(ctx, in)
 	if err != nil {
@@ -91,7 +109,7 @@ func (a *Questions) CallTool(ctx context.Context, in ToolCallInput) (record.Tool
 	return output, nil
 }
 
-func (a *Questions) callTool(ctx context.Context, in ToolCallInput) (record.ToolOutput, error) {
+func (a *CallingTools) callTool(ctx context.Context, in ToolCallInput) (record.ToolOutput, error) {
 	called, c, err := a.checkCall(ctx, in)
 	if err != nil {
 		return record.ToolOutput{}, err
@@ -101,7 +119,7 @@ func (a *Questions) callTool(ctx context.Context, in ToolCallInput) (record.Tool
 
 // checkCall returns a call of a turn with its tool, or the mistake in it, in words for the
 // model.
-func (a *Questions) checkCall(ctx context.Context, in ToolCallInput) (called tool.Tool, c tool.Call, err error) {
+func (a *CallingTools) checkCall(ctx context.Context, in ToolCallInput) (called tool.Tool, c tool.Call, err error) {
 	var call record.ModelCall
 	if err := a.Blobs.GetJSON(ctx, in.Key, &call); err != nil {
 		return called, c, fmt.Errorf("read turn %d: %w", in.Turn, err)
@@ -118,7 +136,7 @@ func (a *Questions) checkCall(ctx context.Context, in ToolCallInput) (called too
 		return called, c, err
 	}
 	given := call.ToolCalls[in.Call]
-	offered, err := a.offered(ctx, request, true)
+	offered, err := a.tools.offered(ctx, request, true)
 	if err != nil {
 		return called, c, err
 	}
@@ -138,7 +156,7 @@ func (a *Questions) checkCall(ctx context.Context, in ToolCallInput) (called too
 }
 
 // runTool makes a call, unless its words are stored.
-func (a *Questions) runTool(ctx context.Context, called tool.Tool, c tool.Call) (record.ToolOutput, error) {
+func (a *CallingTools) runTool(ctx context.Context, called tool.Tool, c tool.Call) (record.ToolOutput, error) {
 	key := c.WordsKey(c.Turn, c.Number)
 	var stored record.ToolWords
 	err := a.Blobs.GetJSON(ctx, key, &stored)
@@ -185,7 +203,7 @@ func runWithin(ctx context.Context, called tool.Tool, c tool.Call) (tool.Output,
 
 // beginOnce notes that a call which must not be repeated begins. It returns an error
 // for the model if an earlier attempt has begun it and stored no output.
-func (a *Questions) beginOnce(ctx context.Context, called tool.Tool, c tool.Call) error {
+func (a *CallingTools) beginOnce(ctx context.Context, called tool.Tool, c tool.Call) error {
 	key := c.BegunKey(c.Turn, c.Number)
 	begun, err := a.Blobs.Exists(ctx, key)
 	if err != nil {

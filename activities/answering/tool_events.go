@@ -18,18 +18,18 @@ const maxToolEvents = 200
 
 // toolEvents writes what a tool call shows into the log of its run.
 type toolEvents struct {
-	answering *Questions
-	call      tool.Call
-	id        string // of the call, as the model named it
-	workflow  string
-	ctx       context.Context //nolint:containedctx // of the activity, whose tool shows events wherever it is
+	calling  *CallingTools
+	call     tool.Call
+	id       string // of the call, as the model named it
+	workflow string
+	ctx      context.Context //nolint:containedctx // of the activity, whose tool shows events wherever it is
 
 	mu    sync.Mutex
 	shown int
 }
 
-func (a *Questions) toolEvents(ctx context.Context, c tool.Call, id string) *toolEvents {
-	return &toolEvents{answering: a, call: c, id: id, workflow: activity.GetInfo(ctx).WorkflowExecution.ID, ctx: ctx}
+func (a *CallingTools) toolEvents(ctx context.Context, c tool.Call, id string) *toolEvents {
+	return &toolEvents{calling: a, call: c, id: id, workflow: activity.GetInfo(ctx).WorkflowExecution.ID, ctx: ctx}
 }
 
 // show implements tool.Call.Events. A call continues if its events cannot be shown.
@@ -41,7 +41,7 @@ func (e *toolEvents) show(event string, data any) {
 	}
 	e.shown++
 	if err := e.publish(event, data); err != nil {
-		e.answering.Log.WarnContext(e.ctx, "an event of a tool is not shown", "run", e.call.Run, "event", event, "error", err)
+		e.calling.Log.WarnContext(e.ctx, "an event of a tool is not shown", "run", e.call.Run, "event", event, "error", err)
 	}
 }
 
@@ -49,12 +49,12 @@ func (e *toolEvents) show(event string, data any) {
 // event to the log.
 func (e *toolEvents) publish(event string, data any) error {
 	key := e.call.ToolEventKey(e.call.Turn, e.call.Number, e.shown)
-	stored, err := e.answering.Blobs.Exists(e.ctx, key)
+	stored, err := e.calling.Blobs.Exists(e.ctx, key)
 	if err != nil {
 		return fmt.Errorf("look for event %d: %w", e.shown, err)
 	}
 	if !stored {
-		if _, err := e.answering.Blobs.PutJSON(e.ctx, key, data); err != nil {
+		if _, err := e.calling.Blobs.PutJSON(e.ctx, key, data); err != nil {
 			return fmt.Errorf("store event %d: %w", e.shown, err)
 		}
 	}
@@ -62,7 +62,7 @@ func (e *toolEvents) publish(event string, data any) error {
 	if err != nil {
 		return err
 	}
-	return e.answering.Workflows.Publish(e.ctx, e.workflow, stream.Batch{
+	return e.calling.Workflows.Publish(e.ctx, e.workflow, stream.Batch{
 		Items: []stream.Entry{entry}, PublisherID: stream.ToolPublisher(e.call.Turn, e.call.Number), Sequence: int64(e.shown),
 	})
 }

@@ -20,16 +20,18 @@ func TestToolEvents(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	attempt := 0
-	f.Answering.Tools = tool.Set{{Name: "look", Run: func(_ context.Context, c tool.Call) (tool.Output, error) {
-		attempt++
-		for step := range attempt + 1 {
-			c.Show("step", map[string]string{"said": fmt.Sprintf("%d of attempt %d", step, attempt)})
-		}
-		if attempt == 1 {
-			return tool.Output{}, errors.New("the process ends here")
-		}
-		return tool.Output{Words: "seen"}, nil
-	}}}
+	f.AnswerWith(func(d *answering.Dependencies) {
+		d.Tools = tool.Set{{Name: "look", Run: func(_ context.Context, c tool.Call) (tool.Output, error) {
+			attempt++
+			for step := range attempt + 1 {
+				c.Show("step", map[string]string{"said": fmt.Sprintf("%d of attempt %d", step, attempt)})
+			}
+			if attempt == 1 {
+				return tool.Output{}, errors.New("the process ends here")
+			}
+			return tool.Output{Words: "seen"}, nil
+		}}}
+	})
 	in := f.calls(f.Ask("what?"), model.ToolCall{ID: "a", Name: "look", Arguments: `{}`})
 	_, err := do(f, f.Answering.CallTool, in)
 	f.FailedWith(err, knowledge.CodeInternal, true)
@@ -61,12 +63,14 @@ func TestToolEvents(t *testing.T) {
 func TestToolEventsAreBounded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Answering.Tools = tool.Set{{Name: "look", Run: func(_ context.Context, c tool.Call) (tool.Output, error) {
-		for range 1000 {
-			c.Show("step", nil)
-		}
-		return tool.Output{Words: "seen"}, nil
-	}}}
+	f.AnswerWith(func(d *answering.Dependencies) {
+		d.Tools = tool.Set{{Name: "look", Run: func(_ context.Context, c tool.Call) (tool.Output, error) {
+			for range 1000 {
+				c.Show("step", nil)
+			}
+			return tool.Output{Words: "seen"}, nil
+		}}}
+	})
 	_, err := do(f, f.Answering.CallTool, f.calls(f.Ask("what?"), model.ToolCall{ID: "a", Name: "look", Arguments: `{}`}))
 	f.Must(err)
 	if n := len(f.Workflows.Logged.Items(0)); n != 200 {

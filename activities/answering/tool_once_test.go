@@ -34,9 +34,11 @@ func TestToolsWithEffects(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		var keys []string
-		f.Answering.Tools = tool.Set{post(&keys, func() (tool.Output, error) {
-			return tool.Output{Words: "posted", Usage: knowledge.Usage{ModelCalls: 1}}, nil
-		})}
+		f.AnswerWith(func(d *answering.Dependencies) {
+			d.Tools = tool.Set{post(&keys, func() (tool.Output, error) {
+				return tool.Output{Words: "posted", Usage: knowledge.Usage{ModelCalls: 1}}, nil
+			})}
+		})
 		in := f.calls(f.Ask("what?"), called)
 		first, err := do(f, f.Answering.CallTool, in)
 		f.Must(err)
@@ -58,7 +60,9 @@ func TestToolsWithEffects(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		files := []knowledge.RunFile{{Name: "plot.png", MediaType: "image/png", Bytes: 3, Key: "w/runs/r/files/x"}}
-		f.Answering.Tools = tool.Set{post(&[]string{}, func() (tool.Output, error) { return tool.Output{Words: "plotted", Files: files}, nil })}
+		f.AnswerWith(func(d *answering.Dependencies) {
+			d.Tools = tool.Set{post(&[]string{}, func() (tool.Output, error) { return tool.Output{Words: "plotted", Files: files}, nil })}
+		})
 		in := f.calls(f.talk("what?"), called)
 		output, err := do(f, f.Answering.CallTool, in)
 		f.Must(err)
@@ -83,7 +87,9 @@ func TestToolsWithEffects(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		var keys []string
-		f.Answering.Tools = tool.Set{post(&keys, func() (tool.Output, error) { return tool.Output{}, errors.New("the process ends here") })}
+		f.AnswerWith(func(d *answering.Dependencies) {
+			d.Tools = tool.Set{post(&keys, func() (tool.Output, error) { return tool.Output{}, errors.New("the process ends here") })}
+		})
 		in := f.calls(f.Ask("what?"), called)
 		_, err := do(f, f.Answering.CallTool, in)
 		f.FailedWith(err, knowledge.CodeInternal, true)
@@ -101,7 +107,7 @@ func TestToolsWithEffects(t *testing.T) {
 			<-ctx.Done()
 			return tool.Output{}, ctx.Err()
 		}}
-		f.Answering.Tools = tool.Set{hanging}
+		f.AnswerWith(func(d *answering.Dependencies) { d.Tools = tool.Set{hanging} })
 		_, err := do(f, f.Answering.CallTool, f.calls(f.Ask("what?"), called))
 		f.FailedWith(err, knowledge.CodeProviderFailed, false)
 	})
@@ -114,7 +120,9 @@ func TestToolsOfAQuestion(t *testing.T) {
 	t.Run("the model gets the beginning of words that are too many", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		f.Answering.Tools = tool.Set{post(&[]string{}, func() (tool.Output, error) { return tool.Output{Words: strings.Repeat("é", 5<<19) + "\xff"}, nil })}
+		f.AnswerWith(func(d *answering.Dependencies) {
+			d.Tools = tool.Set{post(&[]string{}, func() (tool.Output, error) { return tool.Output{Words: strings.Repeat("é", 5<<19) + "\xff"}, nil })}
+		})
 		in := f.calls(f.Ask("what?"), called)
 		output, err := do(f, f.Answering.CallTool, in)
 		f.Must(err)
@@ -128,14 +136,16 @@ func TestToolsOfAQuestion(t *testing.T) {
 	t.Run("a source adds tools for a question, under names that are free", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		f.Answering.Sources = []tool.Source{func(_ context.Context, r knowledge.Request) (tool.Set, error) {
-			if r.Question != "what?" {
-				return nil, nil
-			}
-			shadow := post(&[]string{}, nil)
-			shadow.Name = tool.DocumentsRAG
-			return tool.Set{shadow, post(&[]string{}, func() (tool.Output, error) { return tool.Output{Words: "posted"}, nil })}, nil
-		}}
+		f.AnswerWith(func(d *answering.Dependencies) {
+			d.Sources = []tool.Source{func(_ context.Context, r knowledge.Request) (tool.Set, error) {
+				if r.Question != "what?" {
+					return nil, nil
+				}
+				shadow := post(&[]string{}, nil)
+				shadow.Name = tool.DocumentsRAG
+				return tool.Set{shadow, post(&[]string{}, func() (tool.Output, error) { return tool.Output{Words: "posted"}, nil })}, nil
+			}}
+		})
 		_, err := do(f, f.Answering.CallTool, f.calls(f.Ask("what?"), called))
 		f.Must(err)
 		_, err = do(f, f.Answering.CallTool, f.calls(f.Ask("who?"), called))
@@ -149,7 +159,7 @@ func TestToolsOfAQuestion(t *testing.T) {
 		f := newFixture(t)
 		hidden := post(&[]string{}, func() (tool.Output, error) { return tool.Output{Words: "posted"}, nil })
 		hidden.Offered = func(knowledge.Request) bool { return false }
-		f.Answering.Tools = tool.Set{hidden}
+		f.AnswerWith(func(d *answering.Dependencies) { d.Tools = tool.Set{hidden} })
 		_, err := do(f, f.Answering.CallTool, f.calls(f.Ask("what?"), called))
 		f.FailedWith(err, knowledge.CodeInvalid, false)
 	})

@@ -37,6 +37,14 @@ func Reranked(r record.WebRanked) record.WebUpdate {
 	return record.WebUpdate{Phase: record.PhaseReranking, Status: "completed", Data: data}
 }
 
+// SearchingWeb holds the activities of a run that is a search of the web.
+type SearchingWeb struct {
+	stepLog
+
+	Blobs step.Blobs
+	web   *web
+}
+
 // WebInput names the run of a search of the web.
 type WebInput struct {
 	knowledge.RunRef
@@ -54,7 +62,7 @@ type WebStep struct {
 }
 
 // SearchWeb asks the search engine for the query of a run.
-func (a *Questions) SearchWeb(ctx context.Context, in WebInput) (WebStep, error) {
+func (a *SearchingWeb) SearchWeb(ctx context.Context, in WebInput) (WebStep, error) {
 	defer step.Heartbeat(ctx)()
 	w, found, err := a.webOfRun(ctx, in)
 	if err != nil {
@@ -64,7 +72,7 @@ func (a *Questions) SearchWeb(ctx context.Context, in WebInput) (WebStep, error)
 }
 
 // ReadPages reads the pages that SearchWeb found.
-func (a *Questions) ReadPages(ctx context.Context, in WebInput) (WebStep, error) {
+func (a *SearchingWeb) ReadPages(ctx context.Context, in WebInput) (WebStep, error) {
 	defer step.Heartbeat(ctx)()
 	w, found, err := a.webOfRun(ctx, in)
 	if err != nil {
@@ -79,7 +87,7 @@ func (a *Questions) ReadPages(ctx context.Context, in WebInput) (WebStep, error)
 
 // RankPages reranks what SearchWeb and ReadPages found, and stores it as the search of the
 // run.
-func (a *Questions) RankPages(ctx context.Context, in WebInput) (record.WebRanked, error) {
+func (a *SearchingWeb) RankPages(ctx context.Context, in WebInput) (record.WebRanked, error) {
 	defer step.Heartbeat(ctx)()
 	ranked, err := a.rankPages(ctx, in)
 	if err != nil {
@@ -88,7 +96,7 @@ func (a *Questions) RankPages(ctx context.Context, in WebInput) (record.WebRanke
 	return ranked, nil
 }
 
-func (a *Questions) rankPages(ctx context.Context, in WebInput) (record.WebRanked, error) {
+func (a *SearchingWeb) rankPages(ctx context.Context, in WebInput) (record.WebRanked, error) {
 	w, found, err := a.webOfRun(ctx, in)
 	if err != nil {
 		return record.WebRanked{}, err
@@ -107,7 +115,7 @@ func (a *Questions) rankPages(ctx context.Context, in WebInput) (record.WebRanke
 }
 
 // webOfRun returns the search of a run that is nothing else, and what it found.
-func (a *Questions) webOfRun(ctx context.Context, in WebInput) (*webSearch, record.WebFound, error) {
+func (a *SearchingWeb) webOfRun(ctx context.Context, in WebInput) (*webSearch, record.WebFound, error) {
 	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return nil, record.WebFound{}, err
@@ -116,7 +124,7 @@ func (a *Questions) webOfRun(ctx context.Context, in WebInput) (*webSearch, reco
 	if request.Web != nil {
 		asked = *request.Web
 	}
-	w, err := a.newWebSearch(in.RunRef, request, request.Question, asked)
+	w, err := a.web.newWebSearch(in.RunRef, request, request.Question, asked)
 	if err != nil {
 		return nil, record.WebFound{}, err
 	}
@@ -127,7 +135,7 @@ func (a *Questions) webOfRun(ctx context.Context, in WebInput) (*webSearch, reco
 
 // withoutPages returns the answer to a search of the web that found nothing. The model is
 // not asked: it could only guess.
-func (a *Questions) withoutPages(ctx context.Context, in ModelCallInput, r knowledge.Request, p *publisher) (record.ModelCall, error) {
+func (a *CallingModels) withoutPages(ctx context.Context, in ModelCallInput, r knowledge.Request, p *publisher) (record.ModelCall, error) {
 	var found record.WebFound
 	if err := a.Blobs.GetJSON(ctx, in.WebKey("found", 0, 0), &found); err != nil {
 		return record.ModelCall{}, err

@@ -3,6 +3,7 @@ package answering
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strings"
 
@@ -15,10 +16,19 @@ import (
 	"github.com/cairn-rag/cairn/internal/websearch"
 )
 
+// web searches the web.
+type web struct {
+	Blobs     step.Blobs
+	Web       Web
+	Pages     PageReader
+	Retriever Retriever
+	Log       *slog.Logger
+}
+
 // webSearch is one search of the web, in steps. The result of each is stored, so that
 // none is repeated.
 type webSearch struct {
-	*Questions
+	*web
 	knowledge.RunRef
 	turn, call int
 	key        string // of the record.Search
@@ -30,7 +40,7 @@ type webSearch struct {
 }
 
 // newWebSearch returns a search with the settings of the project.
-func (a *Questions) newWebSearch(run knowledge.RunRef, r knowledge.Request, query string, asked knowledge.WebRequest) (*webSearch, error) {
+func (a *web) newWebSearch(run knowledge.RunRef, r knowledge.Request, query string, asked knowledge.WebRequest) (*webSearch, error) {
 	if a.Web == nil {
 		return nil, record.NoWebSearch()
 	}
@@ -38,7 +48,7 @@ func (a *Questions) newWebSearch(run knowledge.RunRef, r knowledge.Request, quer
 	if c := r.Config.Tools.WebSearch; c != nil {
 		config = *c
 	}
-	w := &webSearch{Questions: a, RunRef: run, request: r, query: query, since: asked.Since}
+	w := &webSearch{web: a, RunRef: run, request: r, query: query, since: asked.Since}
 	if w.since == "" {
 		w.since = config.Since()
 	}
@@ -182,7 +192,7 @@ func nothingFound(only []string) string {
 }
 
 // searchWebForTool is the search of web_search.
-func (a *Questions) searchWebForTool(ctx context.Context, c tool.Call, q tool.WebQuery) (tool.Output, error) {
+func (a *web) searchWebForTool(ctx context.Context, c tool.Call, q tool.WebQuery) (tool.Output, error) {
 	w, err := a.newWebSearch(c.RunRef, c.Request, q.Query, knowledge.WebRequest{Since: knowledge.WebSince(q.Since), Only: q.Only})
 	if err != nil {
 		return tool.Output{}, err

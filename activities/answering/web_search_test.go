@@ -13,7 +13,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/record"
-	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/scrape"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/websearch"
@@ -48,7 +47,7 @@ func (w *web) Read(_ context.Context, addresses []string, allow func(*url.URL) b
 // web sets the search engine of the fixture.
 func (f *fixture) web(results ...websearch.Result) *web {
 	w := &web{results: results, pages: map[string]scrape.Page{}}
-	f.Answering.Web, f.Answering.Pages = w, w
+	f.AnswerWith(func(d *answering.Dependencies) { d.Web, d.Pages = w, w })
 	return w
 }
 

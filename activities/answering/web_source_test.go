@@ -70,7 +70,9 @@ func TestWebSource(t *testing.T) {
 		})
 	})
 	t.Run("a_question_is_answered_from_documents_and_pages", func(t *testing.T) {
-		f.Answering.Retriever = retrieve.New(f.Index, f.Store, activitytest.QuestionEmbedder{Client: model.New(f.Server.Endpoint(), nil)}).Using(retrieve.Models{Web: source})
+		f.AnswerWith(func(d *answering.Dependencies) {
+			d.Retriever = retrieve.New(f.Index, f.Store, activitytest.QuestionEmbedder{Client: model.New(f.Server.Endpoint(), nil)}).Using(retrieve.Models{Web: source})
+		})
 		f.Publish(f.Upload("drinks.txt", "Drinks are sold in the cellar."))
 		run := f.Ask("drinks", func(r *knowledge.Request) { r.Config.AI.Retrieval.Web = true })
 		found, err := do(f, f.Answering.SearchKnowledge, answering.SearchInput{RunRef: run})

@@ -28,7 +28,7 @@ func answerOfWebhook(answer string, passages []record.Passage) record.ModelCall 
 }
 
 // completeFromWebhooks fills in what the webhooks of a question gave for its answer.
-func (a *Questions) completeFromWebhooks(ctx context.Context, run knowledge.RunRef, request knowledge.Request, result *record.Answer) error {
+func (a *Finishing) completeFromWebhooks(ctx context.Context, run knowledge.RunRef, request knowledge.Request, result *record.Answer) error {
 	if len(request.Webhooks) == 0 {
 		return nil
 	}

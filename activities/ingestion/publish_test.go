@@ -36,7 +36,7 @@ func twoParts(version int) string {
 // seen returns the versions of the chunks that a search finds, as a question
 // searches.
 func (f *fixture) seen() []int {
-	found, err := f.Answering.Retriever.Retrieve(f.Ctx, retrieve.Request{Principal: activitytest.Member(), Query: "common words"})
+	found, err := f.AnsweringUses.Retriever.Retrieve(f.Ctx, retrieve.Request{Principal: activitytest.Member(), Query: "common words"})
 	if err != nil {
 		f.Error(err)
 		return nil

@@ -154,7 +154,7 @@ func (p *platform) activities() worker.Activities {
 	if p.transcribe != nil {
 		documents.Transcriber = p.transcribe
 	}
-	questions := &answering.Questions{
+	questions := answering.Dependencies{
 		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chats.Clients()[0], Workflows: p.workflow,
 		Tools: p.tools(), Sources: p.toolSources(), Agents: p.agents(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
@@ -164,12 +164,12 @@ func (p *platform) activities() worker.Activities {
 	ingesting := ingestion.New(documents)
 	sender := webhook.NewSender(p.dialer.Client(webhook.Timeout))
 	questions.Webhooks = answering.QueryWebhooks{Hooks: p.store, Secrets: p.secrets, Sender: sender}
-	p.useWeb(questions)
+	p.useWeb(&questions)
 	delivering := &delivery.Delivering{
 		Deliveries: p.store, Secrets: p.secrets, Sender: sender, OperatorURL: links{p}.OperatorURL,
 		Metrics: p.metrics, Log: p.log,
 	}
-	return worker.Activities{Ingestion: ingesting, Answering: questions, Importing: p.importing(ingesting), Delivering: delivering, Sweeping: &ingestion.Sweeping{Runs: p.sweep(), Uploads: p.uploads()}}
+	return worker.Activities{Ingestion: ingesting, Answering: answering.New(questions), Importing: p.importing(ingesting), Delivering: delivering, Sweeping: &ingestion.Sweeping{Runs: p.sweep(), Uploads: p.uploads()}}
 }
 
 // retriever returns a retriever that records its durations.

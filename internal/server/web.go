@@ -16,7 +16,7 @@ import (
 const pagesPerHost = 4
 
 // useWeb sets the search engine and the reader of pages, if an engine is configured.
-func (p *platform) useWeb(questions *answering.Questions) {
+func (p *platform) useWeb(questions *answering.Dependencies) {
 	if web, ok := p.webSource(); ok {
 		questions.Web, questions.Pages = web.Web, web.Pages
 	}
