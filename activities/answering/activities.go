@@ -29,13 +29,13 @@ func New(d Dependencies) *Activities {
 	library := &library{Blobs: d.Blobs, Library: d.Library, Log: d.Log, chats: chats, searches: searches}
 	tools := &tools{Sources: d.Sources, Tools: d.Tools, web: web, library: library, searches: searches}
 	calling := &CallingTools{stepLog: logged, Blobs: d.Blobs, Workflows: d.Workflows, tools: tools}
-	research := &research{Blobs: d.Blobs, Log: d.Log, Workflows: d.Workflows, Chat: d.Chat, chats: chats, passages: passages}
+	research := &research{Blobs: d.Blobs, Log: d.Log, Workflows: d.Workflows, chats: chats, passages: passages}
 
 	return &Activities{
 		Attaching: &Attaching{stepLog: logged, Blobs: d.Blobs, Library: d.Library},
 		Searching: &Searching{stepLog: logged, Blobs: d.Blobs, searches: searches},
 		CallingModels: &CallingModels{
-			stepLog: logged, Blobs: d.Blobs, Hub: d.Hub, Workflows: d.Workflows, Metrics: d.Metrics, Chat: d.Chat,
+			stepLog: logged, Blobs: d.Blobs, Hub: d.Hub, Workflows: d.Workflows, Metrics: d.Metrics,
 			chats: chats, passages: passages, tools: tools, attachments: attachments, library: library,
 		},
 		CallingTools: calling,

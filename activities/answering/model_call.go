@@ -29,7 +29,6 @@ type CallingModels struct {
 	Hub         Hub
 	Workflows   Workflows
 	Metrics     Metrics
-	Chat        step.Chat
 	chats       *chats
 	passages    *passages
 	tools       *tools

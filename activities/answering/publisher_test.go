@@ -273,17 +273,19 @@ func TestFrozenAttempt(t *testing.T) {
 		stop := f.Hub.Follow(in.Run)
 		defer stop()
 		frozen, woken, reported := make(chan struct{}), make(chan struct{}), make(chan struct{})
-		old := *f.Answering
-		old.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
-			yield(model.Delta{Text: "one"}, nil)
-			time.Sleep(2 * interval)
-			yield(model.Delta{Text: " two"}, nil)
-			time.Sleep(2 * interval) // both are in the log
-			close(frozen)
-			<-woken
-			yield(model.Delta{Text: " three"}, nil)
-			yield(model.Delta{}, &model.Error{Code: model.CodeEnded, Retryable: true})
-		}}
+		f.AnswerWith(func(d *answering.Dependencies) {
+			d.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+				yield(model.Delta{Text: "one"}, nil)
+				time.Sleep(2 * interval)
+				yield(model.Delta{Text: " two"}, nil)
+				time.Sleep(2 * interval) // both are in the log
+				close(frozen)
+				<-woken
+				yield(model.Delta{Text: " three"}, nil)
+				yield(model.Delta{}, &model.Error{Code: model.CodeEnded, Retryable: true})
+			}}
+		})
+		old := f.Answering
 		go func() {
 			defer close(reported)
 			_, err := old.CallModel(contexts[0], in)

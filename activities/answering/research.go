@@ -110,7 +110,6 @@ type research struct {
 	Blobs     step.Blobs
 	Log       *slog.Logger
 	Workflows Workflows
-	Chat      step.Chat
 	chats     *chats
 	passages  *passages
 }
@@ -131,7 +130,7 @@ func (a *research) require(ctx context.Context, run knowledge.RunRef, r knowledg
 		}
 	}
 	return step.Called{}, &model.Error{
-		Code: model.CodeBadResponse, Provider: a.Chat.Endpoint().Provider, Retryable: true, Cause: fmt.Errorf("the model did not call %s as its schema says", tool.Name),
+		Code: model.CodeBadResponse, Provider: a.chats.Chat.Endpoint().Provider, Retryable: true, Cause: fmt.Errorf("the model did not call %s as its schema says", tool.Name),
 	}
 }
 

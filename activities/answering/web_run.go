@@ -142,7 +142,7 @@ func (a *CallingModels) withoutPages(ctx context.Context, in ModelCallInput, r k
 	}
 	text := nothingFound(found.Only)
 	p.write(text)
-	return record.ModelCall{Raw: text, Text: text, Model: cmp.Or(r.Config.AI.Model, a.Chat.Endpoint().Model)}, nil
+	return record.ModelCall{Raw: text, Text: text, Model: cmp.Or(r.Config.AI.Model, a.chats.Chat.Endpoint().Model)}, nil
 }
 
 // sortByScore sorts a list by falling scores. Equal ones keep their order.
