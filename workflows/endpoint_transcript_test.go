@@ -118,7 +118,9 @@ func playEndpoint(t *testing.T, sections map[string]string, replies []modeltest.
 			passages += strings.Count(string(m.Content), "</source_")
 		}
 		delete(fields, "messages")
-		maps.DeleteFunc(fields, func(_ string, value json.RawMessage) bool { return slices.Contains([]string{"null", "0", `""`, "false", `{"include_usage":false}`}, string(value)) })
+		maps.DeleteFunc(fields, func(_ string, value json.RawMessage) bool {
+			return slices.Contains([]string{"null", "0", `""`, "false", `{"include_usage":false}`}, string(value))
+		})
 		out += fmt.Sprintf("%d messages, %d passages, %s\n", len(r.Messages), passages, strings.Join(slices.Sorted(maps.Keys(fields)), " "))
 	}
 	out += "-- events --\n" + test.events() + "-- answer --\n" + test.outcome()
