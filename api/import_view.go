@@ -34,7 +34,7 @@ type Import struct {
 	DocumentsPerSecond float64                `json:"documents_per_second" doc:"0 while documents wait for a model's endpoint"`
 	ETASeconds         *float64               `json:"eta_seconds" doc:"null: not known, because the source is not listed completely, or because documents wait for a model's endpoint"`
 
-	Waiting     *knowledge.ImportWaiting `json:"waiting" doc:"Documents that wait until a model's endpoint takes requests again, since when, why, and when the next of them is tried. POST …/retry_failed or …/resume tries at once"`
+	Waiting     *knowledge.ImportWaiting `json:"waiting,omitempty" doc:"Documents that wait until a model's endpoint takes requests again, since when, why, and when the next of them is tried. POST …/retry_failed or …/resume tries at once"`
 	Error       *importError             `json:"error" doc:"Why the source could not be listed completely"`
 	Failures    []ImportFailure          `json:"failures" doc:"The first 20 failures; not in lists"`
 	FailuresURL string                   `json:"failures_url"`
