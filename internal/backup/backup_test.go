@@ -49,7 +49,7 @@ func (i *instance) open(folder, name string) *sql.DB {
 		i.t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
-	i.t.Cleanup(func() { db.Close() })
+	i.t.Cleanup(func() { _ = db.Close() })
 	return db
 }
 

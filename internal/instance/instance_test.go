@@ -43,14 +43,14 @@ func openStores(t *testing.T, databaseURL, blobsURL string) stores {
 	if s.rows, err = store.Open(t.Context(), store.Config{URL: databaseURL}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.rows.Close() })
+	t.Cleanup(func() { _ = s.rows.Close() })
 	if blobsURL == "" {
 		blobsURL = "file://" + t.TempDir()
 	}
 	if s.blobs, err = blob.Open(t.Context(), blobsURL); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.blobs.Close() })
+	t.Cleanup(func() { _ = s.blobs.Close() })
 	return s
 }
 
@@ -81,7 +81,7 @@ func (s stores) fill(t *testing.T, rows int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	var tables []store.Table
 	if err := s.rows.ReadAll(t.Context(), func(m *store.Move) error { tables = m.Tables(); return nil }); err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || string(data) != strings.Repeat("0123456789abcdef", 200_000) {
 			t.Errorf("the large blob came back with %d bytes, %v", len(data), err)
 		}
-		second.rows.Close() // before the database is given back
+		_ = second.rows.Close() // before the database is given back
 	})
 }
 

@@ -12,7 +12,7 @@ func TestTablesComeAfterThoseToWhichTheyRefer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	err = s.ReadAll(t.Context(), func(m *store.Move) error {
 		at := map[string]int{}
 		for i, table := range m.Tables() {

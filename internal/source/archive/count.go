@@ -13,7 +13,7 @@ func CountFiles(path string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("open archive %s: %w", path, err)
 	}
-	defer z.Close()
+	defer func() { _ = z.Close() }() // it was only read
 	count, decode := 0, decoderFor(z.File)
 	for _, f := range z.File {
 		if name := decode(f); !strings.HasSuffix(name, "/") && !addedBySystem(name) {
