@@ -31,7 +31,8 @@ func TestRunEvents(t *testing.T) {
 	m := standIn(t, modeltest.Options{Tokens: 60, TokenDelay: 5 * time.Millisecond})
 	s := start(t, at(m.URL())...)
 	upload := s.upload(t, "lights", "The northern pier has a lighthouse.")
-	const whole = "runStarted apiMessageChunk sendSourcesMessage completedMessage"
+	s.follow(t, upload.RunID, 0)
+	const whole = "runStarted sendSourcesMessage apiMessageChunk sendSourcesMessage completedMessage"
 
 	running := s.begun(t, "What is on the northern pier?", 2)
 	t.Run("a run that goes on is followed to its end from any event", func(t *testing.T) {

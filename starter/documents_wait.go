@@ -202,6 +202,9 @@ func endedReindex(run client.StartedRun, last client.Event) (endedRun, error) {
 	switch {
 	case end.Status != string(knowledge.RunCompleted):
 		end.Error = "the run ended as " + end.Status
+		if e := finished.Error; e != nil {
+			end.Error = fmt.Sprintf("%s: %s", e.Code, e.Message)
+		}
 		end.Failed = max(end.Failed, run.Documents-end.Published)
 	case end.Failed > 0:
 		end.Error = fmt.Sprintf("%d failed, %d canceled, %d refused; cairn runs show %s names the refused ones", p.Failed, p.Canceled, p.Refused, run.RunID)

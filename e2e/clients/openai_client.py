@@ -53,7 +53,7 @@ assert len(client.embeddings.create(model=embedding, input="one", dimensions=64)
 for error, call in [
     (openai.NotFoundError, lambda: client.chat.completions.create(model="nope", messages=hello)),
     (openai.UnprocessableEntityError, lambda: client.embeddings.create(model=embedding, input=[[1, 2]])),
-    (openai.UnprocessableEntityError, lambda: client.chat.completions.create(model=PROJECT, messages=hello, stop=["x"])),
+    (openai.UnprocessableEntityError, lambda: client.chat.completions.create(model=PROJECT, messages=hello, frequency_penalty=1)),
     (openai.UnprocessableEntityError, lambda: client.responses.create(model=PROJECT, input=QUESTION, reasoning={"effort": "low"})),
     (openai.AuthenticationError, lambda: client.with_options(api_key="nope").models.list()),
 ]:

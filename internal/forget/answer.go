@@ -177,6 +177,6 @@ func (j *job) shortenLog(a answer, chunks map[string]bool) (stream.StoredLog, er
 // plain are the topics of items without words of a document: with ids and states only, or
 // with the key of the answer.
 var plain = map[string]bool{
-	stream.TopicStarted: true, stream.TopicReset: true, stream.TopicSources: true, stream.TopicChosen: true, stream.TopicCompleted: true, stream.TopicError: true,
+	stream.TopicStarted: true, stream.TopicReset: true, stream.TopicSources: true, stream.TopicCompleted: true, stream.TopicError: true,
 	stream.TopicToolEnd: true, stream.TopicEnded: true, stream.TopicWebhookCall: true, stream.TopicModelFailed: true,
 }

@@ -109,7 +109,7 @@ func TestALongDocumentLeavesRoomForOthers(t *testing.T) {
 			t.Parallel()
 			for _, strategy := range []string{knowledge.StrategyDense, knowledge.StrategyBM25, knowledge.StrategyMultiStage} {
 				test.config.Strategy = strategy
-				if strategy == knowledge.StrategyMultiStage && test.config.Reranker == "" {
+				if test.config.Reranker == "" {
 					test.config.Reranker = knowledge.RerankerNone
 				}
 				r := ask(t, &scripted{dense: found, words: found}, c, rerankedBy(scriptedReranker(lastFirst)), retrieve.Request{Config: test.config})

@@ -102,9 +102,9 @@ func TestSettingsGoBeforeThePreset(t *testing.T) {
 		Reranker             string
 	}
 	for change, want := range map[string]chosen{
-		`{}`:                    {10, 50, false, ""},
+		`{}`:                    {10, 50, false, "instance's"},
 		`{"preset":"fast"}`:     {5, 20, false, ""},
-		`{"preset":"balanced"}`: {10, 50, false, ""},
+		`{"preset":"balanced"}`: {10, 50, false, "instance's"},
 		`{"preset":"thorough"}`: {15, 100, true, "instance's"},
 		`{"preset":"thorough","decompose":false,"reranker":"none","numberOfChunks":3}`: {3, 100, false, "none"},
 		`{"preset":"thorough","reranker":"judge"}`:                                     {15, 100, true, "judge"},

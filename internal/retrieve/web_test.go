@@ -63,7 +63,7 @@ func TestWebSource(t *testing.T) {
 		t.Helper()
 		request := retrieve.Request{
 			Principal: asker, Query: "q", Web: &knowledge.WebSearchConfig{WhitelistedDomains: []string{"x.org"}}, Explain: true,
-			Config: knowledge.RetrievalConfig{Strategy: "bm25"},
+			Config: knowledge.RetrievalConfig{Strategy: "bm25", Reranker: knowledge.RerankerNone},
 		}
 		for _, c := range change {
 			c(&request)
@@ -153,7 +153,7 @@ func TestSlowWeb(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, err := retrieve.New(&scripted{words: hits("a", 1.0)}, showing("a"), &counting{}).Using(retrieve.Models{Web: &engine{hangs: true}}).
-			Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: "q", Web: &knowledge.WebSearchConfig{}, Config: knowledge.RetrievalConfig{Strategy: "bm25"}})
+			Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: "q", Web: &knowledge.WebSearchConfig{}, Config: knowledge.RetrievalConfig{Strategy: "bm25", Reranker: knowledge.RerankerNone}})
 		if err != nil || len(r.Contexts) != 1 || r.Choices.Failures["web"] != retrieve.FailureTimeout {
 			t.Errorf("found %v, failures %v, %v; want the document, and that the web took too long", r.Contexts, r.Choices.Failures, err)
 		}
