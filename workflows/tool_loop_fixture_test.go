@@ -171,8 +171,29 @@ func (w ownLog) Publish(_ context.Context, _ string, b stream.Batch) error {
 	return nil
 }
 
-func (w ownLog) Events(_ context.Context, _ string, from int64) (page stream.EventsPage, err error) {
-	value, err := w.env.QueryWorkflow(stream.QueryEvents, stream.PollInput{FromOffset: from})
+// Events asks in the loop of the environment: a query from another goroutine would run beside
+// the workflow.
+func (w ownLog) Events(ctx context.Context, _ string, from int64) (stream.EventsPage, error) {
+	type answer struct {
+		page stream.EventsPage
+		err  error
+	}
+	answered := make(chan answer, 1)
+	w.env.RegisterDelayedCallback(func() {
+		page, err := eventsOf(w.env, from)
+		answered <- answer{page, err}
+	}, 0)
+	select {
+	case a := <-answered:
+		return a.page, a.err
+	case <-ctx.Done():
+		return stream.EventsPage{}, ctx.Err()
+	}
+}
+
+// eventsOf returns the log of the workflow, which does not run at the moment.
+func eventsOf(env *testsuite.TestWorkflowEnvironment, from int64) (page stream.EventsPage, err error) {
+	value, err := env.QueryWorkflow(stream.QueryEvents, stream.PollInput{FromOffset: from})
 	if err != nil {
 		return page, err
 	}
