@@ -49,26 +49,12 @@ type searched struct {
 
 // searches reads the searches of a loop and ranks what they found.
 func (a *passages) searches(ctx context.Context, loop record.Loop) (searched, error) {
-	s := searched{by: map[string][]record.Passage{}, records: map[string]record.Search{}}
-	var keys []string
-	var lists [][]record.Passage
-	if loop.Found != nil {
-		keys, lists = append(keys, ""), append(lists, loop.Found.Passages)
-	}
-	if loop.Given != "" {
-		given, err := record.ReadGiven(ctx, a.Blobs, loop.Given)
-		if err != nil {
-			return s, err
-		}
-		keys, lists = append(keys, loop.Given), append(lists, given)
-	}
-	for _, key := range loop.Searches {
-		var found record.Search
-		if err := a.Blobs.GetJSON(ctx, key, &found); err != nil {
-			return s, fmt.Errorf("read search %s: %w", key, err)
-		}
+	read, all, err := loop.Chosen().Read(ctx, a.Blobs)
+	s := searched{all: all, by: map[string][]record.Passage{}, records: map[string]record.Search{}}
+	for _, found := range read {
+		s.by[found.Key] = found.Ranked
 		if found.Note != "" || found.Listed != nil || found.Answer != "" {
-			s.records[key] = found
+			s.records[found.Key] = found.Search
 		}
 		if !found.Choices.IsZero() {
 			s.choices = append(s.choices, found.Choices)
@@ -76,14 +62,8 @@ func (a *passages) searches(ctx context.Context, loop record.Loop) (searched, er
 		if found.Web != nil {
 			s.web = found.Web
 		}
-		keys, lists = append(keys, key), append(lists, append(found.Passages, found.Contexts...))
 	}
-	all, each := record.Rank(lists)
-	s.all = all
-	for i, key := range keys {
-		s.by[key] = each[i]
-	}
-	return s, nil
+	return s, err
 }
 
 // firstSearch returns the key in searched.by of the search before the first model call,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -19,42 +20,54 @@ type Chosen struct {
 // Chosen names what was found so far.
 func (l Loop) Chosen() Chosen { return Chosen{Found: l.Found, Given: l.Given, Searches: l.Searches} }
 
-// Sources returns the passages of the searches as an answer names them, by rank.
-func (c Chosen) Sources(ctx context.Context, blobs RequestBlobs) ([]Source, error) {
-	var lists [][]Passage
+// ReadSearch is a search that was read.
+type ReadSearch struct {
+	Search
+	Key    string    // of its blob, "" = Loop.Found
+	Ranked []Passage // its passages, under their ranks over all searches
+}
+
+// Read reads the searches. It returns them in their order, and the passages of all of them by
+// rank. Of Found it has the passages only.
+func (c Chosen) Read(ctx context.Context, blobs RequestBlobs) (searches []ReadSearch, all []Passage, err error) {
 	if c.Found != nil {
-		lists = append(lists, c.Found.Passages)
+		searches = append(searches, ReadSearch{Ranked: c.Found.Passages})
 	}
 	if c.Given != "" {
 		given, err := ReadGiven(ctx, blobs, c.Given)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		lists = append(lists, given)
+		searches = append(searches, ReadSearch{Key: c.Given, Ranked: given})
 	}
 	for _, key := range c.Searches {
-		var found Search
-		if err := blobs.GetJSON(ctx, key, &found); err != nil {
-			return nil, fmt.Errorf("read search %s: %w", key, err)
+		found := ReadSearch{Key: key}
+		if err := blobs.GetJSON(ctx, key, &found.Search); err != nil {
+			return nil, nil, fmt.Errorf("read search %s: %w", key, err)
 		}
-		lists = append(lists, append(found.Passages, found.Contexts...))
+		found.Ranked = slices.Concat(found.Passages, found.Contexts)
+		searches = append(searches, found)
 	}
-	all, _ := Rank(lists)
+	return searches, rank(searches), nil
+}
+
+// Sources returns the passages of the searches as an answer names them, by rank.
+func (c Chosen) Sources(ctx context.Context, blobs RequestBlobs) ([]Source, error) {
+	_, all, err := c.Read(ctx, blobs)
 	sources := make([]Source, 0, len(all))
 	for _, p := range all {
 		sources = append(sources, p.Source(nil))
 	}
-	return sources, nil
+	return sources, err
 }
 
-// Rank ranks the passages of several searches as one list, in the order in
-// which they were found. A passage that is found again keeps its rank. It returns
-// the list, and each search's own passages under their ranks in it.
-func Rank(searches [][]Passage) (all []Passage, each [][]Passage) {
+// rank ranks the passages of several searches as one list, in the order in which they were
+// found, and returns that list. A passage that is found again keeps its rank.
+func rank(searches []ReadSearch) (all []Passage) {
 	ranks := map[string]int{}
-	for _, found := range searches {
-		own := make([]Passage, 0, len(found))
-		for _, p := range found {
+	for i, found := range searches {
+		own := make([]Passage, 0, len(found.Ranked))
+		for _, p := range found.Ranked {
 			rank, again := ranks[p.ID()]
 			if !again {
 				rank = len(all) + 1
@@ -66,9 +79,9 @@ func Rank(searches [][]Passage) (all []Passage, each [][]Passage) {
 			}
 			own = append(own, p)
 		}
-		each = append(each, own)
+		searches[i].Ranked = own
 	}
-	return all, each
+	return all
 }
 
 // ReadGiven returns the passages that a webhook gave, whose record is under key.

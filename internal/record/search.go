@@ -28,7 +28,7 @@ type Search struct {
 }
 
 // Passage names a passage that a search found, or is a page of the web. Rank, 1 = first, counts over all
-// searches of a run; Rank sets it.
+// searches of a run; Chosen.Read sets it.
 type Passage struct {
 	Rank       int            `json:"-"`
 	Page       *WebPage       `json:"page,omitempty"` // then it has neither chunk nor document
