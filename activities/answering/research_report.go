@@ -82,17 +82,15 @@ func (a *Reporting) joinReport(ctx context.Context, in ReportInput, out ReportRe
 
 // leftOut returns the part of the report that says what it leaves out, "" = nothing.
 func (a *Reporting) leftOut(ctx context.Context, in ReportInput) (string, error) {
-	var b strings.Builder
 	request, err := record.ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return "", err
 	}
-	say := phrase.For(request.Question)
-	line := func(format string, texts ...any) { fmt.Fprintf(&b, "- "+format+"\n", texts...) }
-	if reason := in.Research.Ended.words(say); reason != "" {
-		line(say.EndedEarly, reason)
+	list := leftOutList{Phrases: phrase.For(request.Question)}
+	if reason := in.Research.Ended.words(list.Phrases); reason != "" {
+		list.add(list.EndedEarly, reason)
 	}
-	if err := a.unreadAttachments(ctx, request, in.Research, line); err != nil {
+	if err := a.unreadAttachments(ctx, request, in.Research, &list); err != nil {
 		return "", err
 	}
 	for _, r := range in.Research.Reading {
@@ -109,32 +107,43 @@ func (a *Reporting) leftOut(ctx context.Context, in ReportInput) (string, error)
 		question := heading(q.Question)
 		switch {
 		case r.Skipped:
-			line(say.NotResearched, question)
+			list.add(list.NotResearched, question)
 		case r.Failure != "":
-			line(say.Failed, question, r.Failure)
+			list.add(list.Failed, question, r.Failure)
 		case len(notes.Notes) == 0:
-			line(say.NothingFound, question)
+			list.add(list.NothingFound, question)
 		}
 		for _, m := range r.Missed {
-			line(m.Place.notSearched(say), question, m.Failure)
+			list.add(m.Place.notSearched(list.Phrases), question, m.Failure)
 		}
 	}
-	if err := a.openQuestions(ctx, request, in.Research, line); err != nil {
+	if err := a.openQuestions(ctx, request, in.Research, &list); err != nil {
 		return "", err
 	}
-	if err := a.shortSections(ctx, in.Research, say, line); err != nil || b.Len() == 0 {
+	if err := a.shortSections(ctx, in.Research, &list); err != nil || list.lines.Len() == 0 {
 		return "", err
 	}
-	text := "## " + say.LeftOut + "\n\n" + b.String()
+	text := "## " + list.LeftOut + "\n\n" + list.lines.String()
 	if len(in.Research.Sections) == 0 {
-		text = in.Research.withoutNotes(say) + "\n\n" + text
+		text = in.Research.withoutNotes(list.Phrases) + "\n\n" + text
 	}
 	return text, nil
 }
 
+// leftOutList is the list of what a report leaves out, in the language of the question.
+type leftOutList struct {
+	phrase.Phrases
+	lines strings.Builder
+}
+
+// add adds a line: one of the phrases, with the texts that it takes.
+func (l *leftOutList) add(format string, texts ...any) {
+	fmt.Fprintf(&l.lines, "- "+format+"\n", texts...)
+}
+
 // openQuestions writes what the notes of the last round leave open, if the bounds of the
 // research allowed no further round.
-func (a *Reporting) openQuestions(ctx context.Context, request knowledge.Request, r Research, line func(format string, texts ...any)) error {
+func (a *Reporting) openQuestions(ctx context.Context, request knowledge.Request, r Research, list *leftOutList) error {
 	rounds := len(r.Plans)
 	if rounds == 0 || r.Ended == "" && rounds < request.Config.Tools.DeepResearch.WithDefaults().Depth {
 		return nil
@@ -152,20 +161,20 @@ func (a *Reporting) openQuestions(ctx context.Context, request knowledge.Request
 		if err != nil {
 			return err
 		}
-		line(phrase.For(request.Question).StillOpen, heading(q.Question), g.text)
+		list.add(list.StillOpen, heading(q.Question), g.text)
 	}
 	return nil
 }
 
 // unreadAttachments writes which attached files could not be read.
-func (a *Reporting) unreadAttachments(ctx context.Context, request knowledge.Request, r Research, line func(format string, texts ...any)) error {
+func (a *Reporting) unreadAttachments(ctx context.Context, request knowledge.Request, r Research, list *leftOutList) error {
 	if len(r.Attachments) == 0 {
 		return nil
 	}
 	files, err := a.attachments.attachedFiles(ctx, request, r.Attachments)
 	for _, f := range files {
 		if f.Failure != "" {
-			line(phrase.For(request.Question).NotRead, heading(f.Name), f.Failure)
+			list.add(list.NotRead, heading(f.Name), f.Failure)
 		}
 	}
 	return err
@@ -185,7 +194,7 @@ func (r Research) withoutNotes(say phrase.Phrases) string {
 }
 
 // shortSections writes which sections have only notes.
-func (a *Reporting) shortSections(ctx context.Context, r Research, say phrase.Phrases, line func(format string, texts ...any)) error {
+func (a *Reporting) shortSections(ctx context.Context, r Research, list *leftOutList) error {
 	if len(r.Sections) == 0 {
 		return nil
 	}
@@ -196,9 +205,9 @@ func (a *Reporting) shortSections(ctx context.Context, r Research, say phrase.Ph
 	for i, s := range r.Sections {
 		switch heading := outline.Sections[i].Heading; {
 		case s.Skipped:
-			line(say.OnlyNotesBudget, heading)
+			list.add(list.OnlyNotesBudget, heading)
 		case s.Failure != "":
-			line(say.OnlyNotes, heading, s.Failure)
+			list.add(list.OnlyNotes, heading, s.Failure)
 		}
 	}
 	return nil
