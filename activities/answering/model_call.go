@@ -398,7 +398,7 @@ func (a *CallingModels) chatRequest(ctx context.Context, in ModelCallInput, r kn
 // checkChoice refuses the name of a tool that is not offered now: its MCP server may not have it
 // any more, or there are no documents to search.
 func checkChoice(choice string, offered tool.Set) error {
-	if slices.Contains([]string{"", model.ToolChoiceAuto, model.ToolChoiceNone, model.ToolChoiceRequired}, choice) {
+	if !tool.NamesTool(choice) {
 		return nil
 	}
 	if _, there := offered.Find(choice); !there {

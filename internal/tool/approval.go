@@ -25,10 +25,15 @@ func ApprovalFields(location string, before, changed knowledge.ToolsConfig) []kn
 	return wrong
 }
 
+// NamesTool reports whether a choice of tools is the name of one, and no rule for all.
+func NamesTool(choice string) bool {
+	return !slices.Contains([]string{"", "auto", "none", "required"}, choice)
+}
+
 // ChoiceFields returns what is wrong with a choice of tools, as found at location, that is the
 // name of a tool: the model of a project with these settings is not offered it.
 func ChoiceFields(location, choice string, config knowledge.ToolsConfig) []knowledge.Field {
-	if slices.Contains([]string{"", "auto", "none", "required"}, choice) {
+	if !NamesTool(choice) {
 		return nil
 	}
 	own := []string{DocumentsRAG, FileSearch, FileSummary, ListDocuments, OpenDocument, GrepDocuments}
