@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
@@ -205,9 +204,7 @@ func (c *copying) copyDatabase(ctx context.Context, f *file, name string) (entry
 
 func (c *copying) largeBlobs(ctx context.Context) (names []string, err error) {
 	if c.frozen != nil {
-		names = c.frozen.Names()
-		slices.Sort(names)
-		return names, nil
+		return c.frozen.Names(), nil
 	}
 	for name, err := range blob.LargeFiles(ctx, c.Blobs) {
 		if err != nil {

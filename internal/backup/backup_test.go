@@ -121,7 +121,7 @@ func TestACopyBesideAWriterShowsOneMoment(t *testing.T) {
 		if _, err := backup.Make(t.Context(), i.stores(true), dir, "test"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := backup.Restore(t.Context(), dir, data); err != nil {
+		if _, err := restore(t, dir, data); err != nil {
 			t.Fatal(err)
 		}
 		n := i.number(data, "cairn.db")
@@ -205,7 +205,7 @@ func TestARestoreWritesNothingUnlessTheBackupIsWhole(t *testing.T) {
 				t.Fatal(err)
 			}
 			test.damage(t, dir)
-			if _, err := backup.Restore(t.Context(), dir, data); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := restore(t, dir, data); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("restore gave %v, want an error with %q", err, test.want)
 			}
 			if _, err := os.Stat(data); !os.IsNotExist(err) {
@@ -225,7 +225,7 @@ func TestFoldersThatAreNotEmptyAreRefused(t *testing.T) {
 	if _, err := backup.Make(t.Context(), i.stores(false), dir, "test"); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("a second backup into the folder gave %v", err)
 	}
-	if _, err := backup.Restore(t.Context(), dir, i.folder); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := restore(t, dir, i.folder); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("a restore over an instance gave %v", err)
 	}
 	if _, err := backup.Verify(t.Context(), dir); err != nil {
@@ -259,11 +259,21 @@ func TestACommandThatWasKilledIsRepeated(t *testing.T) {
 	if !backup.Unfinished(data) {
 		t.Error("a killed restore is not seen")
 	}
-	if _, err := backup.Restore(t.Context(), dir, data); err != nil {
+	if _, err := restore(t, dir, data); err != nil {
 		t.Fatal(err)
 	}
 	if backup.Unfinished(data) {
 		t.Error("an ended restore counts as unfinished")
 	}
 	i.number(data, "cairn.db")
+}
+
+// restore verifies a backup and writes it into a data folder.
+func restore(t *testing.T, dir, data string) (backup.Result, error) {
+	t.Helper()
+	verified, err := backup.Verify(t.Context(), dir)
+	if err != nil {
+		return backup.Result{}, err
+	}
+	return verified.Restore(t.Context(), data)
 }

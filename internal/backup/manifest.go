@@ -23,7 +23,7 @@ const (
 	unfinishedName = "unfinished"
 	format         = "cairn-backup/1"
 
-	// What the mark has.
+	// The mark names what has not ended.
 	backingUp = "backup"
 	restoring = "restore"
 )

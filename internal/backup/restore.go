@@ -11,20 +11,27 @@ import (
 // maxDamaged bounds how many damaged files an error names.
 const maxDamaged = 20
 
+// Verified is a backup whose files are what its manifest says.
+type Verified struct {
+	Result
+	dir     string
+	entries []entry
+}
+
 // Verify compares every file of a backup with its manifest. Its error names those that
 // differ.
-func Verify(ctx context.Context, dir string) (Result, error) {
+func Verify(ctx context.Context, dir string) (Verified, error) {
 	h, entries, err := readManifest(dir)
 	if err != nil {
-		return Result{}, err
+		return Verified{}, err
 	}
-	r := Result{Header: h, Files: len(entries)}
+	v := Verified{Result: Result{Header: h, Files: len(entries)}, dir: dir, entries: entries}
 	var damaged []string
 	for _, want := range entries {
 		got, err := hashFile(ctx, dir, want.Name)
 		switch {
 		case ctx.Err() != nil:
-			return Result{}, ctx.Err()
+			return Verified{}, ctx.Err()
 		case err != nil:
 			damaged = append(damaged, fmt.Sprintf("%s (%v)", want.Name, errors.Unwrap(err)))
 		case got.Bytes != want.Bytes:
@@ -32,35 +39,27 @@ func Verify(ctx context.Context, dir string) (Result, error) {
 		case got.SHA256 != want.SHA256:
 			damaged = append(damaged, want.Name+" (other bytes)")
 		}
-		r.Bytes += want.Bytes
+		v.Bytes += want.Bytes
 	}
 	if len(damaged) > 0 {
 		more := ""
 		if n := len(damaged) - maxDamaged; n > 0 {
 			damaged, more = damaged[:maxDamaged], fmt.Sprintf(" and %d more", n)
 		}
-		return Result{}, fmt.Errorf("the backup %s is damaged: %s%s; nothing was written; use another backup", dir, strings.Join(damaged, ", "), more)
+		return Verified{}, fmt.Errorf("the backup %s is damaged: %s%s; nothing was written; use another backup", dir, strings.Join(damaged, ", "), more)
 	}
-	return r, nil
+	return v, nil
 }
 
-// Restore verifies the backup in dir and writes it into data, which is empty, does not
-// exist, or has what a killed Restore left. Names of keep may be there. Until it returns
-// nil, Unfinished reports true of data.
-func Restore(ctx context.Context, dir, data string, keep ...string) (Result, error) {
-	r, err := Verify(ctx, dir)
-	if err != nil {
-		return Result{}, err
-	}
-	_, entries, err := readManifest(dir)
-	if err != nil {
-		return Result{}, err
-	}
+// Restore writes the backup into data, which is empty, does not exist, or has what a killed
+// Restore left. Names of keep may be there. Until it returns nil, Unfinished reports true of
+// data.
+func (v Verified) Restore(ctx context.Context, data string, keep ...string) (Result, error) {
 	if err := claim(data, restoring, keep...); err != nil {
 		return Result{}, fmt.Errorf("prepare the data folder: %w", err)
 	}
-	for _, want := range entries {
-		got, err := copyFile(ctx, filepath.Join(dir, filepath.FromSlash(want.Name)), data, want.Name)
+	for _, want := range v.entries {
+		got, err := copyFile(ctx, filepath.Join(v.dir, filepath.FromSlash(want.Name)), data, want.Name)
 		if err != nil {
 			return Result{}, fmt.Errorf("restore %s: %w", want.Name, err)
 		}
@@ -71,5 +70,5 @@ func Restore(ctx context.Context, dir, data string, keep ...string) (Result, err
 	if err := release(data); err != nil {
 		return Result{}, fmt.Errorf("end the restore: %w", err)
 	}
-	return r, nil
+	return v.Result, nil
 }

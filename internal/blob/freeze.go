@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,7 +113,7 @@ func (f *Frozen) link(ctx context.Context) error {
 	return nil
 }
 
-// linkOne gives a file its second name, unless it has it.
+// linkOne gives a file its second name, unless an earlier call has, and returns its info.
 func (f *Frozen) linkOne(name string) (fs.FileInfo, error) {
 	path, frozen := filepath.Join(f.root, name), f.Path(name)
 	info, err := os.Lstat(path)
@@ -138,14 +140,8 @@ func (f *Frozen) linkOne(name string) (fs.FileInfo, error) {
 // Path returns where the bytes of a frozen file are. The name is one of LargeFiles.
 func (f *Frozen) Path(name string) string { return filepath.Join(f.dir, "files", name) }
 
-// Names returns the names of the frozen files below the folder of the store, in no order.
-func (f *Frozen) Names() []string {
-	names := make([]string, 0, len(f.files))
-	for name := range f.files {
-		names = append(names, name)
-	}
-	return names
-}
+// Names returns the names of the frozen files below the folder of the store, ascending.
+func (f *Frozen) Names() []string { return slices.Sorted(maps.Keys(f.files)) }
 
 // Close removes the second names.
 func (f *Frozen) Close() error {

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/internal/backup"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/browser"
 	"github.com/cairn-rag/cairn/internal/childserver"
@@ -84,7 +85,7 @@ func newPlatform(cfg config.Config, o Options) *platform {
 	worker.NameBuild(o.Version)
 	return &platform{
 		cfg: cfg, version: o.Version, log: o.Log, metrics: telemetry.NewMetrics(o.Version), hub: stream.NewHub(), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000),
-		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, "admin.key")},
+		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, backup.AdminKeyName)},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cairn-rag/cairn/internal/backup"
 	"github.com/cairn-rag/cairn/internal/credential"
 	"github.com/cairn-rag/cairn/internal/secret"
 )
@@ -30,7 +31,7 @@ func (p *platform) createSecretKey(context.Context) error {
 	return nil
 }
 
-func (p *platform) secretKeyFile() string { return filepath.Join(p.cfg.Data, "secret.key") }
+func (p *platform) secretKeyFile() string { return filepath.Join(p.cfg.Data, backup.SecretKeyName) }
 
 // startSecrets reads the key that seals the secrets of users.
 func (p *platform) startSecrets(context.Context) (err error) {
