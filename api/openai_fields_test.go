@@ -108,15 +108,7 @@ func TestOpenAIResponseFiles(t *testing.T) {
 	if err := e.blobs.GetJSON(t.Context(), a.last().RequestKey(), &request); err != nil {
 		t.Fatal(err)
 	}
-	var names []string
-	for _, id := range request.Attachments {
-		d, err := e.store.Document(t.Context(), request.Principal.Reader(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, d.Name)
-	}
-	if diff := cmp.Diff([]string{"a.txt", "b.png", "c.txt", "leave.md"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"a.txt", "b.png", "c.txt", "leave.md"}, e.attachmentNames(request)); diff != "" {
 		t.Error(diff)
 	}
 	id := response["id"].(string)
@@ -158,4 +150,18 @@ func TestOpenAIStoreFiles(t *testing.T) {
 	if param := e.do("POST", root+"/files/"+ids[0], e.editor, `{}`).openaiError(422, "invalid_request_error", knowledge.CodeInvalid); param == nil {
 		t.Error("the error names no field")
 	}
+}
+
+// attachmentNames returns the names of the documents that are attached to a question.
+func (e *edge) attachmentNames(request knowledge.Request) []string {
+	e.t.Helper()
+	var names []string
+	for _, id := range request.Attachments {
+		d, err := e.store.Document(e.t.Context(), request.Principal.Reader(), id)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		names = append(names, d.Name)
+	}
+	return names
 }

@@ -172,15 +172,7 @@ func TestPicturesInAChat(t *testing.T) {
 			t.Fatalf("%d %s", got.status, got.body)
 		}
 		request := a.asked()
-		var names []string
-		for _, id := range request.Attachments {
-			d, err := e.store.Document(t.Context(), request.Principal.Reader(), id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			names = append(names, d.Name)
-		}
-		if diff := cmp.Diff([]string{"untitled", "new.jpg", "old.png"}, names); diff != "" || request.Question != "What is it?" || len(request.History) != 2 || request.ConversationID == "" {
+		if diff := cmp.Diff([]string{"untitled", "new.jpg", "old.png"}, e.attachmentNames(request)); diff != "" || request.Question != "What is it?" || len(request.History) != 2 || request.ConversationID == "" {
 			t.Errorf("%s%+v", diff, request)
 		}
 	}
