@@ -94,7 +94,7 @@ func (p *pacer) asked(now time.Time) (left time.Duration, ok bool) {
 	return max(p.held.until.Sub(now), 0), true
 }
 
-// later gives the turn of the probe back and sets the time of the next one. The end of the
+// later ends the turn of the present probe and sets the time of the next one. The end of the
 // pause that the endpoint asks for is such a time too.
 func (h *hold) later(now time.Time) {
 	h.taken, h.sent = time.Time{}, false

@@ -28,7 +28,7 @@ func (s *search) multiStage(ctx context.Context, g *group, q index.Query, probe 
 		return nil, nil, false, err
 	}
 	nearestOfAll := q
-	nearestOfAll.Limit = min(q.Limit, s.request.Config.NumberOfChunks*q.Limit/s.request.Config.Candidates)
+	nearestOfAll.Limit = s.request.Config.NumberOfChunks * q.Limit / s.request.Config.Candidates
 	others, err := s.dense(ctx, g, nearestOfAll, probe)
 	if err != nil {
 		return nil, nil, false, err

@@ -38,12 +38,14 @@ func storageFolders(cfg config.Config) []string {
 // question is refused when its run cannot be written, so the store tells of that.
 func (p *platform) diskProblem(ctx context.Context) *api.DiskProblem {
 	problem := diskProblem(storageFolders(p.cfg))
-	noRoom := problem != nil && problem.FreeBytes < leastForQuestions // for the question itself, which is a blob
-	if !p.store.Full() && !noRoom || problem != nil && problem.Code != "full" || problem == nil && p.store.TryWrite(ctx) == nil {
-		return problem
-	}
-	if problem == nil {
+	switch {
+	case problem == nil:
+		if !p.store.Full() || p.store.TryWrite(ctx) == nil {
+			return nil
+		}
 		problem = &api.DiskProblem{Code: "full", NeededBytes: leastForUploads, Message: "the quota of the server's data, or the disk of its database, is full: free some space there"}
+	case problem.Code != "full", !p.store.Full() && problem.FreeBytes >= leastForQuestions: // a question is a blob too
+		return problem
 	}
 	problem.RefusesQuestions = true
 	problem.Message = strings.TrimSuffix(problem.Message, mayFail) + "; uploads and questions are refused with 503 until then, and accepted again without a restart"

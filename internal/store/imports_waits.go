@@ -48,7 +48,7 @@ type HeldImport struct {
 }
 
 // heldImports lists pages with steps that wait: ?1 is the workspace, ?2 the project, ?3 the
-// id of the import and ?4 the code, each ” for all.
+// id of the import and ?4 the code, each empty for all.
 const heldImports = `SELECT i.workspace, i.project, i.id, w.page, CAST(SUM(w.objects) AS BIGINT) FROM import_waits AS w JOIN imports AS i ON i.number = w.import
 WHERE i.status = 'running' AND (i.workspace = ?1 OR ?1 = '') AND (i.project = ?2 OR ?2 = '') AND (i.id = ?3 OR ?3 = '') AND (w.code = ?4 OR ?4 = '')
 GROUP BY i.workspace, i.project, i.id, i.number, w.page ORDER BY i.number, w.page`
