@@ -137,7 +137,7 @@ func transcripts(t *testing.T) []string {
 }
 
 // ownErrors are the commands whose transcripts call no server.
-var ownErrors = []string{"api", "completion", "config", "demo", "doctor", "mcp", "migrate", "up", "version", "worker"}
+var ownErrors = []string{"api", "backup", "completion", "config", "demo", "doctor", "export", "import-instance", "mcp", "migrate", "restore", "up", "version", "worker"}
 
 // shown returns what a section of a transcript shows.
 func shown(t *testing.T, section string, args []string, server, empty string) string {

@@ -22,8 +22,8 @@ func Backup(ctx context.Context, cfg config.Config, dir, version string) (backup
 		Temporal: filepath.Join(cfg.Data, backup.TemporalName),
 		AdminKey: filepath.Join(cfg.Data, backup.AdminKeyName), SecretKey: filepath.Join(cfg.Data, backup.SecretKeyName),
 	}
-	if _, err := os.Stat(stores.Database); err != nil {
-		return backup.Result{}, ConfigError{fmt.Sprintf("there is no instance in the data folder %s: name its folder with --data", cfg.Data)}
+	if err := requireDatabase(cfg); err != nil {
+		return backup.Result{}, err
 	}
 	if err := outside(dir, cfg.Data, stores.Blobs); err != nil {
 		return backup.Result{}, err
@@ -79,7 +79,8 @@ func Restore(ctx context.Context, cfg config.Config, dir string) (backup.Result,
 	if err := outside(cfg.Data, dir); err != nil {
 		return backup.Result{}, err
 	}
-	if _, err := backup.Verify(ctx, dir); err != nil { // before the folder is made
+	verified, err := backup.Verify(ctx, dir) // before the folder is made
+	if err != nil {
 		return backup.Result{}, err
 	}
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
@@ -93,7 +94,7 @@ func Restore(ctx context.Context, cfg config.Config, dir string) (backup.Result,
 		return backup.Result{}, err
 	}
 	defer release()
-	return backup.Restore(ctx, dir, cfg.Data, lockName)
+	return verified.Restore(ctx, cfg.Data, lockName)
 }
 
 // requireFiles refuses an instance with a store that is a service.
@@ -106,6 +107,17 @@ func requireFiles(cfg config.Config) error {
 			return ConfigError{key + " names a service: cairn backup and cairn restore copy an instance whose stores are files of this machine. " +
 				"Back the service up with its own tools (docs/runbook.md), or move the instance with cairn export"}
 		}
+	}
+	return nil
+}
+
+// requireDatabase refuses a data folder without the database that is a file in it.
+func requireDatabase(cfg config.Config) error {
+	if cfg.Database.Postgres() {
+		return nil
+	}
+	if _, err := os.Stat(urlPath(cfg.Database.URL)); err != nil {
+		return ConfigError{fmt.Sprintf("there is no instance in the data folder %s: name its folder with --data", cfg.Data)}
 	}
 	return nil
 }

@@ -19,6 +19,9 @@ import (
 // Export writes the instance to a file, or to out if that is not nil. No process of the
 // instance runs meanwhile.
 func Export(ctx context.Context, cfg config.Config, file string, out io.Writer, o Options) (s instance.Summary, err error) {
+	if err := requireDatabase(cfg); err != nil {
+		return s, err
+	}
 	p, release, err := openToMove(ctx, cfg, o)
 	if err != nil {
 		return s, err
