@@ -262,7 +262,8 @@ type Limits struct {
 	// The size of a request that brings documents, with all its files. A file in
 	// base64 is a third larger than the file. Defaults to 2GB.
 	RequestBytes Bytes `koanf:"request_bytes"`
-	// How many seconds the parsing of one document may take. Defaults to 60.
+	// How many seconds the parsing of one document may take: on Linux of processor time,
+	// within four times as long. Defaults to 60.
 	ParseSeconds int `koanf:"parse_seconds"`
 	// How much memory the parsing of one document may take. Defaults to 1GB.
 	ParseMemory Bytes `koanf:"parse_memory"`

@@ -31,6 +31,10 @@ const (
 	// request: two notes about pdfium, one that it is working, and the response.
 	maxFrames = 4
 
+	// patience is how much longer than its time a document may take on a machine that
+	// gives its parser no processor.
+	patience = 4
+
 	// longest bounds the time of a document whose reader asks for more.
 	longest = 30 * time.Minute
 )
@@ -182,6 +186,7 @@ func (c *child) run(ctx, closing context.Context, req request, pool *Pool) (form
 	starting, memory, done := false, cfg.Memory, ctx.Done()
 	began, deadline := time.Now(), time.NewTimer(cfg.Timeout)
 	defer deadline.Stop()
+	allowed := newAllowance(c.cmd.Process.Pid, cfg.Timeout, patience*cfg.Timeout)
 	watch := time.NewTicker(watchInterval)
 	defer watch.Stop()
 	for {
@@ -202,12 +207,15 @@ func (c *child) run(ctx, closing context.Context, req request, pool *Pool) (form
 				}
 				starting, memory, done = false, cfg.Memory, ctx.Done()
 				deadline.Reset(cfg.Timeout)
+				allowed = newAllowance(c.cmd.Process.Pid, cfg.Timeout, patience*cfg.Timeout)
 			case notePages:
 				if req.Input.Pages != nil {
 					req.Input.Pages(a.response.Read, a.response.All)
 				}
 			case noteWorking:
-				deadline.Reset(min(cfg.Timeout, longest-time.Since(began)))
+				left := longest - time.Since(began)
+				deadline.Reset(min(cfg.Timeout, left))
+				allowed = newAllowance(c.cmd.Process.Pid, cfg.Timeout, min(patience*cfg.Timeout, left))
 			default:
 				return c.result(a.response)
 			}
@@ -221,6 +229,10 @@ func (c *child) run(ctx, closing context.Context, req request, pool *Pool) (form
 			c.kill()
 			return format.Result{}, context.Cause(ctx)
 		case <-deadline.C:
+			if left := allowed.left(); left > 0 && !starting {
+				deadline.Reset(max(left, watchInterval))
+				continue
+			}
 			c.kill()
 			if starting {
 				return format.Result{}, fmt.Errorf("the parser did not start pdfium within %s", libraryTimeout)

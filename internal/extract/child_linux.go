@@ -2,6 +2,7 @@ package extract
 
 import (
 	"syscall"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/process"
 )
@@ -24,4 +25,15 @@ func memoryOf(pid int) (bytes int64, ok bool) {
 		bytes += more
 	}
 	return bytes, ok
+}
+
+// workOf returns the processor time of a process and of the processes that it started; ok is
+// false if that of the process itself cannot be read.
+func workOf(pid int) (used time.Duration, ok bool) {
+	used, ok = process.CPU(pid)
+	for _, tool := range process.Children(pid) {
+		more, _ := workOf(tool) // it may have ended
+		used += more
+	}
+	return used, ok
 }

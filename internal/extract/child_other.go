@@ -2,7 +2,10 @@
 
 package extract
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 // childAttributes puts the child into a process group of its own, so that
 // signals of the terminal reach only the parent. The child ends with the parent
@@ -14,3 +17,6 @@ func childAttributes() *syscall.SysProcAttr {
 // memoryOf returns ok false: without cgo the memory of another process cannot be
 // read on this system.
 func memoryOf(int) (bytes int64, ok bool) { return 0, false }
+
+// workOf returns ok false, for the same reason.
+func workOf(int) (used time.Duration, ok bool) { return 0, false }

@@ -31,6 +31,7 @@ const (
 const (
 	hang  = "make-the-child-hang"
 	spin  = "make-the-child-spin"
+	nap   = "make-the-child-sleep-a-second"
 	hog   = "make-the-child-take-memory"
 	feed  = "make-a-tool-of-the-child-take-memory"
 	crash = "make-the-child-crash"
@@ -95,6 +96,8 @@ func (m *mischief) Read(p []byte) (int, error) {
 	switch {
 	case names(hang):
 		return m.in.Read(p) // the request is lost; only the end of the input comes
+	case names(nap): // as a child does that gets no processor
+		time.Sleep(time.Second)
 	case names(spin):
 		for i := uint64(1); i != 0; i += 2 {
 		}

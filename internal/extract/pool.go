@@ -28,8 +28,9 @@ type PoolConfig struct {
 	// Memory is the private memory in bytes above which a child is killed while
 	// it parses (watched on Linux only). Defaults to 1 GiB.
 	Memory int64
-	// Timeout is the longest time for one document. Waiting for a free child and
-	// for the child to start pdfium does not count. Defaults to 60 s.
+	// Timeout is the longest time for one document, on Linux of processor time: a child
+	// that waits for a processor has at most four times as long. Waiting for a free child
+	// and for the child to start pdfium does not count. Defaults to 60 s.
 	Timeout time.Duration
 	// CPU is the processor time for one document. A child may use
 	// DocumentsPerChild times as much in its life. Defaults to Timeout.

@@ -97,6 +97,7 @@ func TestPoolSurvivesItsChildren(t *testing.T) {
 		cfg                 extract.PoolConfig
 	}{
 		{"a child that hangs ends at the deadline", hang, knowledge.CodeParseLimit, extract.PoolConfig{Timeout: 300 * time.Millisecond}},
+		{"a child that works ends at the deadline", spin, knowledge.CodeParseLimit, extract.PoolConfig{Timeout: 300 * time.Millisecond, CPU: time.Hour}},
 		{"a child that takes memory is killed", hog, knowledge.CodeParseLimit, extract.PoolConfig{Memory: 256 << 20}},
 		{"a child whose tool takes memory is killed with it", feed, knowledge.CodeParseLimit, extract.PoolConfig{Memory: 256 << 20}},
 		{"a child that uses up its processor time is killed", spin, knowledge.CodeParseLimit,
@@ -119,6 +120,20 @@ func TestPoolSurvivesItsChildren(t *testing.T) {
 				t.Errorf("the next document has %d blocks, want 1", len(got.Blocks))
 			}
 		})
+	}
+}
+
+// TestPoolOnABusyMachine reads a document whose parser has less than its time of a processor,
+// although it takes longer by the clock.
+func TestPoolOnABusyMachine(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		skipOrFail(t, "the processor time of another process can be read on Linux only; run this test there")
+	}
+	pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 500 * time.Millisecond})
+	result, err := pool.Extract(t.Context(), extract.Input{Name: nap, Path: write(t, "note.txt", []byte("A note."))})
+	if err != nil || len(result.Layout.Blocks) != 1 {
+		t.Errorf("%+v, %v", result, err)
 	}
 }
 
@@ -466,7 +481,7 @@ func TestPoolRunsTools(t *testing.T) {
 	t.Run("a tool ends with the child that runs it", func(t *testing.T) {
 		t.Parallel()
 		tesseract, pidFile := slowTesseract(t, "600")
-		pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 5 * time.Second, Tools: format.Tools{Tesseract: tesseract}, Confinement: extract.Unconfined})
+		pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 2 * time.Second, Tools: format.Tools{Tesseract: tesseract}, Confinement: extract.Unconfined})
 		_, err := pool.Extract(t.Context(), extract.Input{Name: "a.pdf", Path: write(t, "a.pdf", scans(1)), Folder: t.TempDir()})
 		wantCode(t, err, knowledge.CodeParseLimit)
 		data, err := os.ReadFile(pidFile)
@@ -487,7 +502,7 @@ func TestPoolRunsTools(t *testing.T) {
 		t.Parallel()
 		needConfinement(t)
 		tesseract, _ := slowTesseract(t, "600")
-		pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 5 * time.Second, Tools: format.Tools{Tesseract: tesseract}})
+		pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 2 * time.Second, Tools: format.Tools{Tesseract: tesseract}})
 		in := extract.Input{Name: "a.pdf", Path: write(t, "a.pdf", scans(1)), Folder: t.TempDir()}
 		ended := make(chan error, 1)
 		go func() {

@@ -1,14 +1,16 @@
 // Package process reads what the kernel says of processes, from /proc. On a system without
-// it there are no children and no memory.
+// it there are no children, no memory and no times.
 package process
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Children returns the ids of the processes that a process has started and that have not
@@ -38,7 +40,7 @@ const (
 
 // Memory returns the memory of a process of some kinds together, in bytes. ok is false if it
 // cannot be read: the process has ended.
-func Memory(pid int, kinds ...string) (bytes int64, ok bool) {
+func Memory(pid int, kinds ...string) (size int64, ok bool) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, false
@@ -52,7 +54,33 @@ func Memory(pid int, kinds ...string) (bytes int64, ok bool) {
 		if err != nil {
 			return 0, false
 		}
-		bytes, ok = bytes+kB<<10, true
+		size, ok = size+kB<<10, true
 	}
-	return bytes, ok
+	return size, ok
+}
+
+// tick is the unit of times in /proc/PID/stat. It is the same on every machine.
+const tick = time.Second / 100
+
+// CPU returns the processor time of a process and of those of its children that have ended.
+// ok is false if it cannot be read: the process has ended.
+func CPU(pid int) (used time.Duration, ok bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, false
+	}
+	// The name of the program, the second field, may have spaces and brackets.
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	const first, last = 11, 15 // utime, stime, cutime, cstime
+	if len(fields) < last {
+		return 0, false
+	}
+	for _, field := range fields[first:last] {
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, false
+		}
+		used += time.Duration(ticks) * tick
+	}
+	return used, true
 }
