@@ -112,7 +112,7 @@ func TestPassagesOfAnAnswerWhoseAccessEnded(t *testing.T) {
 }
 
 // TestSourcesBeforeAnAnswer shows the passages that the model gets before the answer, and
-// those of the answer behind it.
+// its sources behind it.
 func TestSourcesBeforeAnAnswer(t *testing.T) {
 	t.Parallel()
 	e := openTold(t)

@@ -17,7 +17,7 @@ func TestQuestionsOfAConversation(t *testing.T) {
 	m := standIn(t, modeltest.Options{})
 	s := start(t, at(m.URL())...)
 	m.ScriptChat(modeltest.Reply{Text: strings.Repeat("one ", 100), TokenDelay: 20 * time.Millisecond}, modeltest.Text("one again"), modeltest.Text("two"), modeltest.Text("three"))
-	s.setAI(t, map[string]any{"enhanceQuery": false}) // its calls would come between those of the answers
+	s.setAI(t, map[string]any{"enhanceQuery": false}) // its calls would come between the calls for answers
 	first := s.query(t, "First?")
 	r := &reader{run: first.run, body: first}
 	conversation := ""

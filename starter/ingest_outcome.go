@@ -30,7 +30,7 @@ type outcome struct {
 	files    int              // in the archive, 0 = not known
 }
 
-// counts returns how many documents have which outcome: one, or those of an archive.
+// counts returns how many documents have which outcome: one, or the files of an archive.
 func (o outcome) counts() map[string]int {
 	i := o.Import
 	switch {

@@ -21,7 +21,7 @@ func (r *research) outline(ctx workflow.Context) error {
 	r.update(ctx, record.ResearchData{Phase: "outline", Status: "started"}, "")
 	var result answering.OutlineResult
 	if !in.Plain {
-		_, err = r.within(ctx, 1, func(ctx workflow.Context) error {
+		_, err = r.runInTime(ctx, 1, func(ctx workflow.Context) error {
 			return execute(activityOptions(ctx, "outline the report", 10*time.Minute, questionRetries()), r.acts.OutlineReport, in, &result)
 		})
 		in.Plain = err != nil
@@ -70,7 +70,7 @@ func (r *research) section(ctx workflow.Context) error {
 	var written answering.Section
 	reason, late := r.spent(left), false
 	if reason == "" {
-		late, err = r.within(ctx, 1, func(ctx workflow.Context) error {
+		late, err = r.runInTime(ctx, 1, func(ctx workflow.Context) error {
 			summary := fmt.Sprintf("write section %d of %d", number, r.Sections)
 			return execute(activityOptions(ctx, summary, 10*time.Minute, questionRetries()), r.acts.WriteSection, in, &result)
 		})

@@ -131,7 +131,7 @@ func (r *research) read(ctx workflow.Context, round int, plan answering.PlanResu
 	for i := range plan.Questions {
 		r.Reading = append(r.Reading, answering.Reading{Plan: plan.Key, Question: i, Skipped: true})
 	}
-	late, err := r.within(ctx, timeToSearch, func(ctx workflow.Context) error {
+	late, err := r.runInTime(ctx, timeToSearch, func(ctx workflow.Context) error {
 		slots, group, open := workflow.NewSemaphore(ctx, readAtATime), workflow.NewWaitGroup(ctx), 0
 		var err error
 		for i := range plan.Questions {
@@ -189,9 +189,9 @@ func (r *research) readOne(ctx workflow.Context, round int, q answering.Reading)
 	return q
 }
 
-// within runs a step, and cancels it when a share of the time is over. late reports
+// runInTime runs a step, and cancels it when a share of the time is over. late reports
 // whether it did.
-func (r *research) within(ctx workflow.Context, share float64, step func(workflow.Context) error) (late bool, err error) {
+func (r *research) runInTime(ctx workflow.Context, share float64, step func(workflow.Context) error) (late bool, err error) {
 	inner, cancel := workflow.WithCancel(ctx)
 	done := false
 	workflow.Go(ctx, func(ctx workflow.Context) {

@@ -138,7 +138,7 @@ func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.I
 		return nil, err
 	}
 	var done cut
-	err = within(ctx, b.a.limits().large, func() error {
+	err = withSlot(ctx, b.a.limits().large, func() error {
 		done, err = a.cutting.cut(ctx, v, func(knowledge.Stage, store.Facts) error { return nil })
 		return err
 	})
@@ -179,7 +179,7 @@ func (b *importBatch) lookLarge(ctx context.Context, v store.Version) error {
 		return err
 	}
 	var pictures Pictures
-	err = within(ctx, b.a.limits().large, func() (err error) {
+	err = withSlot(ctx, b.a.limits().large, func() (err error) {
 		pictures, _, err = a.extracting.asked(ctx, v)
 		return err
 	})

@@ -171,7 +171,7 @@ func (b *importBatch) extract(ctx context.Context, items []*importItem) (layouts
 	for n, it := range items {
 		files[n] = extract.Input{Name: it.attributes.Name, MediaType: it.mediaType, Data: it.data}
 	}
-	err = within(ctx, b.a.limits().parses, func() error {
+	err = withSlot(ctx, b.a.limits().parses, func() error {
 		return b.a.documents.SmallTexts.ExtractAll(ctx, files, func(n int, result format.Result, err error) {
 			layouts[n], failed[n] = result.Layout, err
 		})

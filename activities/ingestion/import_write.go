@@ -93,7 +93,7 @@ func (b *importBatch) publish(ctx context.Context, items []*importItem) error {
 	// From here on a cancel waits: a claim that is left would keep a removal waiting.
 	ctx = context.WithoutCancel(ctx)
 	var replaced []knowledge.VersionRef
-	err = within(ctx, b.a.limits().writes, func() (err error) {
+	err = withSlot(ctx, b.a.limits().writes, func() (err error) {
 		replaced, err = b.writeVersions(ctx, items, versions)
 		return err
 	})

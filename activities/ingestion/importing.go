@@ -141,8 +141,8 @@ func (a *Importing) limits() *importBounds {
 	return b
 }
 
-// within runs work when one of the slots is free.
-func within(ctx context.Context, slots *semaphore.Weighted, work func() error) error {
+// withSlot runs work when one of the slots is free.
+func withSlot(ctx context.Context, slots *semaphore.Weighted, work func() error) error {
 	if err := slots.Acquire(ctx, 1); err != nil {
 		return err
 	}

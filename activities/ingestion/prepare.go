@@ -56,7 +56,7 @@ func (a *Preparing) PrepareDocument(ctx context.Context, in PrepareInput) (Prepa
 	start := time.Now()
 	v, err := a.Versions.Version(ctx, in.VersionRef)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
-		return a.gone(ctx, in)
+		return a.removedVersion(ctx, in)
 	}
 	if err != nil {
 		return PrepareResult{}, a.fail(ctx, in.StepInput, fmt.Errorf("read version: %w", err))
@@ -85,7 +85,7 @@ func (a *Preparing) PrepareDocument(ctx context.Context, in PrepareInput) (Prepa
 		return result, a.fail(ctx, in.StepInput, fmt.Errorf("begin version: %w", err))
 	}
 	if now, halt := obstacle(v, in.Run); halt { // since the version was read
-		return a.halted(ctx, in, v, now)
+		return a.endIdle(ctx, in, v, now)
 	}
 	if failed != nil {
 		return result, a.fail(ctx, in.StepInput, failed)
@@ -100,19 +100,19 @@ func (a *Preparing) begin(ctx context.Context, in PrepareInput, result PrepareRe
 	v, err := a.Versions.BeginVersion(ctx, in.VersionRef, in.Run, in.FirstOffset)
 	switch {
 	case knowledge.IsCode(err, knowledge.CodeNotFound):
-		return a.gone(ctx, in)
+		return a.removedVersion(ctx, in)
 	case err != nil:
 		return PrepareResult{}, a.fail(ctx, in.StepInput, fmt.Errorf("begin version: %w", err))
 	}
 	if now, halt := obstacle(v, in.Run); halt {
-		return a.halted(ctx, in, v, now)
+		return a.endIdle(ctx, in, v, now)
 	}
 	return result, nil
 }
 
-// gone returns the result for a version whose row was removed: Removing until its
+// removedVersion returns the result for a version whose row was removed: Removing until its
 // run has ended, and then Ended.
-func (a *Preparing) gone(ctx context.Context, in PrepareInput) (PrepareResult, error) {
+func (a *Preparing) removedVersion(ctx context.Context, in PrepareInput) (PrepareResult, error) {
 	run, err := a.Runs.RunForSystem(ctx, in.Workspace, in.Run)
 	switch {
 	case knowledge.IsCode(err, knowledge.CodeNotFound), err == nil && run.Status != knowledge.RunRunning:
@@ -123,9 +123,9 @@ func (a *Preparing) gone(ctx context.Context, in PrepareInput) (PrepareResult, e
 	return PrepareResult{Removing: true}, nil
 }
 
-// halted returns result. Before that it ends the run of a version that has ended
+// endIdle returns result. Before that it ends the run of a version that has ended
 // without it.
-func (a *Preparing) halted(ctx context.Context, in PrepareInput, v store.Version, result PrepareResult) (PrepareResult, error) {
+func (a *Preparing) endIdle(ctx context.Context, in PrepareInput, v store.Version, result PrepareResult) (PrepareResult, error) {
 	if result.Ended && v.RunID == in.Run {
 		return result, a.ending.endIdleRun(ctx, in.StepInput, v)
 	}

@@ -109,7 +109,7 @@ func (a *speech) hear(ctx context.Context, v store.Version) (model.Transcript, e
 	case refused.Code == model.CodeTooLarge:
 		return a.hearParts(ctx, v)
 	case refused.Code == model.CodeTimeout, // a slow endpoint may still hear it in parts
-		refused.Code == model.CodeUnreadable && kind.MediaType == extract.TypeAAC: // not all know this kind, but all know that of the parts
+		refused.Code == model.CodeUnreadable && kind.MediaType == extract.TypeAAC: // not all know this kind, but all know the kind of the parts
 		if parts, err := a.hearParts(ctx, v); !knowledge.IsCode(err, knowledge.CodeNeedsComponent) {
 			return parts, err
 		}

@@ -27,8 +27,8 @@ func (a *pictureAddress) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(a))
 }
 
-// takePictures removes the pictures from the messages of the user and returns them: those of the
-// question first, and those of older messages last, because a model is shown only some.
+// takePictures removes the pictures from the messages of the user and returns them: pictures of
+// the question first, and pictures of older messages last, because a model is shown only some.
 func (b ChatRequest) takePictures() ([]filePart, error) {
 	var pictures []filePart
 	question := true

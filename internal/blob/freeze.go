@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// frozenName is the folder, in that of a store, which holds the frozen files. No key has
+// frozenName is the folder, in the folder of a store, which holds the frozen files. No key has
 // this name, and no listing shows what is in it.
 const frozenName = smallName + "-frozen"
 

@@ -155,7 +155,7 @@ type StaleEmbeddings struct {
 	EmbeddedWith string `json:"embeddedWith"`
 	Configured   string `json:"configured"`
 	Documents    int    `json:"documents"`
-	Reindexing   int    `json:"reindexing,omitempty"` // of the documents, those of projects whose reindex runs
+	Reindexing   int    `json:"reindexing,omitempty"` // documents, of Documents, in projects whose reindex runs
 }
 
 // Dependency is a service that a process of the server needs.

@@ -27,8 +27,8 @@ func memoryOf(pid int) (bytes int64, ok bool) {
 	return bytes, ok
 }
 
-// workOf returns the processor time of a process and of the processes that it started; ok is
-// false if that of the process itself cannot be read.
+// workOf returns the processor time of a process and of the processes that it started. ok is
+// false if the process cannot be read.
 func workOf(pid int) (used time.Duration, ok bool) {
 	used, ok = process.CPU(pid)
 	for _, tool := range process.Children(pid) {

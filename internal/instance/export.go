@@ -23,7 +23,7 @@ func isOwn(key string) bool {
 	return slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(key, p) })
 }
 
-// Export writes the instance to out. The format of h is set. Rows are those of one moment,
+// Export writes the instance to out. The format of h is set. Rows are as they were at one moment,
 // behind the blobs, which nobody changes meanwhile.
 func Export(ctx context.Context, rows *store.Store, blobs *blob.Store, h Header, out io.Writer) (Summary, error) {
 	e := &exporting{rows: rows, blobs: blobs, w: &frameWriter{w: out}, known: map[string]known{}}

@@ -34,8 +34,7 @@ type Result struct {
 type Target struct {
 	Rows  *store.Store
 	Blobs *blob.Store
-	// Schema and SecretKey are those of this program and of the target. They must be the
-	// exported ones.
+	// Schema is of this program, SecretKey of the target. Both must be as exported.
 	Schema    int64
 	SecretKey string
 }

@@ -115,7 +115,7 @@ func isSet(data json.RawMessage) bool {
 }
 
 // statusNames are the names by which endpoints tell the kind of an error inside a stream, whose
-// status is 200. The names in capitals are those of Google.
+// status is 200. Google's names are in capitals.
 var statusNames = map[string]int{
 	"rate_limit_error": 429, "rate_limit_exceeded": 429, "rate_limited": 429, "too_many_requests": 429, "RESOURCE_EXHAUSTED": 429, spentQuota: 429,
 	"invalid_request_error": 400, "BadRequestError": 400, "bad_request": 400, "INVALID_ARGUMENT": 400, "FAILED_PRECONDITION": 400, "unsupported_parameter": 400,

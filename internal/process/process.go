@@ -62,7 +62,7 @@ func Memory(pid int, kinds ...string) (size int64, ok bool) {
 // tick is the unit of times in /proc/PID/stat. It is the same on every machine.
 const tick = time.Second / 100
 
-// CPU returns the processor time of a process and of those of its children that have ended.
+// CPU returns the processor time of a process and of its children that have ended.
 // ok is false if it cannot be read: the process has ended.
 func CPU(pid int) (used time.Duration, ok bool) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -34,7 +34,7 @@ func (s *search) searchAhead(ctx context.Context) *ahead {
 	return a
 }
 
-// take waits for what the search finds and makes it that of s.
+// take waits for what the search finds and makes it the result of s.
 func (a *ahead) take(s *search) ([]Context, int, error) {
 	<-a.done
 	s.probes, s.vectors, s.foreign, s.unmet = a.search.probes, a.search.vectors, a.search.foreign, a.search.unmet

@@ -14,7 +14,7 @@ import (
 var rephrasePrompt string
 
 // rephrase has the chat model write the question in other ways. Documents that use other
-// words than the question have those of one of its phrasings.
+// words than the question have the words of one of its phrasings.
 func (s *search) rephrase(ctx context.Context) error {
 	phrasings, err := remembered(ctx, s, "rephrase", func() ([]string, error) { return s.askPhrasings(ctx) })
 	s.choices.Phrasings = phrasings

@@ -207,7 +207,7 @@ func (m *Move) Rows(ctx context.Context, t Table, each func(values []any) error)
 	return rows.Err()
 }
 
-// Insert adds a row to a table, whose columns are those of Tables.
+// Insert adds a row to a table, with the columns that Tables names.
 func (m *Move) Insert(ctx context.Context, t Table, values []any) error {
 	known := slices.ContainsFunc(m.tables, func(o Table) bool { return o.Name == t.Name && slices.Equal(o.Columns, t.Columns) })
 	if !known || len(values) != len(t.Columns) {

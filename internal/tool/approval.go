@@ -64,7 +64,7 @@ func customNames(config knowledge.ToolsConfig) toolNames {
 	return names
 }
 
-// with returns the names behind those of Cairn's own tools.
+// with returns the names behind the names of Cairn's own tools.
 func (n toolNames) with(own ...string) toolNames {
 	n.known = slices.Concat(own, n.known)
 	return n

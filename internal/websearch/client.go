@@ -42,7 +42,7 @@ type Config struct {
 	Key string
 	// Engine is the id of the Programmable Search Engine, for Google only.
 	Engine string
-	// Rules hold for all searches: pages of Never are left out, those of Bonus are preferred.
+	// Rules hold for all searches: pages of Never are left out, pages of Bonus are preferred.
 	Rules Rules
 }
 

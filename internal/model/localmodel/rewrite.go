@@ -43,8 +43,8 @@ func rewriteQuestion(message string) string {
 }
 
 // referring are words that stand for something said before, and opening are words that begin a
-// question which leaves its subject to the one before. Both are in lower case; those of other
-// languages than English are only words that have no other meaning in English.
+// question which leaves its subject to the one before. Both are in lower case. Words of other
+// languages are here only if they have no other meaning in English.
 var (
 	referring = wordSet(`it its they them their this these those he she him her his there same
 		er ihn ihm ihr ihre ihrem ihren ihrer ihres sie es dessen deren davon dafür damit darin daran darauf dazu dort diese diesem diesen dieser dieses jene jener

@@ -7,7 +7,7 @@ import (
 )
 
 // CountFiles returns how many files an archive on this machine has. An import of it discovers
-// as many objects, and those of the archives inside it.
+// as many objects, and the files of archives inside it.
 func CountFiles(path string) (int, error) {
 	z, err := zip.OpenReader(path)
 	if err != nil {
