@@ -166,11 +166,12 @@ type documentsReingestCmd struct{ documentAction }
 // Help returns the command's example.
 func (documentsReingestCmd) Help() string {
 	return "The command prints the runs that it starts: one for each document, or with --stale one for each project whose embedding model has changed. With --wait it shows how far they are, and returns when all have ended.\n\n" +
-		"Example:\n\n    cairn documents reingest 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait\n    cairn documents reingest --all --stale --wait"
+		"Example:\n\n    cairn documents reingest 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait\n    cairn documents reingest --stale --wait"
 }
 
 // Run creates new versions.
 func (d documentsReingestCmd) Run(ctx context.Context, a *app) error {
+	d.All = d.All || d.Stale && len(d.IDs) == 0
 	return d.run(ctx, a, doing{"reingest", "ingesting again", "ingested again", func(ctx context.Context, c *client.Client, id string) (client.Document, error) {
 		return c.ReingestDocument(ctx, id)
 	}})

@@ -29,12 +29,13 @@ type ResearchInput struct {
 	Web            bool                     `json:"web,omitempty"`         // sub-questions search the web beside the documents
 	Webhooks       bool                     `json:"webhooks,omitempty"`    // webhooks are asked first
 	Attachments    []string                 `json:"attachments,omitempty"` // documents for whose ingestion the research waits
+	ShowChosen     bool                     `json:"show_chosen,omitempty"` // the log names the passages before the report; false in runs of earlier versions
 	State          ResearchState            `json:"state,omitzero"`
 }
 
 // NewResearchInput returns the input of the workflow for the input of an answer.
 func NewResearchInput(in record.AnswerInput) ResearchInput {
-	return ResearchInput{RunRef: in.RunRef, MessageID: in.MessageID, ConversationID: in.ConversationID, After: in.After, Web: in.Web, Webhooks: in.Webhooks, Attachments: in.Attachments, Limits: in.Research.WithDefaults()}
+	return ResearchInput{RunRef: in.RunRef, MessageID: in.MessageID, ConversationID: in.ConversationID, After: in.After, Web: in.Web, Webhooks: in.Webhooks, Attachments: in.Attachments, Limits: in.Research.WithDefaults(), ShowChosen: in.ShowChosen}
 }
 
 // ResearchState is how far a research is.
@@ -115,6 +116,7 @@ func (r *research) run(ctx workflow.Context) error {
 		if err := r.outline(ctx); err != nil {
 			return err
 		}
+		r.showChosen(ctx)
 	}
 	for len(r.Research.Sections) < r.Sections {
 		if err := r.section(ctx); err != nil || r.isLong(ctx) {
@@ -220,6 +222,14 @@ func (r *research) update(ctx workflow.Context, d record.ResearchData, ref strin
 	usage := r.Usage
 	d.Usage = &usage
 	r.log.publish(ctx, record.Entry(stream.TopicResearch, stream.Event{Ref: ref, Data: stream.Data(d)}))
+}
+
+// showChosen names the passages that the sections may cite. Readers can open them while the
+// report is written.
+func (r *research) showChosen(ctx workflow.Context) {
+	if chosen := r.Found().Chosen(); r.in.ShowChosen && (chosen.Given != "" || len(chosen.Searches) > 0) {
+		r.log.publish(ctx, record.Entry(stream.TopicChosen, stream.Event{Data: stream.Data(chosen)}))
+	}
 }
 
 // failureOf returns what readers are told of the error of a step.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -111,6 +112,29 @@ func (test *researchTest) outcome() (run store.Run, answer record.Answer, shown 
 	return run, answer, shown, updates
 }
 
+// chosen returns the passages that readers were shown before the first word.
+func (test *researchTest) chosen() (sources []record.Source) {
+	test.Helper()
+	run, err := test.store.RunForSystem(test.Context(), test.run.Workspace, test.run.Run)
+	test.must(err)
+	var log stream.StoredLog
+	test.must(test.blobs.GetJSON(test.Context(), run.LogKey, &log))
+	for _, item := range log.Items {
+		e, err := stream.DecodeEvent(item.Data)
+		test.must(err)
+		switch item.Topic {
+		case stream.TopicChosen:
+			var chosen record.Chosen
+			test.must(json.Unmarshal(e.Data, &chosen))
+			sources, err = chosen.Sources(test.Context(), test.blobs)
+			test.must(err)
+		case stream.TopicDelta:
+			return sources
+		}
+	}
+	return sources
+}
+
 func plan(questions ...string) modeltest.Reply {
 	type planned struct {
 		Question string   `json:"question"`
@@ -172,9 +196,13 @@ func TestDeepResearch(t *testing.T) {
 				t.Errorf("the report has no %q:\n%s", part, shown)
 			}
 		}
+		chosen := test.chosen()
 		for _, s := range answer.Sources {
 			if !strings.Contains(shown, `<citation id="`+s.ChunkID+`">`) {
 				t.Errorf("source %d is not cited", s.Rank)
+			}
+			if !slices.ContainsFunc(chosen, func(c record.Source) bool { return c.ChunkID == s.ChunkID }) {
+				t.Errorf("source %d was not shown before the report", s.Rank)
 			}
 		}
 		if answer.Usage.ModelCalls != 8 || len(answer.Sources) == 0 {

@@ -47,7 +47,7 @@ func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	in := AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
 		Webhooks: asksWebhooks(r), SearchFirst: SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(r.FollowsUp()), MaxToolTurns: r.Config.Tools.MaxPerRequest, Suggest: r.Kind == knowledge.KindQuery && r.Config.AI.PostQuery.Suggestions,
-		Web: r.Web != nil, Attachments: r.Attachments, Overlong: r.Overlong, ShowChosen: r.Kind == knowledge.KindQuery,
+		Web: r.Web != nil, Attachments: r.Attachments, Overlong: r.Overlong, ShowChosen: r.Kind == knowledge.KindQuery || r.Kind == knowledge.KindResearch,
 	}
 	if r.Kind == knowledge.KindResearch {
 		in.Research, in.Web = r.Config.Tools.DeepResearch, r.Config.Tools.WebSearch != nil
