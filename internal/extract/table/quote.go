@@ -2,6 +2,7 @@ package table
 
 import (
 	"strings"
+	"unicode/utf8"
 )
 
 // delimiters are the characters that can separate fields.
@@ -118,5 +119,59 @@ func quoted(s string, comma rune) (string, rune) {
 			}
 		}
 	}
+	if out, ok := unescaped(found, by); ok {
+		return out, by
+	}
 	return found, by
+}
+
+// unescaped returns text in which a backslash before a delimiter, or before a line end, makes
+// it a part of the field, as MySQL exports it, with its fields in quotation marks. ok is false
+// if no field has such a backslash, or if rows are as even without the rule: then it ends the
+// name of a folder.
+func unescaped(s string, comma rune) (out string, ok bool) {
+	escape := `\` + string(comma)
+	at := strings.Index(s, escape)
+	if at < 0 || comma >= utf8.RuneSelf || strings.Contains(s, `"`) { // quoted fields need no escapes
+		return "", false
+	}
+	from := strings.LastIndexByte(s[:at], '\n') + 1
+	if evenness(unescape(s[from:], comma), comma) <= evenness(s[from:], comma) {
+		return "", false
+	}
+	return unescape(s, comma), true
+}
+
+// unescape writes each field in quotation marks, without the backslashes before a delimiter, a
+// line end or a backslash. \N, which is NULL, becomes an empty field.
+func unescape(s string, comma rune) string {
+	delimiter := byte(comma) // of ASCII
+	var b, field strings.Builder
+	end := func() {
+		text := field.String()
+		if text == `\N` {
+			text = ""
+		}
+		b.WriteByte('"')
+		b.WriteString(text)
+		b.WriteByte('"')
+		field.Reset()
+	}
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && i+1 < len(s) && (s[i+1] == delimiter || s[i+1] == '\n' || s[i+1] == '\\'):
+			i++
+			field.WriteByte(s[i])
+		case c == delimiter || c == '\n':
+			end()
+			b.WriteByte(c)
+		case c == '\r' && i+1 < len(s) && s[i+1] == '\n':
+		default:
+			field.WriteByte(c)
+		}
+	}
+	if field.Len() > 0 || !strings.HasSuffix(s, "\n") {
+		end()
+	}
+	return b.String()
 }

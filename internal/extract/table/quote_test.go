@@ -19,6 +19,9 @@ func TestQuotesOfOtherPrograms(t *testing.T) {
 		{"apostrophes around all fields, with some inside", "'id';'name'\n'1';'O''Neill; Ann'\n'2';'D\\'Arcy'\n'3';'a \"b\"'\n", "| id | name |\n| --- | --- |\n| 1 | O'Neill; Ann |\n| 2 | D'Arcy |\n| 3 | a \"b\" |"},
 		{"apostrophes of words", "id,text\n1,'twas the night\n2,rock 'n' roll\n3,'90s\n", "| id | text |\n| --- | --- |\n| 1 | 'twas the night |\n| 2 | rock 'n' roll |\n| 3 | '90s |"},
 		{"a line end within apostrophes", "id\tname\n1\t'Ann\nLee'\n2\t'Bob'\n", "| id | name |\n| --- | --- |\n| 1 | Ann Lee |\n| 2 | Bob |"},
+		{"a backslash before a delimiter", "id,text,n\n1,Smith\\, John,4\n2,a\\\\b,5\n3,\\N,6\n", "| id | text | n |\n| --- | --- | --- |\n| 1 | Smith, John | 4 |\n| 2 | a\\b | 5 |\n| 3 |  | 6 |"},
+		{"a backslash before a tab and a line end", "id\ttext\n1\tone\\\ttwo\n2\tfirst\\\nsecond\n", "| id | text |\n| --- | --- |\n| 1 | one two |\n| 2 | first second |"},
+		{"folders before a delimiter are no escapes", "folder,size\nC:\\dir\\,4\nD:\\x\\,5\n", "| folder | size |\n| --- | --- |\n| C:\\dir\\ | 4 |\n| D:\\x\\ | 5 |"},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
