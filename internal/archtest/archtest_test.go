@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"internal/secret":         {},
 	"internal/namespace":      {},
 	"internal/process":        {},
+	"internal/collector":      {},
 	"internal/sse":            {},
 	"internal/stream":         {},
 	"internal/telemetry":      {},
@@ -48,7 +49,7 @@ var mayImport = map[string][]string{
 	"internal/citation":          {"internal/knowledge"},
 	"internal/confine":           {},
 	"internal/credential":        {"internal/knowledge", "internal/store"},
-	"internal/extract":           {"internal/confine", "internal/knowledge", "internal/process", "internal/extract/"},
+	"internal/extract":           {"internal/collector", "internal/confine", "internal/knowledge", "internal/process", "internal/extract/"},
 	"internal/extract/asciidoc":  {"internal/knowledge", "internal/extract/format", "internal/extract/latex", "internal/extract/script", "internal/extract/table"},
 	"internal/extract/latex":     {"internal/knowledge", "internal/extract/format", "internal/extract/script", "internal/extract/table"},
 	"internal/extract/audio":     {"internal/knowledge", "internal/extract/format"},
@@ -186,7 +187,7 @@ var mayImport = map[string][]string{
 
 	// The wiring, and the command, which knows of the server only this and the client.
 	"internal/server": {
-		"activities/answering", "activities/delivery", "activities/ingestion", "api", "api/openai", "internal/access", "internal/backup", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded",
+		"activities/answering", "activities/delivery", "activities/ingestion", "api", "api/openai", "internal/access", "internal/backup", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/collector", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/extract/format", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/question", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
 		"internal/scrape", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "worker", "workflows",
 	},

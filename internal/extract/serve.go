@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/collector"
 	"github.com/cairn-rag/cairn/internal/confine"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/unioffice"
@@ -17,6 +18,10 @@ import (
 
 // maxStack bounds the recursion of a parser, in bytes.
 const maxStack = 256 << 20
+
+// usualMemory is a soft limit for Go's memory, in bytes, while a document needs no more: that
+// of a report of 500 pages, beside some 50 MB of pdfium.
+const usualMemory = 160 << 20
 
 // gcPercent is the runtime's default, which the parent has turned off for the start.
 const gcPercent = 100
@@ -164,7 +169,8 @@ func (s *server) apply(set settings) error {
 	debug.SetMaxStack(maxStack)
 	debug.SetGCPercent(gcPercent)
 	if set.Memory > 0 {
-		debug.SetMemoryLimit(set.Memory / 4 * 3)
+		most := set.Memory / 4 * 3
+		collector.Limit(min(usualMemory, most), most, nil)
 	}
 	return limitProcess(set)
 }
