@@ -19,11 +19,11 @@ const watchInterval = 50 * time.Millisecond
 
 // start runs a job and waits for its end. The caller closes the disk, which it returns with
 // an error too.
-func (s *Sandbox) start(ctx context.Context, job Job, f folder, user user) (Result, disk, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Limits.Wall)
+func start(ctx context.Context, limits Limits, job Job, f folder, user user) (Result, disk, error) {
+	ctx, cancel := context.WithTimeout(ctx, limits.Wall)
 	defer cancel()
 	var stdout, stderr output
-	cmd := exec.Command("bwrap", arguments(job.Language, f, s.cfg.Limits)...)
+	cmd := exec.Command("bwrap", arguments(job.Language, f, limits)...)
 	cmd.Env = []string{} // the variables of the worker hold secrets
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -47,9 +47,9 @@ func (s *Sandbox) start(ctx context.Context, job Job, f folder, user user) (Resu
 	if err != nil {
 		return Result{}, d, errors.Join(fmt.Errorf("prepare a sandbox: %w: %s", err, lastLine(stderr.text())), context.Cause(ctx), end(cmd.Process.Pid, ended))
 	}
-	stopped, err := s.watch(ctx, cmd.Process.Pid, d, ended, func() bool { return stdout.total.Load()+stderr.total.Load() > flood })
-	if stopped == "" && cmd.ProcessState.ExitCode() != 0 && d.isFull(s.cfg.Limits) {
-		stopped = wroteTooMuch(s.cfg.Limits) // the code saw it first
+	stopped, err := watch(ctx, limits, cmd.Process.Pid, d, ended, func() bool { return stdout.total.Load()+stderr.total.Load() > flood })
+	if stopped == "" && cmd.ProcessState.ExitCode() != 0 && d.isFull(limits) {
+		stopped = wroteTooMuch(limits) // the code saw it first
 	}
 	result := Result{Stdout: stdout.text(), Stderr: stderr.text(), ExitCode: cmd.ProcessState.ExitCode(), Stopped: stopped}
 	if cause := context.Cause(ctx); stopped != "" && cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
@@ -64,10 +64,9 @@ func (s *Sandbox) start(ctx context.Context, job Job, f folder, user user) (Resu
 
 // watch waits for the end of a job, and ends it when it exceeds a limit. It returns
 // which one that was, and the error of the process.
-func (s *Sandbox) watch(ctx context.Context, pid int, d disk, ended <-chan error, floods func() bool) (stopped string, err error) {
+func watch(ctx context.Context, limits Limits, pid int, d disk, ended <-chan error, floods func() bool) (stopped string, err error) {
 	look := time.NewTicker(watchInterval)
 	defer look.Stop()
-	limits := s.cfg.Limits
 	for {
 		select {
 		case err := <-ended:

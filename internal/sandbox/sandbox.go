@@ -88,6 +88,7 @@ type Sandbox struct {
 
 	mu      sync.Mutex
 	checked bool
+	again   time.Time // of the next check, if that was too slow
 	absent  error
 	fonts   map[string][]byte // matplotlib's list of fonts, which takes seconds to make
 }
@@ -102,20 +103,25 @@ func New(cfg Config) *Sandbox {
 	return s
 }
 
-// checkTime bounds the check of Available.
-const checkTime = 30 * time.Second
+const (
+	// checkTime bounds the check of Available.
+	checkTime = time.Minute
+	// checkAgain is the time until the next check after one that was too slow.
+	checkAgain = time.Minute
+)
 
 // Available reports with an error of knowledge.CodeNeedsComponent why no job can run on
 // this machine. The first call runs a small job, which takes some seconds; later ones
-// return the same.
+// return the same, unless the machine was too busy to tell.
 func (s *Sandbox) Available() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.checked {
+	if s.checked || time.Now().Before(s.again) {
 		return s.absent
 	}
-	s.checked = true
-	if err := s.check(); err != nil {
+	late, err := s.check()
+	if s.checked, s.absent = !late, nil; err != nil {
+		s.again = time.Now().Add(checkAgain)
 		s.absent = knowledge.Errorf(knowledge.CodeNeedsComponent, "code cannot be run on this machine: %v", err)
 	}
 	return s.absent
@@ -126,21 +132,24 @@ const firstJob = `import numpy, pandas, matplotlib.font_manager, glob, shutil, m
 for path in glob.glob(matplotlib.get_cachedir() + "/fontlist*.json"):
     shutil.copy(path, ".")`
 
-func (s *Sandbox) check() error {
+// check runs the first job. late reports that it had not ended in its time.
+func (s *Sandbox) check() (late bool, err error) {
 	if err := installed(Python); err != nil {
-		return err
+		return false, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), checkTime) // the outcome is for every later caller
-	defer cancel()
-	result, err := s.run(ctx, Job{Language: Python, Code: firstJob})
+	limits := s.cfg.Limits
+	limits.Wall = checkTime
+	result, err := s.run(context.Background(), limits, Job{Language: Python, Code: firstJob}) // the outcome is for every later caller
 	switch {
 	case err != nil:
-		return err
-	case result.ExitCode != 0 || result.Stopped != "":
-		return fmt.Errorf("the first job failed (%s): %s; %s", result.Stopped, lastLine(result.Stderr), Install)
+		return false, err
+	case result.Stopped != "":
+		return true, fmt.Errorf("the first job failed: %s; it is tried again in a minute", result.Stopped)
+	case result.ExitCode != 0:
+		return false, fmt.Errorf("the first job failed: %s; %s", lastLine(result.Stderr), Install)
 	}
 	s.fonts = result.Files
-	return nil
+	return false, nil
 }
 
 // Run runs a job. Code that fails is no error: Result says what it printed. An error of
@@ -149,10 +158,10 @@ func (s *Sandbox) Run(ctx context.Context, job Job) (Result, error) {
 	if err := errors.Join(s.Available(), installed(job.Language)); err != nil {
 		return Result{}, err
 	}
-	return s.run(ctx, job)
+	return s.run(ctx, s.cfg.Limits, job)
 }
 
-func (s *Sandbox) run(ctx context.Context, job Job) (Result, error) {
+func (s *Sandbox) run(ctx context.Context, limits Limits, job Job) (Result, error) {
 	var slot int
 	select {
 	case slot = <-s.slots:
@@ -165,7 +174,7 @@ func (s *Sandbox) run(ctx context.Context, job Job) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("prepare a sandbox: %w", err)
 	}
-	result, d, err := s.start(ctx, job, f, user)
+	result, d, err := start(ctx, limits, job, f, user)
 	defer d.close()
 	if err == nil {
 		err = d.collect(&result)

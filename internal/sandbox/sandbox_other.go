@@ -20,6 +20,6 @@ func installed(Language) error {
 // Has reports whether the programs of a language are installed.
 func Has(Language) bool { return false }
 
-func (s *Sandbox) start(context.Context, Job, folder, user) (Result, disk, error) {
+func start(context.Context, Limits, Job, folder, user) (Result, disk, error) {
 	return Result{}, disk{}, installed(Python)
 }

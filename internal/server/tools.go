@@ -67,9 +67,7 @@ func (p *platform) missingComponents() map[string]string {
 // which the first question that could use it finds out.
 func (p *platform) codeInterpreter() tool.Tool {
 	box := sandbox.New(sandbox.Config{})
-	report := sync.OnceFunc(func() {
-		p.log.Warn("code_interpreter is not offered to models", "error", box.Available())
-	})
+	var reported sync.Once
 	languages := slices.DeleteFunc([]sandbox.Language{sandbox.Python, sandbox.JavaScript}, func(l sandbox.Language) bool { return !sandbox.Has(l) })
 	return tool.NewCodeInterpreter(tool.Interpreter{
 		Runner: box, Folder: runfile.NewFolder(p.blobs), Files: runfile.New(p.blobs), Languages: languages,
@@ -78,11 +76,11 @@ func (p *platform) codeInterpreter() tool.Tool {
 			if !r.Config.Tools.CodeInterpreter {
 				return false
 			}
-			if box.Available() != nil {
-				report()
-				return false
+			err := box.Available()
+			if err != nil {
+				reported.Do(func() { p.log.Warn("code_interpreter is not offered to models", "error", err) })
 			}
-			return true
+			return err == nil
 		},
 	})
 }
