@@ -42,6 +42,7 @@ func (a *aligner) align(layout *knowledge.Layout) float64 {
 	for i := range layout.Blocks {
 		b := &layout.Blocks[i]
 		own := wordsOf(b.Text, unprinted(*b))
+		markNotes(b.Text, own)
 		words += len(own)
 		if m := a.place(own); m != nil {
 			b.Lines = a.lines([]rune(b.Text), own, m)
@@ -103,21 +104,26 @@ func (a *aligner) place(own []word) []int {
 		return nil
 	}
 	var best []int
-	most := 0
+	most, all := 0, 0
+	for _, w := range own {
+		if !w.isMark {
+			all++
+		}
+	}
 	for _, at := range a.near(own[anchor].text) {
 		if a.used[at] {
 			continue
 		}
 		if m, n := a.match(own, anchor, at); n > most {
 			best, most = m, n
-			if n == len(own) {
+			if n == all {
 				break
 			}
 		}
 	}
-	need := int(minShare*float64(len(own)) + .999)
-	if len(own) <= short {
-		need = len(own)
+	need := int(minShare*float64(all) + .999)
+	if all <= short {
+		need = all
 	}
 	if most < need {
 		return nil

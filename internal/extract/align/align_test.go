@@ -70,6 +70,8 @@ func TestAlign(t *testing.T) {
 			[][]string{{"Hot[^1] tea. @1:a"}, {"[^1]: Very hot. @1:c"}, {"More. @1:b"}}},
 		{"what is not printed has no lines", []string{"Tea is hot.", "Comment by Ann: really?"}, []string{"Tea is hot."}, [][]string{{"Tea is hot. @1:a"}, nil}},
 		{"a word that the page divides", []string{"Teapots are nice"}, []string{"Tea pots are", "nice"}, [][]string{{"Teapots are @1:a", "nice @1:b"}}},
+		{"marks of notes that touch words", []string{"Tea is hot.[^1] Coffee too.[^2]", "[^1]: Very hot.", "[^2]: Mostly hot."}, []string{"Tea is hot.ⁱ Coffee too.ⁱⁱ", "iVery hot.", "iiMostly hot."},
+			[][]string{{"Tea is hot.[^1] Coffee too.[^2] @1:a"}, nil, nil}},
 		{"text without spaces", []string{"東京都は大きい"}, []string{"東京都は", "大きい"}, [][]string{{"東京都は @1:a", "大きい @1:b"}}},
 		{"text that only a drawing has", []string{"Tea is hot.", "Coffee too."}, []string{"Tea is hot.", "East West", "100", "\fCoffee too.", "11/22/26"},
 			[][]string{{"Tea is hot. @1:a"}, {"East West @1:b", "100 @1:c"}, {"Coffee too. @2:a"}}},

@@ -9,14 +9,15 @@ const (
 )
 
 // match follows the words of a block through the PDF, from the place of one of them.
-// It returns the place of each word, -1 if it is not there, and how many are.
+// It returns the place of each word, -1 if it is not there, and how many are, without marks of
+// notes.
 func (a *aligner) match(own []word, anchor, at int) (places []int, count int) {
 	places = make([]int, len(own))
 	for i := range places {
 		places[i] = -1
 	}
 	set := func(i, j int) {
-		if places[i] < 0 {
+		if places[i] < 0 && !own[i].isMark {
 			count++
 		}
 		places[i] = j
@@ -29,6 +30,8 @@ func (a *aligner) match(own []word, anchor, at int) (places []int, count int) {
 		case j > 0 && own[i].text == a.words[j-1].text+a.words[j].text && !a.used[j]: // the page divides a word
 			set(i, j-1)
 			i, j = i-1, j-2
+		case own[i].isMark:
+			i--
 		default:
 			i = -1
 		}

@@ -63,12 +63,24 @@ func newVocabulary(blocks []knowledge.Block) vocabulary {
 	return v
 }
 
+// has reports whether the document has a word, which in the PDF may stand behind the number of
+// its note without a space between.
+func (v vocabulary) has(word string) bool {
+	for !v.words[word] {
+		if word == "" || !strings.Contains("0123456789ivxlc", word[:1]) {
+			return false
+		}
+		word = word[1:]
+	}
+	return true
+}
+
 // isNew reports whether words of the PDF from a place on are not in the document.
 func (a *aligner) isNew(words []word, place int, known vocabulary) bool {
 	old := 0
 	var b strings.Builder
 	for i, w := range words {
-		if a.used[place+i] || known.words[w.text] {
+		if a.used[place+i] || known.has(w.text) {
 			old++
 		}
 		b.WriteString(w.text)
