@@ -228,7 +228,7 @@ func (r *research) update(ctx workflow.Context, d record.ResearchData, ref strin
 // report is written.
 func (r *research) showChosen(ctx workflow.Context) {
 	if chosen := r.Found().Chosen(); r.in.ShowChosen && (chosen.Given != "" || len(chosen.Searches) > 0) {
-		r.log.publish(ctx, record.Entry(stream.TopicChosen, stream.Event{Data: stream.Data(chosen)}))
+		r.log.publish(ctx, chosen.Entry())
 	}
 }
 

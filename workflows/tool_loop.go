@@ -51,11 +51,9 @@ func (a *answer) turns(ctx workflow.Context) error {
 // call makes one model call. The activity publishes the words of the answer as they
 // come. Its result holds the words that it did not publish.
 func (a *answer) call(ctx workflow.Context, turn int) (answering.ModelCallResult, error) {
-	a.showChosen()
-	in := answering.ModelCallInput{
-		RunRef: a.in.RunRef, Loop: a.loop, Turn: turn, NoTools: turn > a.in.MaxToolTurns,
-		Offset: a.log.End(), Preceding: a.log.Items(a.inHub), Inline: !a.in.Suggest,
-	}
+	in := answering.ModelCallInput{RunRef: a.in.RunRef, Turn: turn, NoTools: turn > a.in.MaxToolTurns, Preceding: a.log.Items(a.inHub), Inline: !a.in.Suggest}
+	in.Chosen = a.showChosen()
+	in.Loop, in.Offset = a.loop, a.log.End()
 	var result answering.ModelCallResult
 	summary := fmt.Sprintf("model call %d", turn)
 	workflow.SetCurrentDetails(ctx, summary)
@@ -157,13 +155,15 @@ func (a *answer) chose(chosen bool, search string) {
 	}
 }
 
-// showChosen names the passages that the next model call gets, if some are new. Readers can
-// open them while the model writes.
-func (a *answer) showChosen() {
-	if a.in.ShowChosen && a.loop.Unshown {
-		a.log.add(stream.TopicChosen, stream.Event{Data: stream.Data(a.loop.Chosen())})
+// showChosen names the passages that the next model call gets, if some are new, and reports
+// whether it did. Readers can open them while the model writes.
+func (a *answer) showChosen() bool {
+	shown := a.in.ShowChosen && a.loop.Unshown
+	if shown {
+		a.log.Append(a.loop.Chosen().Entry())
 	}
 	a.loop.Unshown = false
+	return shown
 }
 
 // search finds passages for the question itself. With an embedding model nearby a

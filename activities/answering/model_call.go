@@ -38,7 +38,8 @@ type CallingModels struct {
 
 // ModelCallInput asks the model for the next turn of a run. Nothing else writes to
 // the run's log during the call, so its items begin at Offset. Preceding are items
-// of the log that the hub does not have.
+// of the log that the hub does not have. With Chosen one more comes behind them, which names
+// what was found so far: Loop has that too, and it is the largest part of the input.
 type ModelCallInput struct {
 	knowledge.RunRef
 	Loop      record.Loop   `json:"loop"`
@@ -46,12 +47,22 @@ type ModelCallInput struct {
 	NoTools   bool          `json:"no_tools,omitempty"`
 	Offset    int64         `json:"offset"`
 	Preceding []stream.Item `json:"preceding,omitempty"`
+	Chosen    bool          `json:"chosen,omitempty"`
 	// Before is how many attempts of this call earlier activities may have made.
 	// Attempts are numbered over all activities of a call.
 	Before int `json:"before,omitempty"`
 	// Inline means that only FinishAnswer reads the record of an answer, so a short one may
 	// be in the result instead of a blob.
 	Inline bool `json:"inline,omitempty"`
+}
+
+// preceding returns the items of the log that the hub does not have.
+func (in ModelCallInput) preceding() []stream.Item {
+	if !in.Chosen {
+		return in.Preceding
+	}
+	chosen := in.Loop.Chosen().Entry()
+	return append(slices.Clip(in.Preceding), stream.Item{Topic: chosen.Topic, Data: chosen.Data, Offset: in.Offset - 1})
 }
 
 // ModelCallResult is the result of a model call. Tail holds the words that the
@@ -84,7 +95,7 @@ type ToolCallRef struct {
 // readers have, or publishes a reset.
 func (a *CallingModels) CallModel(ctx context.Context, in ModelCallInput) (ModelCallResult, error) {
 	defer step.Heartbeat(ctx)()
-	a.Hub.Append(in.Run, in.Preceding)
+	a.Hub.Append(in.Run, in.preceding())
 	attempt := in.Before + int(activity.GetInfo(ctx).Attempt)
 	p := newPublisher(a.Workflows, a.Hub, in, activity.GetInfo(ctx).WorkflowExecution.ID, attempt)
 	result, err := a.callModel(ctx, in, p)

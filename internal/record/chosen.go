@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // Chosen names the searches of a loop, whose passages the next model call gets.
@@ -19,6 +20,11 @@ type Chosen struct {
 
 // Chosen names what was found so far.
 func (l Loop) Chosen() Chosen { return Chosen{Found: l.Found, Given: l.Given, Searches: l.Searches} }
+
+// Entry returns the event that names what was found.
+func (c Chosen) Entry() stream.Entry {
+	return Entry(stream.TopicChosen, stream.Event{Data: stream.Data(c)})
+}
 
 // ReadSearch is a search that was read.
 type ReadSearch struct {
