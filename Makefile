@@ -47,7 +47,7 @@ demo: build ## ingest documents, ask, kill the server in mid answer and resume, 
 	@bin/cairn demo
 
 test: build ## run every test, including those of the built binary
-	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -timeout 30m ./...
+	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -timeout 60m ./...
 
 race: ## run the tests with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
@@ -69,11 +69,11 @@ histories: build ## record these histories again, after an intended change of wo
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -run '^Test(Import|Sweep)?Histories$$' ./e2e -update-histories
 
 e2e: build ## test the built binary from outside, including kills
-	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 30m -v ./e2e/...
+	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 60m -v ./e2e/...
 
 e2e-cluster: build ## test two APIs and two workers on Temporal, PostgreSQL, Milvus and S3, including kills of each
 	.ci/stand-ins
-	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 30m -v -run '^TestCluster' ./e2e
+	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 60m -v -run '^TestCluster' ./e2e
 
 check-deploy: build ## check docker-compose.yml, the Dockerfile and the Helm chart
 	cd deploy/check && CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 ./...
