@@ -238,7 +238,7 @@ func TestWrongNumberOfVectors(t *testing.T) {
 		f := newFixture(t)
 		in := f.Upload("a.txt", "some text")
 		embed := ingestion.EmbedInput{StepInput: in, Last: f.Prepare(in), Count: 1}
-		numbers := strings.TrimSuffix(strings.Repeat("0.5,", localmodel.Dimensions), ",")
+		numbers := strings.TrimSuffix(strings.Repeat("0.5,", localmodel.HashedDimensions), ",")
 		vectors := []string{}
 		for i := range count {
 			vectors = append(vectors, fmt.Sprintf(`{"object":"embedding","index":%d,"embedding":[%s]}`, i, numbers))

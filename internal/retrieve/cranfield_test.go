@@ -244,7 +244,7 @@ func BenchmarkRetrieve(b *testing.B) {
 // embedder is the offline model.
 type embedder struct{ model *localmodel.Model }
 
-func (e embedder) Lexical() bool { return true }
+func (e embedder) Lexical() float64 { return localmodel.Lexical }
 
 func (e embedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	return e.model.Embed(texts), nil

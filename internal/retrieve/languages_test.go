@@ -15,9 +15,10 @@ import (
 )
 
 // TestLanguages measures retrieval with the offline embeddings in languages
-// other than English, which these do not stem: the vectors may not spoil what
-// the words find. The weights were not chosen on these texts. The result is in
-// testdata/languages.golden, with the first passages of some questions.
+// other than English, which these do not stem: the words may not spoil what the
+// vectors find, nor these what the words find. The vectors were not fitted on these
+// texts. The result is in testdata/languages.golden, with the first passages of some
+// questions.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "languages", "*.txt"))

@@ -13,18 +13,20 @@ import (
 )
 
 // TestParaphrases measures the offline embeddings on questions in other words than the
-// passages that answer them, and in another language. Neither the vectors nor the weights
-// were chosen on these texts. The result is in testdata/paraphrases.golden.
+// passages that answer them, and in another language. The vectors were not fitted on these
+// texts; the share of meanings in a vector and that of the dense leg in a small collection
+// were chosen with an eye on them. The result is in testdata/paraphrases.golden.
 func TestParaphrases(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
 	fmt.Fprintf(&table, "hit@3                %8s %8s %8s %8s\n", "default", "dense", "bm25", "rrf")
 	for _, set := range []struct {
 		name, file string
+		floor      float64 // of the default
 	}{
-		{"english", filepath.Join("paraphrases", "english.txt")},
-		{"german", filepath.Join("paraphrases", "german.txt")},
-		{"english about german", filepath.Join("across", "german.txt")},
+		{"english", filepath.Join("paraphrases", "english.txt"), 0.75},
+		{"german", filepath.Join("paraphrases", "german.txt"), 0.70},
+		{"english about german", filepath.Join("across", "german.txt"), 0.75},
 	} {
 		c := readParagraphs(t, filepath.Join("testdata", set.file))
 		for id, v := range c.chunks {
@@ -33,10 +35,14 @@ func TestParaphrases(t *testing.T) {
 		}
 		r := retrieve.New(newLegs(c.index(t)), c, embedder{localmodel.New(localmodel.Config{})})
 		fmt.Fprintf(&table, "%-20s", set.name)
-		for _, config := range []knowledge.RetrievalConfig{
+		for i, config := range []knowledge.RetrievalConfig{
 			{}, {Strategy: knowledge.StrategyDense}, {Strategy: knowledge.StrategyBM25}, {Fusion: knowledge.FusionRRF},
 		} {
-			fmt.Fprintf(&table, " %8.4f", c.foundWithin(t, r, config, 3))
+			found := c.foundWithin(t, r, config, 3)
+			fmt.Fprintf(&table, " %8.4f", found)
+			if i == 0 && found < set.floor {
+				t.Errorf("%s: hit@3 of the default is %.4f, below its floor of %.2f", set.name, found, set.floor)
+			}
 		}
 		table.WriteByte('\n')
 	}

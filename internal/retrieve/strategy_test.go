@@ -116,9 +116,14 @@ func TestMultiStage(t *testing.T) {
 func TestHyDERanksWhatItFound(t *testing.T) {
 	t.Parallel()
 	x := &scripted{words: hits("a", 5.0, "b", 4.0, "c", 3.9, "d", 3.8), dense: hits("e", .9, "a", .7, "b", .69, "c", .68, "d", .2)}
+	shown := []string{"a", "b", "c", "d", "e"}
+	for i := range 50 { // not so few passages that the words count for little
+		shown = append(shown, fmt.Sprintf("far%02d", i))
+		x.dense = append(x.dense, hits(shown[len(shown)-1], .19)...)
+	}
 	chat := &scriptedChat{answers: map[string]string{"write_passage": `{"passage":"The valve opens at 4 bar."}`}}
 	for _, hyde := range []bool{false, true} {
-		r := ask(t, x, showing("a", "b", "c", "d", "e"), retrieve.Models{Chat: chat}, retrieve.Request{Config: knowledge.RetrievalConfig{HyDE: hyde, NumberOfChunks: 3}})
+		r := ask(t, x, showing(shown...), retrieve.Models{Chat: chat}, retrieve.Request{Config: knowledge.RetrievalConfig{HyDE: hyde, NumberOfChunks: 3}})
 		if first := r.Contexts[0].ID; (first == "e") != hyde {
 			t.Errorf("with hyde %v: %v", hyde, scored(r))
 		}

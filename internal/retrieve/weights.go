@@ -8,12 +8,20 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// LexicalEmbedder is an Embedder that may compare words and not meanings.
+// LexicalEmbedder is an Embedder that compares words, at least in part.
 type LexicalEmbedder interface {
 	Embedder
-	// Lexical reports whether near vectors only share words or parts of words,
-	// as near vectors of the offline model do.
-	Lexical() bool
+	// Lexical returns how much of the nearness of two vectors only tells that their texts
+	// share words or parts of words: 0 nothing, 1 all.
+	Lexical() float64
+}
+
+// lexical returns how much of what an embedder compares are words.
+func lexical(e Embedder) float64 {
+	if e, ok := e.(LexicalEmbedder); ok {
+		return e.Lexical()
+	}
+	return 0
 }
 
 // weights returns the shares of the legs: the shares of the project, or else the
@@ -22,14 +30,36 @@ func (s *search) weights(g *group, question string, dense, words []knowledge.Hit
 	if w := s.request.Config.Weights; w != nil {
 		return *w
 	}
-	if e, ok := g.embed.(LexicalEmbedder); ok && e.Lexical() {
+	if lexical(g.embed) == 1 {
 		return lexicalWeights(question)
 	}
 	if s.foreign {
 		return knowledge.Weights{Dense: foreignDense, BM25: 1 - foreignDense}
 	}
-	return semanticWeights(dense, words)
+	if s.isSmall(g, dense) && !strings.ContainsAny(question, sharedByLanguages) {
+		return knowledge.Weights{Dense: smallDense, BM25: 1 - smallDense}
+	}
+	factor := denseFactor
+	if lexical(g.embed) > 0 {
+		factor = mixedFactor
+	}
+	return semanticWeights(dense, words, factor, s.depth())
 }
+
+// smallDense is the share of the dense leg where fewer than fallDepth passages are
+// searched. There any word is rare, "get" as much as "holiday", and the passage that
+// shares a word with the question by chance leads BM25, so that it only decides between
+// passages that are about equally near.
+const smallDense = 0.95
+
+// isSmall reports whether the dense leg found all passages, and few. The legs of a search
+// in several stages are short for another reason.
+func (s *search) isSmall(g *group, dense []knowledge.Hit) bool {
+	return len(dense) > 0 && len(dense) < s.depth() && s.strategy(g) == knowledge.StrategyHybrid
+}
+
+// depth returns how many of a leg's hits are considered.
+func (s *search) depth() int { return min(fallDepth, s.request.Config.Candidates) }
 
 // foreignDense is the share of the dense leg of a question in another language than the
 // texts. The few words that they share mislead BM25.
@@ -70,7 +100,7 @@ func languageOf(pool []Context) string {
 
 // fusesMeanings reports whether both legs search a group whose model compares meanings.
 func (s *search) fusesMeanings(g *group) bool {
-	if e, ok := g.embed.(LexicalEmbedder); ok && e.Lexical() {
+	if lexical(g.embed) == 1 {
 		return false
 	}
 	return s.strategy(g) == knowledge.StrategyHybrid
@@ -93,6 +123,7 @@ func lexicalWeights(question string) knowledge.Weights {
 const (
 	leastDense, mostDense = 0.3, 0.7
 	denseFactor           = 1.2
+	mixedFactor           = 1.0 // of vectors that compare words too, as BM25 does
 	fallDepth             = 50
 )
 
@@ -101,14 +132,14 @@ const (
 // question finds all passages about equally near, and words that occur everywhere
 // score all passages about equally: the scores of such a leg fall slowly from its
 // first hit to its last.
-func semanticWeights(dense, words []knowledge.Hit) knowledge.Weights {
+func semanticWeights(dense, words []knowledge.Hit, factor float64, depth int) knowledge.Weights {
 	nearness, match := fall(dense), fall(words)
-	if len(words) > 0 && len(words) < fallDepth {
+	if len(words) > 0 && len(words) < depth {
 		match = 1 // no other passage has any of the words
 	}
 	share := 0.0
 	if nearness > 0 {
-		share = denseFactor * nearness / (nearness + match)
+		share = factor * nearness / (nearness + match)
 	}
 	share = min(max(share, leastDense), mostDense)
 	return knowledge.Weights{Dense: share, BM25: 1 - share}

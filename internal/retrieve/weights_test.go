@@ -9,13 +9,18 @@ import (
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
-// lexical is an embedder that compares words, or not.
+// lexical is an embedder that compares words alone, or not at all.
 type lexical struct {
 	counting
 	words bool
 }
 
-func (l *lexical) Lexical() bool { return l.words }
+func (l *lexical) Lexical() float64 {
+	if l.words {
+		return 1
+	}
+	return 0
+}
 
 func TestDefaultWeights(t *testing.T) {
 	t.Parallel()
@@ -26,8 +31,9 @@ func TestDefaultWeights(t *testing.T) {
 		weights  *knowledge.Weights
 		want     []string // the best of words has the share of BM25, the best of dense the other
 	}{
-		"a model that compares meanings":      {&counting{}, english, nil, []string{"words 0.700", "dense 0.300"}},
-		"a model that says so":                {&lexical{}, english, nil, []string{"words 0.700", "dense 0.300"}},
+		"a model that compares meanings":      {&counting{}, english, nil, []string{"dense 0.950", "words 0.050"}},
+		"a model that says so":                {&lexical{}, english, nil, []string{"dense 0.950", "words 0.050"}},
+		"a question with a number":            {&counting{}, english + " P-17", nil, []string{"words 0.700", "dense 0.300"}},
 		"a lexical model, in English":         {&lexical{words: true}, english, nil, []string{"words 0.650", "dense 0.350"}},
 		"a lexical model, in German":          {&lexical{words: true}, "Welche Grenzen gelten für den Druck in der Pumpe der zweiten Linie?", nil, []string{"words 0.950", "dense 0.050"}},
 		"a lexical model, in Chinese":         {&lexical{words: true}, "第二条生产线的泵的压力限制是多少？", nil, []string{"words 0.950", "dense 0.050"}},
@@ -72,6 +78,7 @@ func TestWeightsByScores(t *testing.T) {
 		"the model finds all equally near":            {leg("dense", 50, .05), leg("words", 50, .9), "0.300"},
 		"the words occur everywhere":                  {leg("dense", 50, .6), leg("words", 50, .1), "0.700"},
 		"few passages have a word of the question":    {leg("dense", 50, .5), leg("words", 3, .1), "0.400"},
+		"few passages are searched":                   {leg("dense", 49, .5), leg("words", 49, .5), "0.950"},
 		"no passage has a word of the question":       {leg("dense", 50, .5), nil, "0.700"},
 		"hits beyond the fiftieth are not considered": {append(leg("dense", 50, .5), leg("x", 50, 1)...), leg("words", 50, .5), "0.600"},
 	} {
@@ -94,7 +101,7 @@ func TestWeightsByScores(t *testing.T) {
 func TestWeightsAcrossLanguages(t *testing.T) {
 	t.Parallel()
 	const english, german = "Where can you get a fishing permit?", "Wo kann man eine Angelkarte bekommen?"
-	const foreign, known = "0.800", "0.300"
+	const foreign, known, numbered = "0.800", "0.950", "0.300" // two passages are few
 	for name, test := range map[string]struct {
 		question, texts string
 		embedder        retrieve.Embedder
@@ -105,7 +112,7 @@ func TestWeightsAcrossLanguages(t *testing.T) {
 		"English_on_English":         {english, "eng", &counting{}, known},
 		"a_longer_German_on_English": {"Welche Gebäude der Stadt wurden durch die Überschwemmung im Frühling beschädigt, und welche wurden zerstört?", "eng", &counting{}, foreign},
 		"words_alone_on_German":      {"fishing permit", "deu", &counting{}, known},
-		"a_number_on_German":         {"What does the error E-505 mean here?", "deu", &counting{}, known},
+		"a_number_on_German":         {"What does the error E-505 mean here?", "deu", &counting{}, numbered},
 		"texts_of_no_language":       {english, "", &counting{}, known},
 		"uncertain_texts":            {english, "und", &counting{}, known},
 		"a_lexical_model":            {english + " Is a boat needed for that, or a card?", "deu", &lexical{words: true}, "0.350"},

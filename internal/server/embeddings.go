@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -55,8 +56,12 @@ func (e *embeddings) of(generation string) (ingestion.Embedder, error) {
 	}
 	var other ingestion.Embedder
 	switch {
+	case wanted.Model == localmodel.HashedModel:
+		local := localmodel.New(localmodel.Config{})
+		other = offlineEmbedder{wanted, localmodel.HashedDimensions, local.EmbedHashed}
 	case wanted.Model == localmodel.EmbeddingModel && !e.offline:
-		other = offlineEmbedder{localmodel.New(localmodel.Config{}), wanted.Dimensions}
+		local := localmodel.New(localmodel.Config{})
+		other = offlineEmbedder{wanted, localmodel.Dimensions, local.EmbedTo}
 	case e.offline && wanted.Model != localmodel.EmbeddingModel:
 		return nil, knowledge.Errorf(knowledge.CodeConflict,
 			"this instance has no endpoint for the embedding model %s: set models.embedding, or choose another model in ai.embeddings and reindex the project", wanted.Model)
@@ -104,11 +109,12 @@ func (p *platform) openaiModels() openai.Models {
 	}}
 }
 
-// offlineEmbedder is the offline model beside a configured endpoint: projects that were
+// offlineEmbedder is an offline model that is not the instance's: projects that were
 // embedded with it keep it until they are reindexed.
 type offlineEmbedder struct {
-	local      *localmodel.Model
-	dimensions int // 0 = all
+	model knowledge.Embeddings // 0 dimensions = all
+	most  int                  // dimensions
+	embed func(texts []string, dimensions int) [][]float32
 }
 
 // TakeTurn implements ingestion.Embedder. Nobody has to wait.
@@ -122,13 +128,10 @@ func (offlineEmbedder) LimitTexts(int) {}
 
 // Embed implements ingestion.Embedder.
 func (e offlineEmbedder) Embed(_ context.Context, texts []string) ([][]float32, model.Usage, error) {
-	if e.dimensions == 0 {
-		return e.local.Embed(texts), model.Usage{}, nil
-	}
-	return e.local.EmbedTo(texts, min(e.dimensions, localmodel.Dimensions)), model.Usage{}, nil
+	return e.embed(texts, min(cmp.Or(e.model.Dimensions, e.most), e.most)), model.Usage{}, nil
 }
 
 // Endpoint implements ingestion.Embedder.
 func (e offlineEmbedder) Endpoint() model.Endpoint {
-	return model.Endpoint{Provider: "offline", Model: localmodel.EmbeddingModel, Dimensions: e.dimensions}
+	return model.Endpoint{Provider: "offline", Model: e.model.Model, Dimensions: e.model.Dimensions}
 }

@@ -88,4 +88,12 @@ func (e queryEmbedder) EmbedCounted(ctx context.Context, texts []string) ([][]fl
 var errSlowEmbedding = errors.New("the embedding model took too long for a question")
 
 // Lexical implements retrieve.LexicalEmbedder.
-func (e queryEmbedder) Lexical() bool { return e.Endpoint().Model == localmodel.EmbeddingModel }
+func (e queryEmbedder) Lexical() float64 {
+	switch e.Endpoint().Model {
+	case localmodel.HashedModel:
+		return 1
+	case localmodel.EmbeddingModel:
+		return localmodel.Lexical
+	}
+	return 0
+}

@@ -93,7 +93,7 @@ func (p *platform) compareEmbeddings(ctx context.Context) error {
 	}
 	var open []string
 	for _, generation := range wanted {
-		if p.embeddings.offline || knowledge.EmbeddingsOf(generation).Model == localmodel.EmbeddingModel {
+		if p.embeddings.offline || isOffline(knowledge.EmbeddingsOf(generation).Model) {
 			if err := p.store.UseGeneration(ctx, generation); err != nil {
 				return fmt.Errorf("use the offline embedding model: %w", err)
 			}
@@ -109,6 +109,11 @@ func (p *platform) compareEmbeddings(ctx context.Context) error {
 		p.compareLater(open)
 	}
 	return nil
+}
+
+// isOffline reports whether a model is an offline one, whose vectors are the same everywhere.
+func isOffline(model string) bool {
+	return model == localmodel.EmbeddingModel || model == localmodel.HashedModel
 }
 
 // compareLater asks again for generations until their endpoints have answered.

@@ -6,7 +6,17 @@ import (
 )
 
 // Dimensions is the length of the offline model's vectors.
-const Dimensions = 512
+const Dimensions = HashedDimensions + 256
+
+// HashedDimensions is the length of the vectors of HashedModel.
+const HashedDimensions = 512
+
+// meaningShare is a compromise: a larger share finds more paraphrases, a smaller one more
+// of what questions with the words of a field ask for (the Cranfield collection).
+const meaningShare = 0.55
+
+// Lexical is the share of the hashed words in the square of a vector of Embed.
+const Lexical = 1 - meaningShare
 
 // Weights of a vector's features, tuned on the Cranfield collection (measured
 // by TestEmbeddings).
@@ -20,22 +30,59 @@ const (
 )
 
 // Embed returns one vector of Dimensions numbers and length 1 for each text.
-// The same text always has the same vector. Its features are the stems of the
-// text's words, their n-grams, and pairs of consecutive words, each hashed to a
-// dimension. Texts that share words or parts of words are near each other;
-// synonyms are not.
+// The same text always has the same vector. It has the text's hashed words and what
+// they mean (meanings), whose share of its square is meaningShare: texts that share
+// words are near each other, and so are texts in other words or another language.
 func (m *Model) Embed(texts []string) [][]float32 { return m.EmbedTo(texts, Dimensions) }
 
 // EmbedTo is like Embed, with fewer dimensions (1 to Dimensions).
 func (m *Model) EmbedTo(texts []string, dimensions int) [][]float32 {
+	table := readMeanings()
+	meant := min(table.dimensions, dimensions/2) // its first dimensions tell most
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
-		vectors[i] = m.embed(text)
-		if dimensions < Dimensions {
-			vectors[i] = fold(vectors[i], dimensions)
+		vector := make([]float32, 0, dimensions)
+		vector = append(vector, m.hashTo(text, dimensions-meant, table)...)
+		vector = vector[:dimensions]
+		if meaning := table.embed(text); meaning != nil && normalise(meaning[:meant]) {
+			join(vector[:dimensions-meant], vector[dimensions-meant:], meaning)
 		}
+		vectors[i] = vector
 	}
 	return vectors
+}
+
+// join scales the hashed words, of length 1, and writes the meaning, of length 1, so that
+// both together have length 1.
+func join(words, meant, meaning []float32) {
+	for i := range words {
+		words[i] *= float32(math.Sqrt(1 - meaningShare))
+	}
+	for i := range meant {
+		meant[i] = meaning[i] * float32(math.Sqrt(meaningShare))
+	}
+}
+
+// EmbedHashed returns one vector of HashedModel, of length 1, for each text. Its
+// features are the stems of the text's words, their n-grams, and pairs of consecutive
+// words, each hashed to a dimension. Texts that share words or parts of words are near
+// each other; synonyms are not. It has 1 to HashedDimensions dimensions.
+func (m *Model) EmbedHashed(texts []string, dimensions int) [][]float32 {
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		vectors[i] = m.hashTo(text, dimensions, nil)
+	}
+	return vectors
+}
+
+// hashTo returns the hashed words of a text. With a table of meanings, a frequent word of
+// any of its languages counts less.
+func (m *Model) hashTo(text string, dimensions int, table *meanings) []float32 {
+	vector := m.hash(text, table)
+	if dimensions < HashedDimensions {
+		return fold(vector, dimensions)
+	}
+	return vector
 }
 
 // feature is a distinct word of a text or a pair of words.
@@ -55,13 +102,13 @@ type sketch struct {
 
 var sketches = sync.Pool{New: func() any { return &sketch{at: make(map[uint64]int, 256)} }}
 
-func (m *Model) embed(text string) []float32 {
+func (m *Model) hash(text string, table *meanings) []float32 {
 	s := sketches.Get().(*sketch)
 	defer sketches.Put(s)
 	clear(s.at)
 	s.features, s.letters = s.features[:0], s.letters[:0]
-	s.read(text, m.common)
-	vector := make([]float32, Dimensions)
+	s.read(text, m.common, table)
+	vector := make([]float32, HashedDimensions)
 	for _, f := range s.features {
 		weight := f.weight
 		if f.count > 1 {
@@ -81,7 +128,7 @@ func (m *Model) embed(text string) []float32 {
 }
 
 // read collects the features of a text.
-func (s *sketch) read(text string, common map[string]struct{}) {
+func (s *sketch) read(text string, common map[string]struct{}, table *meanings) {
 	w := words{text: text}
 	var before uint64
 	for {
@@ -94,9 +141,10 @@ func (s *sketch) read(text string, common map[string]struct{}) {
 			before = 0
 			continue
 		}
+		rarity := table.rarity(word)
 		word = stem(word)
 		h := hashBytes(word)
-		s.count(h, wordWeight(word, common), word)
+		s.count(h, rarity*wordWeight(word, common), word)
 		if before != 0 {
 			s.count(mix(before*31+h), pairWeight, nil)
 		}
@@ -151,7 +199,7 @@ func add(vector []float32, hash uint64, weight float64) {
 	if h&1 == 0 {
 		weight = -weight
 	}
-	vector[(h>>1)%Dimensions] += float32(weight)
+	vector[(h>>1)%HashedDimensions] += float32(weight)
 }
 
 // normalise scales a vector to length 1. It reports false if the vector is

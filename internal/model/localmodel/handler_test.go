@@ -52,12 +52,12 @@ func TestBadRequests(t *testing.T) {
 		"an unknown choice":            {"chat/completions", chat(`,"tool_choice":"maybe"`), 400, "tool_choice"},
 		"a choice of no tool":          {"chat/completions", chat(`,"tools":[{"type":"function","function":{"name":"a"}}],"tool_choice":{"type":"function","function":{"name":"b"}}`), 400, "tool_choice"},
 		"a tool without name":          {"chat/completions", chat(`,"tools":[{"type":"function"}]`), 400, "tools[0]"},
-		"no input":                     {"embeddings", `{"model":"cairn-offline-embedding"}`, 400, "input"},
-		"an empty input":               {"embeddings", `{"model":"cairn-offline-embedding","input":["a",""]}`, 400, "input[1]"},
-		"input of tokens":              {"embeddings", `{"model":"cairn-offline-embedding","input":[1,2]}`, 400, "input"},
-		"too many inputs":              {"embeddings", `{"model":"cairn-offline-embedding","input":[` + strings.Repeat(`"a",`, 2048) + `"a"]}`, 400, "input"},
-		"an unknown encoding":          {"embeddings", `{"model":"cairn-offline-embedding","input":"a","encoding_format":"hex"}`, 400, "encoding_format"},
-		"too many dimensions":          {"embeddings", `{"model":"cairn-offline-embedding","input":"a","dimensions":513}`, 400, "dimensions"},
+		"no input":                     {"embeddings", `{"model":"cairn-offline-meaning"}`, 400, "input"},
+		"an empty input":               {"embeddings", `{"model":"cairn-offline-meaning","input":["a",""]}`, 400, "input[1]"},
+		"input of tokens":              {"embeddings", `{"model":"cairn-offline-meaning","input":[1,2]}`, 400, "input"},
+		"too many inputs":              {"embeddings", `{"model":"cairn-offline-meaning","input":[` + strings.Repeat(`"a",`, 2048) + `"a"]}`, 400, "input"},
+		"an unknown encoding":          {"embeddings", `{"model":"cairn-offline-meaning","input":"a","encoding_format":"hex"}`, 400, "encoding_format"},
+		"too many dimensions":          {"embeddings", `{"model":"cairn-offline-meaning","input":"a","dimensions":769}`, 400, "dimensions"},
 		"the chat model":               {"embeddings", `{"model":"cairn-offline","input":"a"}`, 404, "model"},
 		"another path":                 {"images", `{}`, 404, ""},
 	} {
@@ -145,7 +145,7 @@ func TestWireForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, body := post(t, localmodel.Config{}, "/v1/embeddings", `{"model":"cairn-offline-embedding","input":"a slow river"}`)
+		_, body := post(t, localmodel.Config{}, "/v1/embeddings", `{"model":"cairn-offline-meaning","input":"a slow river"}`)
 		var numbers struct {
 			Data []struct{ Embedding []float32 }
 		}
@@ -155,7 +155,7 @@ func TestWireForms(t *testing.T) {
 		if diff := cmp.Diff(direct, overBase64) + cmp.Diff(direct[0], numbers.Data[0].Embedding); diff != "" {
 			t.Error(diff)
 		}
-		_, body = post(t, localmodel.Config{}, "/v1/embeddings", `{"model":"cairn-offline-embedding","input":"a slow river","dimensions":100}`)
+		_, body = post(t, localmodel.Config{}, "/v1/embeddings", `{"model":"cairn-offline-meaning","input":"a slow river","dimensions":100}`)
 		if err := json.Unmarshal([]byte(body), &numbers); err != nil {
 			t.Fatal(err)
 		}

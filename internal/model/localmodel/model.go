@@ -5,7 +5,10 @@ import "time"
 // Model names.
 const (
 	ChatModel      = "cairn-offline"
-	EmbeddingModel = "cairn-offline-embedding"
+	EmbeddingModel = "cairn-offline-meaning"
+	// HashedModel compares words only. Documents that were embedded with it by an
+	// earlier version are searched with it until they are embedded again.
+	HashedModel = "cairn-offline-embedding"
 )
 
 // Config configures a Model.

@@ -20,7 +20,7 @@ func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 		protocol.WriteError(w, err)
 		return
 	}
-	req, err := protocol.ParseEmbeddings(body, localmodel.Dimensions)
+	req, err := protocol.ParseEmbeddings(body, localmodel.HashedDimensions)
 	if err != nil {
 		protocol.WriteError(w, err)
 		return
@@ -39,7 +39,7 @@ func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 	if reply.Cut {
 		panic(http.ErrAbortHandler)
 	}
-	vectors := s.vectors.EmbedTo(req.Input, cmp.Or(req.Dimensions, localmodel.Dimensions))
+	vectors := s.vectors.EmbedHashed(req.Input, cmp.Or(req.Dimensions, localmodel.HashedDimensions))
 	if protocol.WriteEmbeddings(w, req, vectors) != nil || http.NewResponseController(w).Flush() != nil || r.Context().Err() != nil {
 		return
 	}

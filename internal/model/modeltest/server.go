@@ -99,7 +99,7 @@ func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + 
 
 // Endpoint returns the server as an endpoint for chat, embeddings and transcriptions.
 func (s *Server) Endpoint() model.Endpoint {
-	return model.Endpoint{Provider: "modeltest", BaseURL: s.URL(), Model: ModelName, Dimensions: localmodel.Dimensions}
+	return model.Endpoint{Provider: "modeltest", BaseURL: s.URL(), Model: ModelName, Dimensions: localmodel.HashedDimensions}
 }
 
 // Close stops the server and breaks every open connection.
