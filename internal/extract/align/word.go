@@ -36,9 +36,9 @@ func markNotes(text string, words []word) {
 
 // isRaised reports whether a letter is written above or below the line: it is the mark of a
 // note, or belongs to a formula. Digits above the line are none to Unicode.
-func isRaised(r rune) bool { return unicode.Is(raised, r) }
-
-var raised = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x2b0, Hi: 0x2b8, Stride: 1}, {Lo: 0x1d2c, Hi: 0x1d6a, Stride: 1}, {Lo: 0x2070, Hi: 0x209c, Stride: 1}}, LatinOffset: 0}
+func isRaised(r rune) bool {
+	return 0x2b0 <= r && r <= 0x2b8 || 0x1d2c <= r && r <= 0x1d6a || 0x2070 <= r && r <= 0x209c
+}
 
 // wordsOf returns the words of a text from a code point on.
 func wordsOf(text string, from int) []word {
