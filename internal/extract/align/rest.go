@@ -63,11 +63,14 @@ func newVocabulary(blocks []knowledge.Block) vocabulary {
 	return v
 }
 
+// noteNumbers are what the numbers of notes are made of.
+const noteNumbers = "0123456789ivxlc"
+
 // has reports whether the document has a word, which in the PDF may stand behind the number of
 // its note without a space between.
 func (v vocabulary) has(word string) bool {
 	for !v.words[word] {
-		if word == "" || !strings.Contains("0123456789ivxlc", word[:1]) {
+		if word == "" || strings.IndexByte(noteNumbers, word[0]) < 0 {
 			return false
 		}
 		word = word[1:]
