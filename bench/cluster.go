@@ -223,7 +223,8 @@ type processorTime map[string]float64
 func (d *deployment) spent() processorTime {
 	p := processorTime{}
 	for pid, name := range d.processes {
-		p[name] += treeSeconds(pid)
+		used, _ := process.TreeCPU(pid) // 0 if it has ended
+		p[name] += used.Seconds()
 	}
 	return p
 }
@@ -234,16 +235,6 @@ func (p processorTime) since(before processorTime, thing string, n float64) (lis
 		list = append(list, lower("CPU ms a "+thing+", "+name, (p[name]-before[name])*1000/n))
 	}
 	return list
-}
-
-// treeSeconds returns the processor seconds of a process and of all below it.
-func treeSeconds(pid int) float64 {
-	own, ended := processorSeconds(pid)
-	sum := own + ended
-	for _, child := range process.Children(pid) {
-		sum += treeSeconds(child)
-	}
-	return sum
 }
 
 func (b *bench) oneProcess(ctx context.Context, m *modeltest.Server, env ...string) (*deployment, error) {

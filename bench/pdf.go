@@ -151,8 +151,8 @@ func (b *bench) extraction(ctx context.Context, files []string, times int) (spee
 func parserSeconds() float64 {
 	total := 0.0
 	for _, pid := range process.Children(os.Getpid()) {
-		own, _ := processorSeconds(pid)
-		total += own
+		own, _, _ := process.CPU(pid) // 0 if it has ended
+		total += own.Seconds()
 	}
 	return total
 }

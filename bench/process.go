@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/process"
 )
 
 // cpu returns the processor seconds that the server and its parsers have used so
@@ -19,27 +21,12 @@ func (s *server) cpu() float64 {
 
 // processors returns the processor seconds of the running server and of its parsers.
 func (s *server) processors() (own, parsers float64) {
-	own, parsers = processorSeconds(s.PID())
+	server, ended, _ := process.CPU(s.PID()) // 0 if it has ended
 	for _, pid := range s.Children() {
-		parser, tools := processorSeconds(pid)
-		parsers += parser + tools
+		parser, tools, _ := process.CPU(pid)
+		ended += parser + tools
 	}
-	return own, parsers
-}
-
-// processorSeconds returns the processor seconds of a process, and of its children that
-// have ended; 0 for a process that has ended.
-func processorSeconds(pid int) (own, ended float64) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, 0
-	}
-	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
-	seconds := func(i int) float64 {
-		ticks, _ := strconv.ParseFloat(fields[i], 64)
-		return ticks / 100
-	}
-	return seconds(11) + seconds(12), seconds(13) + seconds(14) // user and system time
+	return server.Seconds(), ended.Seconds()
 }
 
 // rest waits until the server has finished what the requests before left to do:

@@ -13,6 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/index/embedded"
 	"github.com/cairn-rag/cairn/internal/index/milvus"
+	"github.com/cairn-rag/cairn/internal/process"
 	"github.com/cairn-rag/cairn/internal/service"
 )
 
@@ -187,6 +188,6 @@ func (s searchedIndex) served() time.Duration {
 	if s.server == nil {
 		return 0
 	}
-	own, _ := processorSeconds(s.server.PID())
-	return time.Duration(own * float64(time.Second))
+	own, _, _ := process.CPU(s.server.PID()) // 0 if it has ended
+	return own
 }

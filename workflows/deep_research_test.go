@@ -84,14 +84,21 @@ func (test *researchTest) request(question string, limits knowledge.ResearchConf
 	return request
 }
 
-// outcome returns the stored run, its answer, and the text that readers were shown.
-func (test *researchTest) outcome() (run store.Run, answer record.Answer, shown string, updates []record.ResearchData) {
+// stored returns the stored run and the items of its log.
+func (test *researchTest) stored() (store.Run, []stream.Item) {
 	test.Helper()
 	run, err := test.store.RunForSystem(test.Context(), test.run.Workspace, test.run.Run)
 	test.must(err)
 	var log stream.StoredLog
 	test.must(test.blobs.GetJSON(test.Context(), run.LogKey, &log))
-	for i, item := range log.Items {
+	return run, log.Items
+}
+
+// outcome returns the stored run, its answer, and the text that readers were shown.
+func (test *researchTest) outcome() (run store.Run, answer record.Answer, shown string, updates []record.ResearchData) {
+	test.Helper()
+	run, items := test.stored()
+	for i, item := range items {
 		if item.Offset != int64(i) {
 			test.Fatalf("item %d has the offset %d", i, item.Offset)
 		}
@@ -115,11 +122,8 @@ func (test *researchTest) outcome() (run store.Run, answer record.Answer, shown 
 // chosen returns the passages that readers were shown before the first word.
 func (test *researchTest) chosen() (sources []record.Source) {
 	test.Helper()
-	run, err := test.store.RunForSystem(test.Context(), test.run.Workspace, test.run.Run)
-	test.must(err)
-	var log stream.StoredLog
-	test.must(test.blobs.GetJSON(test.Context(), run.LogKey, &log))
-	for _, item := range log.Items {
+	_, items := test.stored()
+	for _, item := range items {
 		e, err := stream.DecodeEvent(item.Data)
 		test.must(err)
 		switch item.Topic {

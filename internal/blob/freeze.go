@@ -113,7 +113,8 @@ func (f *Frozen) link(ctx context.Context) error {
 	return nil
 }
 
-// linkOne gives a file its second name, unless an earlier call has, and returns its info.
+// linkOne hard-links a file into the folder of the frozen files and returns its FileInfo. A
+// file that an earlier call linked stays as it is.
 func (f *Frozen) linkOne(name string) (fs.FileInfo, error) {
 	path, frozen := filepath.Join(f.root, name), f.Path(name)
 	info, err := os.Lstat(path)

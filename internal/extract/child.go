@@ -16,6 +16,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/process"
 )
 
 const (
@@ -186,7 +187,12 @@ func (c *child) run(ctx, closing context.Context, req request, pool *Pool) (form
 	starting, memory, done := false, cfg.Memory, ctx.Done()
 	began, deadline := time.Now(), time.NewTimer(cfg.Timeout)
 	defer deadline.Stop()
-	allowed := newAllowance(c.cmd.Process.Pid, cfg.Timeout, patience*cfg.Timeout)
+	var allowed allowance
+	allow := func(most time.Duration) { // the time of a document from now on
+		deadline.Reset(min(cfg.Timeout, most))
+		allowed = newAllowance(c.cmd.Process.Pid, cfg.Timeout, min(patience*cfg.Timeout, most))
+	}
+	allow(patience * cfg.Timeout)
 	watch := time.NewTicker(watchInterval)
 	defer watch.Stop()
 	for {
@@ -206,16 +212,13 @@ func (c *child) run(ctx, closing context.Context, req request, pool *Pool) (form
 					return format.Result{}, context.Cause(ctx)
 				}
 				starting, memory, done = false, cfg.Memory, ctx.Done()
-				deadline.Reset(cfg.Timeout)
-				allowed = newAllowance(c.cmd.Process.Pid, cfg.Timeout, patience*cfg.Timeout)
+				allow(patience * cfg.Timeout)
 			case notePages:
 				if req.Input.Pages != nil {
 					req.Input.Pages(a.response.Read, a.response.All)
 				}
 			case noteWorking:
-				left := longest - time.Since(began)
-				deadline.Reset(min(cfg.Timeout, left))
-				allowed = newAllowance(c.cmd.Process.Pid, cfg.Timeout, min(patience*cfg.Timeout, left))
+				allow(longest - time.Since(began))
 			default:
 				return c.result(a.response)
 			}
@@ -263,6 +266,14 @@ func (c *child) result(r response) (format.Result, error) {
 	default:
 		return *r.Result, nil
 	}
+}
+
+// memoryOf returns the private memory of a process and of the processes that it started, in
+// bytes, resident or swapped out; ok is false if the memory of the process itself cannot be
+// read, as on systems other than Linux. It does not count the pages of the program files, some
+// 120 MB: all processes share them, and the kernel reclaims them when it needs memory.
+func memoryOf(pid int) (bytes int64, ok bool) {
+	return process.Sum(pid, func(pid int) (int64, bool) { return process.Memory(pid, process.Private, process.Swapped) })
 }
 
 func memoryLimit(cause error) error {

@@ -31,6 +31,17 @@ func Children(pid int) (found []int) {
 	return found
 }
 
+// Sum adds what of returns for a process and for all processes that it started, of which some
+// may have ended meanwhile. ok is false if of knows nothing of the process itself.
+func Sum[N int64 | time.Duration](pid int, of func(pid int) (N, bool)) (sum N, ok bool) {
+	sum, ok = of(pid)
+	for _, child := range Children(pid) {
+		more, _ := Sum(child, of)
+		sum += more
+	}
+	return sum, ok
+}
+
 // The kinds of memory of a process, as /proc/PID/status names them.
 const (
 	Private = "RssAnon"  // of no file
@@ -62,25 +73,35 @@ func Memory(pid int, kinds ...string) (size int64, ok bool) {
 // tick is the unit of times in /proc/PID/stat. It is the same on every machine.
 const tick = time.Second / 100
 
-// CPU returns the processor time of a process and of its children that have ended.
-// ok is false if it cannot be read: the process has ended.
-func CPU(pid int) (used time.Duration, ok bool) {
+// CPU returns the processor time of a process, and of its children that have ended. ok is false
+// if it cannot be read: the process has ended.
+func CPU(pid int) (own, ended time.Duration, ok bool) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0, false
+		return 0, 0, false
 	}
 	// The name of the program, the second field, may have spaces and brackets.
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
 	const first, last = 11, 15 // utime, stime, cutime, cstime
 	if len(fields) < last {
-		return 0, false
+		return 0, 0, false
 	}
-	for _, field := range fields[first:last] {
+	var times [last - first]time.Duration
+	for i, field := range fields[first:last] {
 		ticks, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {
-			return 0, false
+			return 0, 0, false
 		}
-		used += time.Duration(ticks) * tick
+		times[i] = time.Duration(ticks) * tick
 	}
-	return used, true
+	return times[0] + times[1], times[2] + times[3], true
+}
+
+// TreeCPU returns the processor time of a process and of all that it started, whether they have
+// ended or not. ok is false if the process has ended.
+func TreeCPU(pid int) (used time.Duration, ok bool) {
+	return Sum(pid, func(pid int) (time.Duration, bool) {
+		own, ended, ok := CPU(pid)
+		return own + ended, ok
+	})
 }

@@ -28,7 +28,7 @@ func TestChildren(t *testing.T) {
 	if !ok || own < 64<<10 {
 		t.Errorf("this process has %d bytes, %v", own, ok)
 	}
-	if used, ok := process.CPU(child); !ok || used > time.Second {
+	if used, ok := process.TreeCPU(child); !ok || used > time.Second {
 		t.Errorf("a process that waits has worked for %s, %v", used, ok)
 	}
 	in.Close()
@@ -39,17 +39,17 @@ func TestChildren(t *testing.T) {
 	if bytes, ok := process.Memory(child, process.Private); ok || bytes != 0 {
 		t.Errorf("a process that has ended has %d bytes, %v", bytes, ok)
 	}
-	if used, ok := process.CPU(child); ok || used != 0 {
+	if used, ok := process.TreeCPU(child); ok || used != 0 {
 		t.Errorf("a process that has ended has worked for %s, %v", used, ok)
 	}
 }
 
 func TestCPU(t *testing.T) {
 	t.Parallel()
-	before, _ := process.CPU(os.Getpid())
+	before, _, _ := process.CPU(os.Getpid())
 	for used := before; used < before+50*time.Millisecond; {
 		var ok bool
-		if used, ok = process.CPU(os.Getpid()); !ok {
+		if used, _, ok = process.CPU(os.Getpid()); !ok {
 			t.Fatal("the time of this process cannot be read")
 		}
 	}

@@ -136,8 +136,10 @@ func preferForOOM(pid int) {
 // started: private or shared, in bytes, without the pages of files.
 func Memory(pid int) (bytes int64) {
 	for _, child := range process.Children(pid) {
-		own, _ := process.Memory(child, process.Private, process.Shared, process.Swapped) // it may have ended
-		bytes += own + Memory(child)
+		own, _ := process.Sum(child, func(pid int) (int64, bool) {
+			return process.Memory(pid, process.Private, process.Shared, process.Swapped)
+		})
+		bytes += own
 	}
 	return bytes
 }

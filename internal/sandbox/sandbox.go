@@ -142,7 +142,7 @@ func (s *Sandbox) check() (late bool, err error) {
 	result, err := s.run(context.Background(), limits, Job{Language: Python, Code: firstJob}) // the outcome is for every later caller
 	switch {
 	case err != nil:
-		return false, err
+		return errors.Is(err, context.DeadlineExceeded), err
 	case result.Stopped != "":
 		return true, fmt.Errorf("the first job failed: %s; it is tried again in a minute", result.Stopped)
 	case result.ExitCode != 0:

@@ -135,11 +135,12 @@ func unescaped(s string, comma rune) (out string, ok bool) {
 	if at < 0 || comma >= utf8.RuneSelf || strings.Contains(s, `"`) { // quoted fields need no escapes
 		return "", false
 	}
-	from := strings.LastIndexByte(s[:at], '\n') + 1
-	if evenness(unescape(s[from:], comma), comma) <= evenness(s[from:], comma) {
+	from := strings.LastIndexByte(s[:at], '\n') + 1 // the lines before are even either way
+	rest := unescape(s[from:], comma)
+	if evenness(rest, comma) <= evenness(s[from:], comma) {
 		return "", false
 	}
-	return unescape(s, comma), true
+	return unescape(s[:from], comma) + rest, true
 }
 
 // unescape writes each field in quotation marks, without the backslashes before a delimiter, a
@@ -170,7 +171,7 @@ func unescape(s string, comma rune) string {
 			field.WriteByte(c)
 		}
 	}
-	if field.Len() > 0 || !strings.HasSuffix(s, "\n") {
+	if s != "" && (field.Len() > 0 || !strings.HasSuffix(s, "\n")) {
 		end()
 	}
 	return b.String()
