@@ -28,10 +28,6 @@ type Phrases struct {
 	OnlyNotes            string // heading of a section, why
 }
 
-// For returns the phrases in the language of a question, in English for a language that
-// Cairn does not have.
-func For(question string) Phrases { return all[languageOf(question)] }
-
 var all = map[string]Phrases{
 	english: {
 		NoAnswer:        "The documents do not contain an answer to this question.",
@@ -153,3 +149,7 @@ var all = map[string]Phrases{
 		OnlyNotesBudget:   "Alleen notities, omdat het budget op was: het hoofdstuk “%s”", OnlyNotes: "Alleen notities: het hoofdstuk “%s” (%s)",
 	},
 }
+
+// For returns the phrases in the language of a question, in English for a language that
+// Cairn does not have.
+func For(question string) Phrases { return all[languageOf(question)] }
