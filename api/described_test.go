@@ -44,6 +44,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"POST", hooks + "/document", `{"content":{"text":"two"}}`}, {"POST", document + "/reingest", ""}, {"POST", document + "/retry", ""},
 		{"POST", hooks + "/query", `{"text":"a"}`}, {"POST", hooks + "/query", `{"text":"a","sse":true}`}, {"POST", hooks + "/query", `{"text":"a","stream":true}`}, {"POST", hooks + "/retrieve-context", `{"text":"a"}`},
 		{"POST", "/tools/rag_search", `{"query":"a"}`}, {"POST", "/tools/rag_search", `{"query":"a","stream":true}`},
+		{"POST", "/tools/rag_search?profile=ag-ui", `{"query":"a"}`}, {"POST", hooks + "/query?profile=ag-ui", `{"text":"a"}`}, {"GET", "/runs/" + asked["runId"].(string) + "/events?profile=ag-ui", ""},
 		{"GET", own + "/runs", ""}, {"GET", "/runs/" + asked["runId"].(string), ""}, {"GET", "/runs/" + refused["runId"].(string), ""}, {"GET", own + "/runs/nope", ""},
 		{"GET", "/runs/" + asked["runId"].(string) + "/events", ""}, {"GET", "/runs/" + asked["runId"].(string) + "/events?after=9", ""},
 		{"GET", own + "/conversations", ""}, {"GET", own + "/conversations/" + asked["conversationId"].(string), ""}, {"POST", own + "/conversations", `{"title":"a"}`},
@@ -117,8 +118,11 @@ func (d description) checkEvents(t *testing.T, where string, events []any, got a
 		p := event.(map[string]any)["properties"].(map[string]any)
 		described[p["event"].(map[string]any)["enum"].([]any)[0].(string)] = p["data"].(map[string]any)["contentSchema"]
 	}
-	name := ""
+	name := "message" // of an event without one
 	for line := range strings.Lines(string(got.body)) {
+		if line == "\n" {
+			name = "message"
+		}
 		if event, ok := strings.CutPrefix(line, "event: "); ok {
 			name = strings.TrimSpace(event)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/internal/agui"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -73,6 +74,7 @@ type (
 		ID     string           `json:"id"`
 		Status knowledge.Status `json:"status,omitempty" enum:"deleting"`
 	}
+	aguiEvent  agui.Event // in the profile ag-ui, instead of all others
 	errorEvent struct {
 		_       struct{}       `additionalProperties:"true"`
 		Code    knowledge.Code `json:"code"`
@@ -99,6 +101,8 @@ var (
 	}
 	everyRunsEvents = map[string][]reflect.Type{
 		"error": {reflect.TypeFor[errorEvent]()}, "_delta_sse": {reflect.TypeFor[sse.Piece]()},
+		// An event of AG-UI has no name on the wire, and "message" is the name of such an event.
+		"message": {reflect.TypeFor[aguiEvent]()},
 	}
 )
 

@@ -14,15 +14,15 @@ type Event struct {
 	Type string `json:"type"`
 
 	// The run.
-	ThreadID        string   `json:"threadId,omitempty"`
-	RunID           string   `json:"runId,omitempty"`
-	ProtocolVersion string   `json:"protocolVersion,omitempty"`
-	Result          any      `json:"result,omitempty"`
-	Outcome         *Outcome `json:"outcome,omitempty"`
-	Usage           []Usage  `json:"usage,omitempty"`
-	Message         string   `json:"message,omitempty"` // of an error
-	Code            string   `json:"code,omitempty"`    // of an error
-	StepName        string   `json:"stepName,omitempty"`
+	ThreadID        string       `json:"threadId,omitempty"`
+	RunID           string       `json:"runId,omitempty"`
+	ProtocolVersion string       `json:"protocolVersion,omitempty"`
+	Result          any          `json:"result,omitempty"`
+	Outcome         *RunOutcome  `json:"outcome,omitempty"`
+	Usage           []ModelUsage `json:"usage,omitempty"`
+	Message         string       `json:"message,omitempty"` // of an error
+	Code            string       `json:"code,omitempty"`    // of an error
+	StepName        string       `json:"stepName,omitempty"`
 
 	// A message, or a call of a tool.
 	MessageID       string `json:"messageId,omitempty"`
@@ -34,26 +34,26 @@ type Event struct {
 	Content         string `json:"content,omitempty"`
 
 	// The state, or an event that the protocol does not have.
-	Snapshot *State `json:"snapshot,omitempty"`
-	Name     string `json:"name,omitempty"`
-	Value    any    `json:"value,omitempty"`
+	Snapshot *RunState `json:"snapshot,omitempty"`
+	Name     string    `json:"name,omitempty"`
+	Value    any       `json:"value,omitempty"`
 }
 
-// Outcome says why a run ended.
-type Outcome struct {
+// RunOutcome says why a run ended.
+type RunOutcome struct {
 	Type string `json:"type"` // success or cancelled
 }
 
-// Usage counts the tokens of a model in a run.
-type Usage struct {
+// ModelUsage counts the tokens of a model in a run.
+type ModelUsage struct {
 	Model        string `json:"model,omitempty"`
 	InputTokens  int    `json:"inputTokens"`
 	OutputTokens int    `json:"outputTokens"`
 	TotalTokens  int    `json:"totalTokens"`
 }
 
-// State is the state of a run when it starts. Patches change it.
-type State struct {
+// RunState is the state of a run when it starts. Patches change it.
+type RunState struct {
 	Status    string                     `json:"status"` // running, completed, failed or canceled
 	Phase     string                     `json:"phase"`
 	Phases    map[string]json.RawMessage `json:"phases"`    // data of each phase, by its name

@@ -193,9 +193,9 @@ func (t *Translator) answered(name string, data []byte) error {
 			t.patch(set(sources, "sources"))
 		}
 	}
-	var usage []Usage
+	var usage []ModelUsage
 	if in, out := e.Usage.Prompt, e.Usage.Completion; in+out > 0 {
-		usage = []Usage{{Model: e.Model, InputTokens: in, OutputTokens: out, TotalTokens: in + out}}
+		usage = []ModelUsage{{Model: e.Model, InputTokens: in, OutputTokens: out, TotalTokens: in + out}}
 	}
 	t.finish("success", json.RawMessage(data), usage)
 	return nil

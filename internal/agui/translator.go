@@ -96,7 +96,7 @@ func (t *Translator) begin(run json.RawMessage) {
 	}
 	t.begun = true
 	t.add(Event{Type: "RUN_STARTED", ThreadID: t.thread, RunID: t.run, ProtocolVersion: Version})
-	t.add(Event{Type: "STATE_SNAPSHOT", Snapshot: &State{
+	t.add(Event{Type: "STATE_SNAPSHOT", Snapshot: &RunState{
 		Status: "running", Phases: map[string]json.RawMessage{}, ToolCalls: map[string]json.RawMessage{}, Sources: []json.RawMessage{}, Run: run,
 	}})
 }
@@ -203,14 +203,14 @@ func (t *Translator) finishSteps() {
 }
 
 // finish ends a run that did not fail.
-func (t *Translator) finish(outcome string, result any, usage []Usage) {
+func (t *Translator) finish(outcome string, result any, usage []ModelUsage) {
 	t.closeAll()
 	status := "completed"
 	if outcome == "cancelled" {
 		status = "canceled"
 	}
 	t.patch(set(status, "status"))
-	t.add(Event{Type: "RUN_FINISHED", ThreadID: t.thread, RunID: t.run, Result: result, Outcome: &Outcome{Type: outcome}, Usage: usage})
+	t.add(Event{Type: "RUN_FINISHED", ThreadID: t.thread, RunID: t.run, Result: result, Outcome: &RunOutcome{Type: outcome}, Usage: usage})
 }
 
 // failed ends a run that failed or was canceled.
