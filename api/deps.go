@@ -124,6 +124,7 @@ type Blobs interface {
 // Access makes the principals of requests, and signs the links to runs and originals.
 type Access interface {
 	edge.Access
+	SessionAccess
 	// Lapsed returns which of these keys are no longer valid.
 	Lapsed(ctx context.Context, keys []string) ([]string, error)
 	// SignRun returns a token with which its holder may follow one run, as long as the

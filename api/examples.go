@@ -27,6 +27,7 @@ var bodyExamples = map[string]string{
 	"create-key":       `{"name": "reader", "scopes": ["read"]}`,
 	"start-import":     `{"source": {"type": "s3", "uri": "s3://company-docs/handbook/", "options": {"anonymous": true}}}`,
 	"put-preferences":  `{"rag": {}}`,
+	"sign-in":          `{"key": "THE_KEY"}`,
 
 	"put-secret":            `{"value": "sk-example", "uses": ["header"], "hosts": ["api.example.com"]}`,
 	"create-workspace":      `{"id": "acme", "name": "Acme"}`,

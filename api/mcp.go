@@ -69,6 +69,7 @@ func (m *mcpRoutes) serve(w http.ResponseWriter, r *http.Request, handler http.H
 // requests do not leave the process.
 func (m *mcpRoutes) connect(ctx context.Context, header http.Header) (*client.Client, error) {
 	given := edge.Credentials(&http.Request{Header: header})
+	given.Session = "" // programs connect here, and no pages
 	key := given.Bearer
 	if key == "" {
 		key = given.Key

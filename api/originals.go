@@ -129,7 +129,7 @@ func (o *originals) requestedVersion(r *http.Request, id, token string) (store.V
 	workspace := r.PathValue("workspaceId")
 	if token != "" {
 		v, err := o.versionByLink(r.Context(), workspace, id, token)
-		if c := edge.Credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.Key == "" && c.Bearer == "" {
+		if c := edge.Credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.None() {
 			return v, err
 		}
 	}

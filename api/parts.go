@@ -77,7 +77,7 @@ func newParts(cfg Config, deps Deps) *parts {
 // start makes what starts runs, and the edge around every handler.
 func (p *parts) start(cfg Config, deps Deps) {
 	keys := idempotency.New(deps.Store, cfg.Process, deps.Clock)
-	p.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory}, edge.Deps{
+	p.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory, PublicURL: cfg.PublicURL}, edge.Deps{
 		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Log: deps.Log,
 	})
 	p.intake = intake.New(intake.Config{InstanceLimits: cfg.InstanceLimits, RequestFiles: cfg.RequestFiles}, intake.Deps{
@@ -107,6 +107,7 @@ func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 	return []routes{
 		&workspaceRoutes{store: deps.Store, now: p.now},
 		&keyRoutes{store: deps.Store, now: p.now},
+		&sessionRoutes{access: deps.Access, edge: p.edge, publicURL: cfg.PublicURL},
 		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},
 		p.projects,
 		p.projectRemovals,

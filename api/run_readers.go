@@ -41,7 +41,7 @@ func (rr *runReaders) readingOf(r *http.Request, id string) (*reading, error) {
 func (rr *runReaders) readableRun(r *http.Request, id string) (knowledge.Principal, store.Run, error) {
 	if token := r.URL.Query().Get("token"); token != "" {
 		principal, run, err := rr.runByLink(r, token, id)
-		if c := edge.Credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.Key == "" && c.Bearer == "" {
+		if c := edge.Credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.None() {
 			return principal, run, err
 		}
 	}
@@ -131,7 +131,7 @@ func (rr *runReaders) runOfFile(r *http.Request, name string) (store.Run, error)
 	id := r.PathValue("run_id")
 	if token := r.URL.Query().Get("token"); token != "" {
 		run, err := rr.runByFileLink(r, token, id, name)
-		if c := edge.Credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.Key == "" && c.Bearer == "" {
+		if c := edge.Credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.None() {
 			return run, err
 		}
 	}

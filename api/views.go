@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -71,13 +72,7 @@ func (v *views) webSocketURL(r *http.Request, p knowledge.Principal, run store.R
 
 // address returns the address at which the sender of a request reaches the API.
 func (v *views) address(r *http.Request) string {
-	if base := strings.TrimRight(v.publicURL, "/"); base != "" {
-		return base
-	}
-	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
+	return edge.AddressOf(v.publicURL, r)
 }
 
 // originalURL returns the address of an original, with a token for a reader that can

@@ -17,6 +17,9 @@ const keyHeader = "knowledge-project-apikey"
 // where the path names none.
 const WorkspaceHeader = "Cairn-Workspace"
 
+// SessionCookie is the cookie of a browser that has signed in.
+const SessionCookie = "cairn_session"
+
 // Principal returns the principal of a request: authenticated by its credentials,
 // in the workspace of its path ("" = the path has none), as it acts for the user
 // whom the request names.
@@ -50,6 +53,9 @@ func (e *Edge) prove(r *http.Request, workspace string) (knowledge.Principal, er
 		return *c.sender, nil
 	}
 	credentials := Credentials(r)
+	if credentials.Session != "" && changes(r) && !e.FromOwnPage(r) {
+		return knowledge.Principal{}, knowledge.Errorf(knowledge.CodeForbidden, "a request with the cookie of a session that changes something has to come from a page of Cairn itself; programs send a key")
+	}
 	if workspace != "" {
 		credentials.Workspace = ""
 	}
@@ -70,7 +76,33 @@ func Credentials(r *http.Request) access.Credentials {
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		c.Bearer = strings.TrimSpace(token)
 	}
+	if cookie, err := r.Cookie(SessionCookie); err == nil && c.None() {
+		c.Session = cookie.Value
+	}
 	return c
+}
+
+// changes reports whether a request may change something, or opens a connection on which
+// no browser tells which page it came from.
+func changes(r *http.Request) bool {
+	read := r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions
+	return !read || r.Header.Get("Upgrade") != ""
+}
+
+// FromOwnPage reports whether the browser says that a page of Cairn itself made a request.
+func (e *Edge) FromOwnPage(r *http.Request) bool {
+	return r.Header.Get("Sec-Fetch-Site") == "same-origin" || r.Header.Get("Origin") == AddressOf(e.cfg.PublicURL, r)
+}
+
+// AddressOf returns the address at which the sender of a request reaches the API.
+func AddressOf(publicURL string, r *http.Request) string {
+	if base := strings.TrimRight(publicURL, "/"); base != "" {
+		return base
+	}
+	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // ActingFromQuery returns the user for whom a request acts, by its query parameters. Two

@@ -30,11 +30,12 @@ func newAPI(version string, adapter huma.Adapter) huma.API {
 			Components: &huma.Components{
 				Schemas: registry,
 				SecuritySchemes: map[string]*huma.SecurityScheme{
-					"key":    {Type: "apiKey", In: "header", Name: keyHeader, Description: "An API key"},
-					"bearer": {Type: "http", Scheme: "bearer", Description: "An API key or a JWT"},
+					"key":     {Type: "apiKey", In: "header", Name: keyHeader, Description: "An API key"},
+					"bearer":  {Type: "http", Scheme: "bearer", Description: "An API key or a JWT"},
+					"session": {Type: "apiKey", In: "cookie", Name: SessionCookie, Description: "A browser that has signed in (POST /auth/session). A request that changes something has to come from a page of Cairn itself"},
 				},
 			},
-			Security: []map[string][]string{{"key": {}}, {"bearer": {}}},
+			Security: []map[string][]string{{"key": {}}, {"bearer": {}}, {"session": {}}},
 		},
 		Formats: map[string]huma.Format{
 			"application/json": strictJSON(), "json": strictJSON(),

@@ -20,10 +20,11 @@ import (
 )
 
 // Config is the part of the API's configuration that concerns every route. All
-// fields are required.
+// fields but PublicURL are required.
 type Config struct {
 	Version    string // of the program, in openapi.json
 	BodyMemory int64  // bytes of large bodies that are held in memory at a time; further requests wait
+	PublicURL  string // at which clients reach the API; "" = as the request says
 }
 
 // Deps is what an Edge works with. All fields are required, and safe for

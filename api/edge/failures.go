@@ -77,8 +77,17 @@ func clientOf(remoteAddress string) (netip.Prefix, bool) {
 // once. Valid credentials never come here, so that they pass from every address.
 func (e *Edge) refuse(r *http.Request) func(unauthorized *knowledge.Error) *knowledge.Error {
 	credentials := Credentials(r)
+	if credentials.Key == "" && credentials.Bearer == "" && r.URL.Query().Get("token") == "" {
+		return nil // the cookie of a session that has ended is no attempt: nobody guesses 260 bits
+	}
+	return e.refuseSender(r)
+}
+
+// refuseSender returns what refuse does, whatever credentials the request has; nil for a
+// request within the process.
+func (e *Edge) refuseSender(r *http.Request) func(unauthorized *knowledge.Error) *knowledge.Error {
 	network, known := clientOf(r.RemoteAddr)
-	if !known || credentials.Key == "" && credentials.Bearer == "" && r.URL.Query().Get("token") == "" {
+	if !known {
 		return nil
 	}
 	wait := sync.OnceValue(func() time.Duration { return e.failures.add(network, time.Now()) })

@@ -63,6 +63,9 @@ func (e *Edge) guard(w http.ResponseWriter, r *http.Request, op *huma.Operation,
 		}
 		c.principal = p
 	}
+	if rt.SignsIn {
+		c.refuse = e.refuseSender(r)
+	}
 	if rt.Proves && !r.URL.Query().Has("token") {
 		if _, err := e.prove(r, r.PathValue("workspaceId")); err != nil {
 			WriteError(w, r, err)

@@ -21,6 +21,7 @@ type Route struct {
 	Instance bool             // for the instance's administrator only
 	Public   bool             // needs no credentials, or its handler authenticates
 	Proves   bool             // of a public route: wrong credentials are refused before anything else, unless a link's token stands in for them
+	SignsIn  bool             // of a public route: its body is credentials
 	Limit    int64            // of the body in bytes; 0 = SmallBody
 	Streams  bool             // the handler reads the body itself, and its Idempotency-Key
 	Form     http.HandlerFunc // serves a body of multipart/form-data, which it reads itself, as well as its Idempotency-Key; nil = there is no such body

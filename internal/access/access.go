@@ -23,6 +23,12 @@ type Store interface {
 	// KeyByHash returns the key with this hash. An unknown, revoked or expired
 	// key is CodeNotFound.
 	KeyByHash(ctx context.Context, hash string) (store.Key, error)
+	// KeyBySession returns a session by the hash of its cookie, with its key. One that has
+	// ended, or whose key is no longer valid, is CodeNotFound.
+	KeyBySession(ctx context.Context, hash string) (store.Session, store.Key, error)
+	CreateSession(ctx context.Context, s store.Session) error
+	ExtendSession(ctx context.Context, s store.Session) error
+	EndSession(ctx context.Context, hash string) error
 	// EndedKeys returns which of these keys are no longer valid.
 	EndedKeys(ctx context.Context, ids []string) ([]string, error)
 	// WorkspaceExists reports whether a workspace with this id exists.
@@ -48,6 +54,7 @@ type Authenticator struct {
 	store  Store
 	secret []byte      // signs the tokens of links
 	remote *remoteKeys // of JWTs that a key of JWKSURL has signed; nil = none
+	once   onceTokens  // that sign a browser in
 }
 
 // New returns an Authenticator. secret signs run tokens and must not change
@@ -60,8 +67,12 @@ func New(cfg Config, s Store, secret []byte) *Authenticator {
 type Credentials struct {
 	Key       string // header knowledge-project-apikey
 	Bearer    string // Authorization: Bearer, a key or a JWT
+	Session   string // the cookie of a browser; read if there is neither Key nor Bearer
 	Workspace string // header Cairn-Workspace
 }
+
+// None reports that there are no credentials.
+func (c Credentials) None() bool { return c.Key == "" && c.Bearer == "" && c.Session == "" }
 
 // Authenticate verifies credentials and returns their principal. Missing or
 // wrong credentials are CodeUnauthorized, a token without a role is
@@ -86,6 +97,8 @@ func (a *Authenticator) claims(ctx context.Context, c Credentials) (knowledge.Cl
 		return a.fromJWT(ctx, c.Bearer)
 	case c.Bearer != "":
 		return a.fromKey(ctx, c.Bearer)
+	case c.Session != "":
+		return a.fromSession(ctx, c.Session)
 	}
 	return knowledge.Claims{}, unauthorized("send an API key in the header knowledge-project-apikey, or Authorization: Bearer with a key or a token")
 }
@@ -98,6 +111,11 @@ func (a *Authenticator) fromKey(ctx context.Context, plain string) (knowledge.Cl
 	if err != nil {
 		return knowledge.Claims{}, fmt.Errorf("look up API key: %w", err)
 	}
+	return claimsOf(key), nil
+}
+
+// claimsOf returns what a key may do.
+func claimsOf(key store.Key) knowledge.Claims {
 	claims := knowledge.Claims{
 		Workspace: key.Workspace, Project: key.Project, Scopes: key.Scopes, Instance: key.Instance,
 		KeyID: key.ID, KeyQueries: key.QueriesPerMinute, KeyMakers: key.Makers,
@@ -105,7 +123,7 @@ func (a *Authenticator) fromKey(ctx context.Context, plain string) (knowledge.Cl
 	if !key.ExpiresAt.IsZero() {
 		claims.Expires = key.ExpiresAt.Unix()
 	}
-	return claims, nil
+	return claims
 }
 
 // In returns the principal for a workspace. The instance's administrator may

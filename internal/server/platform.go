@@ -75,6 +75,7 @@ type platform struct {
 	members *members              // other processes on the data folder
 	tmp     string                // folder of temporary files, "" = the server's
 	ends    childserver.Endpoints // of the server
+	signIn  string                // the link of Ready
 	failed  chan error            // of a listener that gave up
 	closers []func() error
 	stopBy  time.Time // for all that is closed, set when closing begins

@@ -37,6 +37,7 @@ func (o Options) stopping() {
 // Ready is a process whose parts have started.
 type Ready struct {
 	Endpoints childserver.Endpoints
+	SignIn    string           // a link that signs a browser in once; "" = there is none
 	Queues    []string         // of its worker
 	Notices   iter.Seq[Notice] // found out while they are read
 }
@@ -114,5 +115,5 @@ func (p *platform) run(ctx context.Context, o Options, parts []part, notices ...
 }
 
 func (p *platform) ready(ctx context.Context, notices ...noticeSource) Ready {
-	return Ready{Endpoints: p.ends, Queues: p.queues, Notices: noticesOf(ctx, notices)}
+	return Ready{Endpoints: p.ends, SignIn: p.signIn, Queues: p.queues, Notices: noticesOf(ctx, notices)}
 }

@@ -127,8 +127,13 @@ func (s *keyStore) RenewKey(ctx context.Context, p knowledge.Principal, id, hash
 // KeyByHash returns the key with this hash, held to what the keys that made it may do. A
 // revoked or expired key is not found.
 func (s *keyStore) KeyByHash(ctx context.Context, hash string) (Key, error) {
+	return s.validKey(ctx, "k.hash = ?", hash)
+}
+
+// validKey returns the key that a condition selects, unless it was revoked or has expired.
+func (s *keyStore) validKey(ctx context.Context, condition, value string) (Key, error) {
 	var row keyRow
-	there, err := keyTable.first(ctx, s.reader, &row, "k.hash = ? AND k.revoked_at = 0 AND (k.expires_at = 0 OR k.expires_at > ?)", hash, micros(s.now()))
+	there, err := keyTable.first(ctx, s.reader, &row, condition+" AND k.revoked_at = 0 AND (k.expires_at = 0 OR k.expires_at > ?)", value, micros(s.now()))
 	switch {
 	case err != nil:
 		return Key{}, fmt.Errorf("look up key: %w", failure(err))

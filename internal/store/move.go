@@ -20,8 +20,9 @@ type Table struct {
 }
 
 // stays names the tables that belong to one database and not to the instance: the
-// versions of the migrations, the turns of writers, and counters of the present minute.
-var stays = []string{"goose_db_version", "write_turns", "rate_limits"}
+// versions of the migrations, the turns of writers, counters of the present minute, and the
+// sessions of browsers.
+var stays = []string{"goose_db_version", "write_turns", "rate_limits", "sessions"}
 
 // The statements that describe the tables.
 const (

@@ -44,6 +44,10 @@ type Tenants interface {
 	EndedKeys(ctx context.Context, ids []string) ([]string, error)
 	RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (store.Key, error)
 	KeyByHash(ctx context.Context, hash string) (store.Key, error)
+	CreateSession(ctx context.Context, session store.Session) error
+	ExtendSession(ctx context.Context, session store.Session) error
+	EndSession(ctx context.Context, hash string) error
+	KeyBySession(ctx context.Context, hash string) (store.Session, store.Key, error)
 	Keys(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Key, string, error)
 	RevokeKey(ctx context.Context, p knowledge.Principal, id string) error
 	ReplaceInstanceKey(ctx context.Context, k store.Key) error

@@ -22,6 +22,7 @@ func testTenancy(t *testing.T, open func(t *testing.T) Store) {
 		"the_instances_key_is_replaced_as_one":       instanceKey,
 		"keys_of_a_project_are_its_principals_alone": projectKeys,
 		"keys_are_held_to_what_their_makers_may_do":  keyMakers,
+		"a_session_ends_by_time_or_with_its_key":     sessions,
 	})
 }
 

@@ -1,0 +1,115 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// signIn signs in with a key, and returns the cookie.
+func signIn(e *edge, key string) *http.Cookie {
+	e.t.Helper()
+	got := e.do("POST", "/auth/session", "", map[string]any{"key": key})
+	got.want(200)
+	cookie, err := http.ParseSetCookie(got.header.Get("Set-Cookie"))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return cookie
+}
+
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	nobody := e.do("GET", "/auth/session", "", nil).want(200)
+	if nobody["signedIn"] != false || nobody["user"] != nil || fmt.Sprint(nobody["methods"]) != "[key]" {
+		t.Errorf("nobody is %v", nobody)
+	}
+	cookie := signIn(e, e.editor)
+	if cookie.Name != "cairn_session" || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Secure || cookie.Path != "/" || cookie.MaxAge != 12*60*60 || len(cookie.Value) < 43 {
+		t.Errorf("the cookie is %v", cookie)
+	}
+	held := "cairn_session=" + cookie.Value
+	got := e.do("GET", "/auth/session", "", nil, "Cookie", held)
+	who := got.want(200)
+	if who["signedIn"] != true || fmt.Sprint(who["roles"]) != "[reader editor]" || who["workspace"] != "default" || who["user"] == "" || got.header.Get("Set-Cookie") == "" {
+		t.Errorf("the editor is %v", who)
+	}
+	e.do("GET", own+"/documents", "", nil, "Cookie", held).want(200)
+	e.do("GET", own+"/keys", "", nil, "Cookie", held).want(403)
+	e.do("GET", own+"/documents", "", nil, "Cookie", held, "Authorization", "Bearer wrong").want(401) // the header leads
+	e.do("GET", own+"/documents", "", nil, "Cookie", "cairn_session=made-up").want(401)
+	if secure := e.do("POST", "/auth/session", "", fmt.Sprintf(`{"key":%q}`, e.editor), "X-Forwarded-Proto", "https").header.Get("Set-Cookie"); !strings.Contains(secure, "; Secure") {
+		t.Errorf("behind https the cookie is %s", secure)
+	}
+
+	e.do("DELETE", "/auth/session", "", nil, "Cookie", held).want(403)
+	e.do("DELETE", "/auth/session", "", nil, "Cookie", held, "Sec-Fetch-Site", "same-origin").want(204)
+	e.do("GET", own+"/documents", "", nil, "Cookie", held).want(401)
+	e.do("DELETE", "/auth/session", "", nil).want(204)
+}
+
+func TestSessionEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	made := e.do("POST", own+"/keys", e.admin, `{"name":"ann's browser","scopes":["read"]}`).want(201)
+	held := "cairn_session=" + signIn(e, made["key"].(string)).Value
+	if who := e.do("GET", "/auth/session", "", nil, "Cookie", held).want(200); who["user"] != "ann's browser" {
+		t.Errorf("signed in as %v", who)
+	}
+	e.do("DELETE", own+"/keys/"+made["id"].(string), e.admin, nil).want(204)
+	e.do("GET", own+"/documents", "", nil, "Cookie", held).want(401)
+	if who := e.do("GET", "/auth/session", "", nil, "Cookie", held).want(200); who["signedIn"] != false {
+		t.Errorf("after the key was revoked: %v", who)
+	}
+}
+
+// TestCookieOfAnotherPage sends what another site could have a browser send.
+func TestCookieOfAnotherPage(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	held := "cairn_session=" + signIn(e, e.admin).Value
+	ours := "http://example.com"
+	for _, fetchSite := range []string{"", "same-origin", "same-site", "cross-site", "none"} {
+		for _, origin := range []string{"", ours, "null", "https://evil.example", strings.Replace(ours, "http://", "https://", 1), ours + ".evil.example"} {
+			headers := []string{"Cookie", held}
+			if fetchSite != "" {
+				headers = append(headers, "Sec-Fetch-Site", fetchSite)
+			}
+			if origin != "" {
+				headers = append(headers, "Origin", origin)
+			}
+			want := 403
+			if fetchSite == "same-origin" || origin == ours {
+				want = 201
+			}
+			if got := e.do("POST", own+"/conversations", "", `{"title":"t"}`, headers...); got.status != want {
+				t.Errorf("Sec-Fetch-Site %q and Origin %q: %d, want %d", fetchSite, origin, got.status, want)
+			}
+			e.do("GET", own+"/documents", "", nil, headers...).want(200)
+			if signsIn := e.do("POST", "/auth/session", "", fmt.Sprintf(`{"key":%q}`, e.admin), headers[2:]...).status; signsIn != map[bool]int{true: 200, false: 403}[want == 201 || fetchSite+origin == ""] {
+				t.Errorf("Sec-Fetch-Site %q and Origin %q sign in: %d", fetchSite, origin, signsIn)
+			}
+		}
+	}
+	e.do("GET", own+"/websocket?runId=x", "", nil, "Cookie", held, "Connection", "Upgrade", "Upgrade", "websocket", "Origin", "https://evil.example").want(403)
+}
+
+func TestWrongSignIns(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.remote = "192.0.2.9:999"
+	for _, body := range []string{`{}`, `{"key":"a","token":"b"}`} {
+		e.do("POST", "/auth/session", "", body).want(422)
+	}
+	var statuses []int
+	for i := range 12 {
+		statuses = append(statuses, e.do("POST", "/auth/session", "", fmt.Sprintf(`{%q:"wrong"}`, []string{"key", "token"}[i%2])).status)
+	}
+	if want := slices.Concat(slices.Repeat([]int{401}, 10), []int{429, 429}); !slices.Equal(statuses, want) {
+		t.Errorf("wrong keys and tokens get %v, want %v", statuses, want)
+	}
+	signIn(e, e.reader)
+}

@@ -1,0 +1,12 @@
+-- Sessions of browsers: the hash of the cookie, and the API key that signed in.
+
+-- +goose Up
+CREATE TABLE sessions (
+    hash TEXT NOT NULL PRIMARY KEY,
+    key_id TEXT NOT NULL REFERENCES api_keys (id) ON DELETE CASCADE,
+    expires_at INTEGER NOT NULL
+);
+CREATE INDEX sessions_by_end ON sessions (expires_at);
+
+-- +goose Down
+DROP TABLE sessions;

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Session is a browser that signed in with an API key: its rights are those that the key
+// has at each request.
+type Session struct {
+	Hash      string // of its cookie
+	KeyID     string
+	ExpiresAt time.Time
+}
+
+type sessionRow struct {
+	bun.BaseModel `bun:"table:sessions,alias:s"`
+	Hash          string `bun:"hash,pk"`
+	KeyID         string `bun:"key_id"`
+	ExpiresAt     int64  `bun:"expires_at"`
+}
+
+// CreateSession stores a session, and deletes a few expired ones, so that the table does
+// not grow.
+func (s *keyStore) CreateSession(ctx context.Context, session Session) error {
+	row := sessionRow{Hash: session.Hash, KeyID: session.KeyID, ExpiresAt: micros(session.ExpiresAt)}
+	return s.write(ctx, "create a session", func(ctx context.Context, tx transaction) error {
+		if _, err := tx.NewInsert().Model(&row).Exec(ctx); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+			micros(s.now()), expiredPerClaim)
+		return err
+	})
+}
+
+// ExtendSession moves the end of a session. It changes nothing if there is no such session.
+func (s *keyStore) ExtendSession(ctx context.Context, session Session) error {
+	row := sessionRow{Hash: session.Hash, ExpiresAt: micros(session.ExpiresAt)}
+	return s.write(ctx, "extend a session", func(ctx context.Context, tx transaction) error {
+		_, err := tx.NewUpdate().Model(&row).Column("expires_at").WherePK().Exec(ctx)
+		return err
+	})
+}
+
+// EndSession deletes a session. It changes nothing if there is no such session.
+func (s *keyStore) EndSession(ctx context.Context, hash string) error {
+	return s.write(ctx, "end a session", func(ctx context.Context, tx transaction) error {
+		_, err := tx.NewDelete().Model((*sessionRow)(nil)).Where("hash = ?", hash).Exec(ctx)
+		return err
+	})
+}
+
+// KeyBySession returns a session, and its key as KeyByHash does. One that has expired, or
+// whose key is no longer valid, is not found.
+func (s *keyStore) KeyBySession(ctx context.Context, hash string) (Session, Key, error) {
+	row := sessionRow{Hash: hash}
+	there, err := found(s.reader.NewSelect().Model(&row).WherePK().Where("s.expires_at > ?", micros(s.now())).Scan(ctx))
+	if err != nil {
+		return Session{}, Key{}, fmt.Errorf("look up a session: %w", failure(err))
+	}
+	if !there {
+		return Session{}, Key{}, knowledge.Errorf(knowledge.CodeNotFound, "no such session")
+	}
+	key, err := s.validKey(ctx, "k.id = ?", row.KeyID)
+	return Session{Hash: row.Hash, KeyID: row.KeyID, ExpiresAt: fromMicros(row.ExpiresAt)}, key, err
+}
