@@ -172,6 +172,14 @@ func TestProjectOfAQuestion(t *testing.T) {
 		}
 		e.do("GET", own+"/runs?project_id=nope", e.editor, nil).refused(404, knowledge.CodeNotFound)
 	})
+	t.Run("runs_are_listed_by_conversation", func(t *testing.T) {
+		made := e.do("POST", hooks+"/query", wide, `{"text":"a"}`).want(200)
+		for conversation, want := range map[string]int{made["conversationId"].(string): 1, "nope": 0} {
+			if list := e.do("GET", own+"/runs?kind=query&conversation_id="+conversation, e.editor, nil).want(200)["data"].([]any); len(list) != want {
+				t.Errorf("of the conversation %s: %d runs, want %d", conversation, len(list), want)
+			}
+		}
+	})
 	t.Run("none", func(t *testing.T) {
 		got := e.do("POST", hooks+"/query", wide, `{"text":"a"}`)
 		if run := e.do("GET", "/runs/"+got.want(200)["runId"].(string), wide, nil).want(200); run["project_id"] != nil {

@@ -85,12 +85,14 @@ func (r *runRoutes) listRuns(ctx context.Context, p knowledge.Principal, in *str
 	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project"`
 	Status  knowledge.RunStatus `query:"status" enum:"running,completed,failed,canceled"`
 	Project string              `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
+
+	Conversation string `query:"conversation_id" maxLength:"200" doc:"The id of a conversation: with status=running, the questions in it that are being answered"`
 }) (*listOutput[runView], error) {
 	project, err := projectID(ctx, r.store, p, in.Project)
 	if err != nil {
 		return nil, err
 	}
-	runs, next, err := r.store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: project, Page: store.Page(in.PageQuery)})
+	runs, next, err := r.store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: project, Conversation: in.Conversation, Page: store.Page(in.PageQuery)})
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}

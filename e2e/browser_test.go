@@ -43,7 +43,8 @@ func browser(t *testing.T) context.Context {
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(stop)
-	ctx, quit := chromedp.NewContext(ctx)
+	// What it cannot do is an error of Run; what it logs are events of Chromium that it does not know.
+	ctx, quit := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
 	t.Cleanup(func() {
 		if err := chromedp.Cancel(ctx); err != nil {
 			t.Errorf("close the browser: %v", err)

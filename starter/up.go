@@ -36,8 +36,8 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	}
 	o.Ready = func(r server.Ready) {
 		ends := r.Endpoints
-		fmt.Fprintf(a.stdout, "Cairn is ready.\n  API             %s\n  API reference   %s/docs\n  Temporal UI     %s\n  Admin key file  %s\n",
-			ends.API, ends.API, ends.UI, ends.KeyFile)
+		fmt.Fprintf(a.stdout, "Cairn is ready.\n  API             %s\n  API reference   %s/docs\n  Console         %s  (signs one browser in, within 15 minutes)\n  Temporal UI     %s\n  Admin key file  %s\n",
+			ends.API, ends.API, r.SignIn, ends.UI, ends.KeyFile)
 		o.Log.InfoContext(ctx, "ready", "version", versionName(), "api", ends.API)
 		printNotices(a.stdout, r)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/activities/delivery"
 	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/console"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/forget"
@@ -61,7 +62,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 		return fmt.Errorf("make the API: %w", err)
 	}
 	p.background(server.StartLate) // the workflows of documents that it accepts while Temporal is down
-	p.serve(p.listener, p.foreground.Handler(server.Handler()), func() {
+	p.serve(p.listener, p.foreground.Handler(console.Handler(server.Handler())), func() {
 		server.Stop()
 		if p.worker != nil {
 			go p.worker.Stop() // its closer waits for it: requests and activities end side by side

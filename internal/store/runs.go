@@ -60,9 +60,10 @@ func (r Run) LogWorkflowID() string {
 
 // RunQuery asks for runs. Empty fields ask for all.
 type RunQuery struct {
-	Kind    knowledge.RunKind
-	Status  knowledge.RunStatus
-	Project string
+	Kind         knowledge.RunKind
+	Status       knowledge.RunStatus
+	Project      string
+	Conversation string
 	Page
 }
 
@@ -204,7 +205,7 @@ func (s *runStore) Runs(ctx context.Context, p knowledge.Principal, query RunQue
 	}
 	var rows []runRow
 	q := visibleRuns(s.reader.NewSelect().Model(&rows), p)
-	for column, value := range map[string]string{"r.kind": string(query.Kind), "r.status": string(query.Status), "r.project": query.Project} {
+	for column, value := range map[string]string{"r.kind": string(query.Kind), "r.status": string(query.Status), "r.project": query.Project, "r.conversation_id": query.Conversation} {
 		if value != "" {
 			q = q.Where("? = ?", bun.Ident(column), value)
 		}

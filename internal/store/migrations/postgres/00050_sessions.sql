@@ -2,8 +2,8 @@
 
 -- +goose Up
 CREATE TABLE sessions (
-    hash TEXT NOT NULL PRIMARY KEY,
-    key_id TEXT NOT NULL REFERENCES api_keys (id) ON DELETE CASCADE,
+    hash TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    key_id TEXT COLLATE "C" NOT NULL REFERENCES api_keys (id) ON DELETE CASCADE,
     expires_at BIGINT NOT NULL
 );
 CREATE INDEX sessions_by_end ON sessions (expires_at);

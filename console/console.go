@@ -1,0 +1,98 @@
+// Package console serves the pages of Cairn to browsers. They are hand-written modules of
+// JavaScript below static, embedded as they are; static/app.js is where they start. They
+// reach the server by its public API alone.
+package console
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed static
+var static embed.FS
+
+// Pages are the first parts of the addresses that are pages. Some are addresses of the API
+// too, so a page is sent only to who asks for HTML.
+var Pages = []string{"", "ask"}
+
+// policy lets the pages load what Cairn serves and run its modules, and nothing else. No
+// script may make HTML of text.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// folder is the address of the modules.
+const folder = "/console/"
+
+// file is an embedded file as it is sent.
+type file struct {
+	bytes []byte
+	kind  string // Content-Type
+	etag  string
+}
+
+// Handler serves the console, and everything else by next.
+func Handler(next http.Handler) http.Handler {
+	files, err := read()
+	if err != nil {
+		panic(err) // the files are part of the command
+	}
+	pages := map[string]bool{}
+	for _, page := range Pages {
+		pages[page] = true
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := ""
+		switch first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); {
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		case strings.HasPrefix(r.URL.Path, folder):
+			name = strings.TrimPrefix(r.URL.Path, folder)
+		case pages[first] && strings.Contains(r.Header.Get("Accept"), "text/html"):
+			name = "index.html"
+		}
+		found, ok := files[name]
+		if !ok {
+			next.ServeHTTP(w, r)
+			return
+		}
+		header := w.Header()
+		header.Set("Content-Type", found.kind)
+		header.Set("Cache-Control", "no-cache") // asked for anew each time, and sent only if it differs
+		header.Set("ETag", found.etag)
+		header.Set("Vary", "Accept")
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("Content-Security-Policy", policy)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(found.bytes))
+	})
+}
+
+// read returns the embedded files by their paths below static.
+func read() (map[string]file, error) {
+	files := map[string]file{}
+	err := fs.WalkDir(static, "static", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := static.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("read the console: %w", err)
+		}
+		sum := sha256.Sum256(content)
+		kind := mime.TypeByExtension(path.Ext(name))
+		if strings.HasSuffix(name, ".js") { // some systems know another type
+			kind = "text/javascript; charset=utf-8"
+		}
+		files[strings.TrimPrefix(name, "static/")] = file{content, kind, `"` + hex.EncodeToString(sum[:8]) + `"`}
+		return nil
+	})
+	return files, err
+}

@@ -1,0 +1,162 @@
+package console_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cairn-rag/cairn/console"
+)
+
+// modules returns the JavaScript of the console by its path.
+func modules(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir("static", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".js" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		found[path] = string(content)
+		return err
+	})
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%d modules, %v", len(found), err)
+	}
+	return found
+}
+
+func get(path, accept string) *http.Response {
+	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.Header.Set("Accept", accept)
+	w := httptest.NewRecorder()
+	console.Handler(next).ServeHTTP(w, r)
+	return w.Result()
+}
+
+func TestPagesAreForBrowsers(t *testing.T) {
+	t.Parallel()
+	const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
+	for _, test := range []struct {
+		path, accept string
+		status       int
+		kind         string
+	}{
+		{"/", browser, 200, "text/html; charset=utf-8"},
+		{"/", "*/*", http.StatusTeapot, ""},
+		{"/ask", browser, 200, "text/html; charset=utf-8"},
+		{"/ask/0309be1f", browser, 200, "text/html; charset=utf-8"},
+		{"/ask/0309be1f", "application/json", http.StatusTeapot, ""},
+		{"/docs", browser, http.StatusTeapot, ""},
+		{"/askew", browser, http.StatusTeapot, ""},
+		{"/console/app.js", "*/*", 200, "text/javascript; charset=utf-8"},
+		{"/console/style.css", "text/css", 200, "text/css; charset=utf-8"},
+		{"/console/icon.svg", "image/*", 200, "image/svg+xml"},
+		{"/console/nothing.js", "*/*", http.StatusTeapot, ""},
+		{"/console/../console.go", "*/*", http.StatusTeapot, ""},
+	} {
+		got := get(test.path, test.accept)
+		if got.StatusCode != test.status || got.Header.Get("Content-Type") != test.kind {
+			t.Errorf("%s for %s: %d, %s", test.path, test.accept, got.StatusCode, got.Header.Get("Content-Type"))
+		}
+		policy := got.Header.Get("Content-Security-Policy")
+		if test.status == 200 && (strings.Contains(policy, "unsafe") || !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "require-trusted-types-for 'script'")) {
+			t.Errorf("%s has the policy %q", test.path, policy)
+		}
+	}
+	r := httptest.NewRequest(http.MethodGet, "/console/app.js", nil)
+	r.Header.Set("If-None-Match", get("/console/app.js", "").Header.Get("ETag"))
+	w := httptest.NewRecorder()
+	console.Handler(http.NotFoundHandler()).ServeHTTP(w, r)
+	if w.Code != http.StatusNotModified {
+		t.Errorf("a module that has not changed: %d", w.Code)
+	}
+}
+
+// TestRoutesAreOfTheAPI holds the routes that the console calls against openapi.json.
+func TestRoutesAreOfTheAPI(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join("..", "docs", "openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var description struct {
+		Paths map[string]map[string]struct {
+			OperationID string `json:"operationId"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(data, &description); err != nil {
+		t.Fatal(err)
+	}
+	all := modules(t)
+	routes := regexp.MustCompile(`"([a-z-]+)": \["([A-Z]+)", "([^"]+)"\]`).FindAllStringSubmatch(all["static/routes.js"], -1)
+	if len(routes) < 10 {
+		t.Fatalf("%d routes", len(routes))
+	}
+	delete(all, "static/routes.js")
+	for _, route := range routes {
+		id, method, path := route[1], strings.ToLower(route[2]), route[3]
+		if got := description.Paths[path][method].OperationID; got != id {
+			t.Errorf("%s %s is %q in openapi.json, not %q", method, path, got, id)
+		}
+		used := false
+		for _, text := range all {
+			used = used || strings.Contains(text, `"`+id+`"`)
+		}
+		if !used {
+			t.Errorf("no module calls %s", id)
+		}
+	}
+}
+
+// TestModulesAreSmallAndMakeNoHTML bounds what a reader has to take in, and forbids what the
+// policy of the pages forbids too.
+func TestModulesAreSmallAndMakeNoHTML(t *testing.T) {
+	t.Parallel()
+	first := 0
+	for path, text := range modules(t) {
+		if lines := strings.Count(text, "\n"); lines >= 300 {
+			t.Errorf("%s has %d lines", path, lines)
+		}
+		for _, never := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "javascript:"} {
+			if strings.Contains(text, never) {
+				t.Errorf("%s has %s", path, never)
+			}
+		}
+		first += len(text)
+	}
+	for _, other := range []string{"index.html", "style.css", "icon.svg"} {
+		content, err := os.ReadFile(filepath.Join("static", other))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first += len(content)
+	}
+	if first > 150<<10 {
+		t.Errorf("the first page loads %d bytes", first)
+	}
+}
+
+// TestTypes has tsc check the types that the comments of the modules give.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	tsc := filepath.Join("..", "bin", "tools", "typescript", "node_modules", ".bin", "tsc")
+	if _, err := os.Stat(tsc); err != nil {
+		lacking := "tsc is missing; .ci/stand-ins installs it below bin/tools"
+		if os.Getenv("CI") != "" {
+			t.Fatal(lacking)
+		}
+		t.Skip(lacking)
+	}
+	if out, err := exec.CommandContext(t.Context(), tsc, "-p", ".").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,188 @@
+// An answer: one that is stored, and one that comes while its run goes on.
+
+import { address, call } from "./api.js";
+import { announce, atNextFrame, fill, h } from "./dom.js";
+import { follow } from "./events.js";
+import { t } from "./language.js";
+import { blocks, render } from "./markdown.js";
+import { sourceList, sourceName } from "./sources.js";
+import { toolCall } from "./tool_call.js";
+
+/** @typedef {import("./sources.js").Source} Source */
+
+/**
+ * @typedef {object} Actions
+ * @property {(sources: Source[], at: number, quote: string) => void} show shows a passage
+ * @property {(text: string) => void} ask asks another question
+ * @property {() => void} again asks the same question again
+ */
+
+/**
+ * @typedef {object} Live
+ * @property {HTMLElement} element
+ * @property {() => void} stop stops to follow; the run goes on
+ * @property {() => void} cancel ends the run
+ */
+
+/**
+ * Returns the marks of an answer's citations.
+ * @param {() => Source[]} sources
+ * @param {Actions} actions
+ * @returns {import("./markdown.js").Marks}
+ */
+function marksOf(sources, actions) {
+  return {
+    citation: (chunk, rank, sentence) => {
+      const at = sources().findIndex((one) => one.chunkId === chunk);
+      const source = sources()[at];
+      const label = t("ask.citation", { n: rank, name: source ? sourceName(source) : "" });
+      return h("button", { type: "button", class: "citation", "aria-label": label, title: source?.text?.slice(0, 600) ?? label, disabled: at < 0, onclick: () => actions.show(sources(), at, sentence) }, rank);
+    },
+    web: (url, title, rank) =>
+      /^https?:\/\//.test(url) ? h("a", { class: "citation", href: url, target: "_blank", rel: "noopener noreferrer nofollow", title, "aria-label": t("ask.web", { n: rank, title }) }, rank) : document.createTextNode(`[${rank}]`),
+  };
+}
+
+/**
+ * Returns the element of a stored answer.
+ * @param {{text: string, sources: Source[], status: string}} message
+ * @param {Actions} actions
+ */
+export function answerOf(message, actions) {
+  const marks = marksOf(() => message.sources, actions);
+  const body = h("div", { class: "words" }, ...blocks(message.text).map((block) => render(block, marks)));
+  const state = message.status === "completed" ? null : h("p", { class: "quiet" }, t(message.status === "canceled" ? "ask.stopped" : "ask.tool.failed"));
+  return h("article", { class: "answer", role: "region", "aria-label": t("ask.answer") }, body, state, ...ending(message.text, message.sources, actions, []));
+}
+
+/**
+ * Returns what stands below an answer.
+ * @param {string} text
+ * @param {Source[]} sources
+ * @param {Actions} actions
+ * @param {string[]} suggestions
+ */
+function ending(text, sources, actions, suggestions) {
+  const copy = async () => {
+    const used = sources.filter((one) => one.usedInResponse);
+    const plain = text.replace(/<(?:web_)?citation [^>]*>([^<]*)<\/(?:web_)?citation>/g, "$1");
+    await navigator.clipboard.writeText([plain, "", ...used.map((one) => `[${one.rank}] ${sourceName(one)}`)].join("\n"));
+    announce(t("copied"));
+  };
+  return [
+    sourceList(sources, actions.show),
+    h("div", { class: "row actions" },
+      h("button", { type: "button", class: "plain", onclick: copy }, t("ask.copy")),
+      h("button", { type: "button", class: "plain", onclick: actions.again }, t("ask.again"))),
+    suggestions.length > 0 && h("ul", { class: "suggestions", "aria-label": t("ask.suggestions") },
+      ...suggestions.map((one) => h("li", {}, h("button", { type: "button", onclick: () => actions.ask(one) }, one)))),
+  ];
+}
+
+/**
+ * Follows the answer of a run.
+ * @param {string} run
+ * @param {Actions & {started: (conversation: string) => void, ended: () => void}} actions
+ * @returns {Live}
+ */
+export function liveAnswer(run, actions) {
+  let text = "";
+  let said = 0; // characters of text that screen readers were told
+  /** @type {Source[]} */
+  let sources = [];
+  /** @type {string[]} */
+  let shown = []; // the blocks that body has
+  const marks = marksOf(() => sources, actions);
+  const phase = h("p", { class: "phase quiet" }, t("ask.searching"));
+  const note = h("p", { class: "lost", role: "status", hidden: true });
+  const thoughts = h("details", { class: "thoughts", hidden: true }, h("summary", {}, t("ask.thinking")), h("p"));
+  const calls = h("div", { class: "calls" });
+  const body = h("div", { class: "words", "aria-busy": "true" });
+  const below = h("div");
+  const element = h("article", { class: "answer live", role: "region", "aria-label": t("ask.answer") }, phase, thoughts, calls, body, note, below);
+
+  const draw = atNextFrame(() => {
+    const now = blocks(text);
+    for (let i = 0; i < now.length; i++) {
+      if (shown[i] === now[i]) continue;
+      const made = render(now[i], marks);
+      if (body.children[i]) body.children[i].replaceWith(made);
+      else body.append(made);
+    }
+    while (body.children.length > now.length) body.lastElementChild?.remove();
+    shown = now;
+  });
+  const speak = () => {
+    const plain = text.slice(said).replace(/<[^>]*>/g, "");
+    const end = Math.max(plain.lastIndexOf(". "), plain.lastIndexOf("\n"));
+    if (end < 0) return;
+    announce(plain.slice(0, end + 1));
+    said = text.length;
+  };
+  const redraw = () => {
+    shown = [];
+    draw();
+  };
+  const end = (/** @type {string} */ words) => {
+    element.classList.remove("live");
+    body.removeAttribute("aria-busy");
+    phase.remove();
+    announce(words);
+    actions.ended();
+  };
+  const saidModel = (/** @type {any} */ data) => t(data.next ? "ask.failed.model" : "ask.waits", { model: data.model, next: data.next ?? "" });
+
+  /** @type {Record<string, (data: any) => void>} */
+  const events = {
+    runStarted: (data) => data.conversationId && actions.started(data.conversationId),
+    apiMessageChunk: (data) => {
+      text += data.chunk.data;
+      phase.textContent = t("ask.writing");
+      draw();
+      speak();
+    },
+    messageReset: () => {
+      text = "";
+      said = 0;
+      redraw();
+    },
+    reasoning: (data) => {
+      const words = /** @type {HTMLElement} */ (thoughts.lastElementChild);
+      words.textContent = data.reset ? data.delta : words.textContent + data.delta;
+      thoughts.hidden = false;
+    },
+    modelFailed: (data) => void (phase.textContent = saidModel(data)),
+    toolCall: (data) => toolCall(calls, run, data),
+    researchUpdate: (data) => void (phase.textContent = data.text || data.title || data.phase),
+    sendSourcesMessage: (data) => {
+      sources = data.sources;
+      if (!data.final) phase.textContent = t("ask.found", { n: sources.length });
+      redraw();
+    },
+    completedMessage: (data) => {
+      text = data.answer;
+      sources = data.sources;
+      redraw();
+      const why = data.finishReason === "length" ? t("ask.length") : data.finishReason === "content_filter" ? t("ask.filter") : "";
+      fill(below, why && h("p", { class: "lost" }, why), ...(data.notices ?? []).map((/** @type {any} */ one) => h("p", { class: "quiet" }, one.message)),
+        ...ending(text, sources, actions, data.suggestions ?? []));
+      end(t("ask.done"));
+    },
+    error: (data) => {
+      const canceled = data.code === "canceled";
+      fill(below, h("p", { class: canceled ? "quiet" : "wrong", role: canceled ? null : "alert" }, canceled ? t("ask.stopped") : data.message),
+        ...(text ? ending(text, sources, actions, []) : [h("button", { type: "button", onclick: actions.again }, t("ask.again"))]));
+      end(t("ask.stopped"));
+    },
+  };
+  const stop = follow(address("workspace-run-events", { run_id: run }, { compact: "true" }), 0, {
+    event: (name, data) => events[name]?.(data),
+    state: (state) => {
+      note.hidden = state === "open";
+      note.textContent = state === "lost" ? t("ask.lost") : t("ask.resumed");
+      note.classList.toggle("resumed", state === "resumed");
+    },
+    failed: (failure) => events.error({ code: "", message: failure.message }),
+  });
+  return { element, stop, cancel: () => void call("workspace-cancel-run", { path: { run_id: run } }) };
+}

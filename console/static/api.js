@@ -1,0 +1,90 @@
+// The client of the API.
+
+import { routes } from "./routes.js";
+
+/** @typedef {import("./routes.js").Route} Route */
+
+/** A refusal of the API, or a failure to reach it. */
+export class APIError extends Error {
+  /**
+   * @param {string} message for people
+   * @param {string} code of docs/errors.md; "network" = there was no answer
+   * @param {number} status 0 = there was no answer
+   */
+  constructor(message, code, status) {
+    super(message);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+/** @type {{workspace: string, ended: () => void}} */
+const session = { workspace: "default", ended: () => {} };
+
+/**
+ * Sets the workspace of all requests, and what is called when the session has ended.
+ * @param {string} workspace
+ * @param {() => void} ended
+ */
+export function useSession(workspace, ended) {
+  session.workspace = workspace;
+  session.ended = ended;
+}
+
+/** @typedef {Record<string, string | number | boolean | string[] | undefined>} Query */
+
+/**
+ * Returns the address of a route.
+ * @param {Route} name
+ * @param {Record<string, string | number>} [path] values of its path
+ * @param {Query} [query] undefined, false and "" leave a parameter out
+ */
+export function address(name, path = {}, query = {}) {
+  /** @type {Record<string, string | number>} */
+  const values = { workspaceId: session.workspace, ...path };
+  const filled = routes[name][1].replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(values[key]));
+  const parameters = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value === undefined || value === "" || value === false) continue;
+    for (const one of Array.isArray(value) ? value : [value]) parameters.append(key, String(one));
+  }
+  return parameters.size ? `${filled}?${parameters}` : filled;
+}
+
+/**
+ * Calls a route and returns its answer; null if it has none.
+ * @param {Route} name
+ * @param {{path?: Record<string, string | number>, query?: Query, body?: any, signal?: AbortSignal}} [options]
+ * @returns {Promise<any>}
+ */
+export async function call(name, { path, query, body, signal } = {}) {
+  /** @type {Response} */
+  let answer;
+  try {
+    answer = await fetch(address(name, path, query), {
+      method: routes[name][0],
+      signal,
+      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  } catch (failure) {
+    if (signal?.aborted) throw failure;
+    throw new APIError("", "network", 0);
+  }
+  if (!answer.ok) throw await refusal(answer, name);
+  return answer.status === 204 ? null : answer.json();
+}
+
+/**
+ * Reads what the API says of a request that it refused.
+ * @param {Response} answer
+ * @param {Route} [name]
+ * @returns {Promise<APIError>}
+ */
+export async function refusal(answer, name) {
+  const problem = await answer.json().catch(() => ({}));
+  if (answer.status === 401 && name !== "sign-in") session.ended();
+  const details = (problem.errors ?? []).map((/** @type {any} */ e) => `${e.location}: ${e.message}`);
+  const message = [problem.detail || `HTTP ${answer.status}`, ...details].join("\n");
+  return new APIError(message, problem.code ?? "", answer.status);
+}

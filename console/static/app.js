@@ -1,0 +1,102 @@
+// The console: who is signed in, the frame around the pages, and the page of the address.
+
+import { APIError, call, useSession } from "./api.js";
+import { announce, fill, h } from "./dom.js";
+import { language, languages, setLanguage, t } from "./language.js";
+import { applyTheme, preference, setPreference } from "./preferences.js";
+import { followLink, navigate, pageOf } from "./router.js";
+import { help, listKeys } from "./keyboard.js";
+import { signIn } from "./sign_in.js";
+
+/** @typedef {import("./router.js").Page} Page */
+
+const main = h("main", { id: "main", tabindex: -1 });
+const links = /** @type {const} */ ([["ask", "/ask"]]);
+
+/** @type {Page | null} */
+let page = null;
+let opening = 0;
+
+/** Shows the page of the address. */
+async function show() {
+  const [first, ...path] = location.pathname.slice(1).split("/").map(decodeURIComponent);
+  const query = new URLSearchParams(location.search);
+  for (const link of document.querySelectorAll("nav a")) {
+    const current = link.getAttribute("href") === "/" + (first || "ask");
+    if (current) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (page?.element.dataset.page === (first || "ask") && page.move?.(path, query)) return;
+  const turn = ++opening;
+  page?.stop?.();
+  page = null;
+  try {
+    const module = await pageOf(first);
+    const opened = module ? await module.open(path, query) : { title: t("error.page"), element: h("div", { class: "padded" }, h("p", {}, t("error.page"))) };
+    if (turn !== opening) {
+      opened.stop?.();
+      return;
+    }
+    page = opened;
+    opened.element.dataset.page = first || "ask";
+    fill(main, opened.element);
+    document.title = `${opened.title} · Cairn`;
+    announce(opened.title);
+  } catch (failure) {
+    if (turn === opening) fill(main, h("div", { class: "padded" }, failed(failure, show)));
+  }
+}
+
+/**
+ * Returns what says that something could not be read, with a button to try again.
+ * @param {unknown} failure
+ * @param {() => void} again
+ */
+export function failed(failure, again) {
+  const text = failure instanceof APIError && failure.code !== "network" ? failure.message : t("error.network");
+  return h("div", { class: "problem", role: "alert" }, h("p", {}, text), h("button", { type: "button", onclick: again }, t("retry")));
+}
+
+/** @param {{user: string, workspace: string}} session */
+function frame(session) {
+  const theme = h("select", { "aria-label": t("theme"), onchange: () => setPreference("theme", theme.value) },
+    ...(/** @type {const} */ (["system", "light", "dark"])).map((name) =>
+      h("option", { value: name === "system" ? "" : name, selected: preference("theme") === (name === "system" ? "" : name) }, t(`theme.${name}`))));
+  const tongue = h("select", { "aria-label": t("language"), onchange: () => setLanguage(/** @type {"en"} */ (tongue.value)) },
+    ...languages.map((name) => h("option", { value: name, lang: name, selected: language() === name }, name === "en" ? "English" : "Deutsch")));
+  const out = async () => {
+    await call("sign-out");
+    location.assign("/");
+  };
+  document.body.replaceChildren(
+    h("a", { class: "skip", href: "#main" }, t("skip")),
+    h("header", { class: "top" },
+      h("a", { class: "brand", href: "/ask" }, h("img", { src: "/console/icon.svg", alt: "", width: 24, height: 24 }), "Cairn"),
+      h("nav", { "aria-label": t("pages") }, ...links.map(([name, path]) => h("a", { href: path }, t(name)))),
+      h("details", { class: "menu" }, h("summary", {}, session.user || t("menu")),
+        h("div", {}, h("p", { class: "quiet" }, session.workspace), h("label", {}, t("theme"), theme), h("label", {}, t("language"), tongue),
+          h("a", { href: "/docs", target: "_blank", rel: "noopener" }, t("api")),
+          h("button", { type: "button", class: "plain", onclick: help }, t("help")),
+          h("button", { type: "button", class: "plain", onclick: out }, t("sign_out"))))),
+    main,
+    h("p", { id: "said", role: "status", class: "unseen" }),
+  );
+}
+
+async function start() {
+  applyTheme();
+  document.documentElement.lang = language();
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token) history.replaceState(null, "", location.pathname + location.search); // it is used once, and in no history
+  let session = token ? await call("sign-in", { body: { token } }).catch(() => null) : null;
+  session = session?.signedIn ? session : await call("get-session");
+  if (!session.signedIn) session = await signIn(t("signin.hint"));
+  useSession(session.workspace, () => void signIn(t("signin.ended")).then(() => location.reload()));
+  frame(session);
+  addEventListener("popstate", () => void show());
+  document.addEventListener("click", followLink);
+  document.addEventListener("keydown", listKeys(() => navigate("/ask")));
+  await show();
+}
+
+start().catch((failure) => document.body.replaceChildren(h("main", { class: "padded" }, failed(failure, () => location.reload()))));

@@ -1,0 +1,44 @@
+// The list of conversations beside the page to ask on.
+
+import { call } from "./api.js";
+import { fill, h } from "./dom.js";
+import { t } from "./language.js";
+
+/**
+ * @param {() => string} open the id of the conversation that is open; "" = a new one
+ * @param {() => void} gone is called when that one was deleted
+ */
+export function conversations(open, gone) {
+  /** @type {{id: string, title: string}[]} */
+  let known = [];
+  let cursor = "";
+  const search = h("input", { type: "search", "aria-label": t("ask.search"), placeholder: t("ask.search"), oninput: () => draw() });
+  const list = h("ul", { "data-list": "", "aria-label": t("ask.conversations") });
+  const more = h("button", { type: "button", class: "plain", hidden: true, onclick: () => void load(true) }, t("more"));
+
+  const draw = () => {
+    const wanted = search.value.toLowerCase();
+    fill(list, ...known.filter((one) => one.title.toLowerCase().includes(wanted)).map((one) =>
+      h("li", {},
+        h("a", { href: "/ask/" + encodeURIComponent(one.id), "data-item": "", "aria-current": one.id === open() && "page" }, one.title || one.id),
+        h("button", { type: "button", class: "plain", "aria-label": t("ask.delete", { title: one.title }), onclick: () => void remove(one.id) }, "×"))));
+  };
+  const load = async (further = false) => {
+    const found = await call("list-conversations", { query: { limit: 50, cursor: further ? cursor : "" } }).catch(() => null);
+    if (!found) return; // it is loaded with the next answer
+    known = further ? [...known, ...found.data] : found.data;
+    cursor = found.next_cursor ?? "";
+    more.hidden = !cursor;
+    draw();
+  };
+  const remove = async (/** @type {string} */ id) => {
+    if (!confirm(t("ask.delete.sure"))) return;
+    await call("delete-conversation", { path: { id } });
+    known = known.filter((one) => one.id !== id);
+    draw();
+    if (id === open()) gone();
+  };
+  const element = h("aside", { class: "conversations", "aria-label": t("ask.conversations") },
+    h("a", { class: "button", href: "/ask" }, t("ask.new")), search, list, more);
+  return { element, load };
+}

@@ -1,0 +1,56 @@
+// Which page an address shows. Each page is a module that is loaded when it is first opened.
+
+/**
+ * A page that is open.
+ * @typedef {object} Page
+ * @property {string} title
+ * @property {HTMLElement} element
+ * @property {() => void} [stop] ends what the page has under way
+ * @property {(path: string[], query: URLSearchParams) => boolean} [move] shows another address of
+ *   its own; false = it has to be opened anew
+ */
+
+/** @typedef {(path: string[], query: URLSearchParams) => Page | Promise<Page>} Open */
+
+/** @type {Record<string, () => Promise<{open: Open}>>} */
+const modules = {
+  "": () => import("./pages/ask.js"),
+  "ask": () => import("./pages/ask.js"),
+};
+
+/**
+ * Returns the module of an address; undefined if there is no such page.
+ * @param {string} first part of the path
+ */
+export function pageOf(first) {
+  return modules[first]?.();
+}
+
+/** Goes to an address of the console. @param {string} path */
+export function navigate(path) {
+  history.pushState(null, "", path);
+  dispatchEvent(new PopStateEvent("popstate"));
+}
+
+/**
+ * Changes the address of the page that is open.
+ * @param {string} path
+ * @param {any} [state] that a reload of the page finds in history.state
+ */
+export function rename(path, state = null) {
+  history.replaceState(state, "", path);
+}
+
+/**
+ * Makes clicks on links of the console open pages without loading it anew.
+ * @param {MouseEvent} click
+ */
+export function followLink(click) {
+  const link = /** @type {Element} */ (click.target).closest?.("a[href]");
+  if (!link || click.defaultPrevented || click.button !== 0 || click.metaKey || click.ctrlKey || click.shiftKey || click.altKey) return;
+  const url = new URL(/** @type {HTMLAnchorElement} */ (link).href);
+  const first = url.pathname.split("/")[1];
+  if (url.origin !== location.origin || link.hasAttribute("target") || link.hasAttribute("download") || !(first in modules)) return;
+  click.preventDefault();
+  navigate(url.pathname + url.search);
+}

@@ -1,0 +1,21 @@
+// The routes of the API that the console calls, by their operation in openapi.json. A test
+// holds this list against that file.
+
+export const routes = /** @type {const} */ ({
+  "get-session": ["GET", "/auth/session"],
+  "sign-in": ["POST", "/auth/session"],
+  "sign-out": ["DELETE", "/auth/session"],
+  "query": ["POST", "/workspaces/{workspaceId}/webhooks/query"],
+  "list-conversations": ["GET", "/workspaces/{workspaceId}/conversations"],
+  "get-conversation": ["GET", "/workspaces/{workspaceId}/conversations/{id}"],
+  "delete-conversation": ["DELETE", "/workspaces/{workspaceId}/conversations/{id}"],
+  "list-projects": ["GET", "/workspaces/{workspaceId}/projects"],
+  "list-runs": ["GET", "/workspaces/{workspaceId}/runs"],
+  "workspace-run-events": ["GET", "/workspaces/{workspaceId}/runs/{run_id}/events"],
+  "workspace-cancel-run": ["POST", "/workspaces/{workspaceId}/runs/{run_id}/cancel"],
+  "workspace-decide-call": ["POST", "/workspaces/{workspaceId}/runs/{run_id}/calls/{call}"],
+  "get-chunk": ["GET", "/chunks/{chunk_id}"],
+  "get-document-page": ["GET", "/workspaces/{workspaceId}/documents/{id}/pages/{page}"],
+});
+
+/** @typedef {keyof typeof routes} Route */

@@ -1,0 +1,42 @@
+// The form that signs a browser in with an API key.
+
+import { call } from "./api.js";
+import { h } from "./dom.js";
+import { t } from "./language.js";
+
+/** @type {Promise<any> | null} */
+let shown = null;
+
+/**
+ * Asks for a key over the page until one is right, and returns the session. The page below
+ * stays as it was.
+ * @param {string} hint why, and where a key comes from
+ * @returns {Promise<{signedIn: boolean, user: string, workspace: string}>}
+ */
+export function signIn(hint) {
+  shown ??= new Promise((resolve) => {
+    const key = h("input", { type: "password", name: "key", autocomplete: "current-password", required: true, "aria-label": t("signin.key"), placeholder: t("signin.key") });
+    const wrong = h("p", { class: "wrong", role: "alert" });
+    const button = h("button", { class: "first" }, t("signin.button"));
+    const form = h("form", { method: "dialog" }, h("h1", {}, t("signin.title")), h("p", {}, hint), key, wrong, button);
+    const dialog = h("dialog", { class: "signin", "aria-label": t("signin.title"), oncancel: (/** @type {Event} */ e) => e.preventDefault() }, form);
+    form.addEventListener("submit", async (e) => {
+      e.preventDefault();
+      button.disabled = true;
+      try {
+        const session = await call("sign-in", { body: { key: key.value.trim() } });
+        dialog.remove();
+        shown = null;
+        resolve(session);
+      } catch (failure) {
+        wrong.textContent = /** @type {Error} */ (failure).message || t("error.network");
+        key.select();
+      }
+      button.disabled = false;
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+    key.focus();
+  });
+  return shown;
+}

@@ -1,0 +1,6 @@
+// The words of all pages, each with its English and its German.
+
+import { common } from "./common.js";
+import { ask } from "./ask.js";
+
+export const words = { ...common, ...ask };
