@@ -22,7 +22,7 @@ var static embed.FS
 
 // Pages are the first parts of the addresses that are pages. Some are addresses of the API
 // too, so a page is sent only to who asks for HTML.
-var Pages = []string{"", "ask"}
+var Pages = []string{"", "ask", "documents"}
 
 // policy lets the pages load what Cairn serves and run its modules, and nothing else. No
 // script may make HTML of text.

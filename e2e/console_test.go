@@ -139,13 +139,7 @@ func TestConsoleCites(t *testing.T) {
 	if count := evaluate[int](t, page, `document.querySelectorAll('ol[aria-label="Sources"] li').length`); count == 0 {
 		t.Error("the answer shows no sources")
 	}
-	axe := axeCore(t)
-	for _, colours := range []string{"light", "dark"} {
-		for _, width := range []int64{1280, 400} {
-			do(t, page, chromedp.EmulateViewport(width, 900), emulateColours(colours))
-			wantNoViolations(t, page, axe)
-		}
-	}
+	wantLooks(t, page)
 	if len(*found) > 0 {
 		t.Errorf("the pages threw %s", *found)
 	}

@@ -58,14 +58,15 @@ export function address(name, path = {}, query = {}) {
  * @returns {Promise<any>}
  */
 export async function call(name, { path, query, body, signal } = {}) {
+  const form = body instanceof FormData; // the browser sets its Content-Type
   /** @type {Response} */
   let answer;
   try {
     answer = await fetch(address(name, path, query), {
       method: routes[name][0],
       signal,
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
-      body: JSON.stringify(body),
+      headers: body === undefined || form ? {} : { "Content-Type": "application/json" },
+      body: form ? body : JSON.stringify(body),
     });
   } catch (failure) {
     if (signal?.aborted) throw failure;

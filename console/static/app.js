@@ -11,7 +11,7 @@ import { signIn } from "./sign_in.js";
 /** @typedef {import("./router.js").Page} Page */
 
 const main = h("main", { id: "main", tabindex: -1 });
-const links = /** @type {const} */ ([["ask", "/ask"]]);
+const links = /** @type {const} */ ([["ask", "/ask"], ["documents", "/documents"]]);
 
 /** @type {Page | null} */
 let page = null;

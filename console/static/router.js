@@ -16,6 +16,7 @@
 const modules = {
   "": () => import("./pages/ask.js"),
   "ask": () => import("./pages/ask.js"),
+  "documents": () => import("./pages/documents.js"),
 };
 
 /**

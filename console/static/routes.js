@@ -15,6 +15,16 @@ export const routes = /** @type {const} */ ({
   "workspace-cancel-run": ["POST", "/workspaces/{workspaceId}/runs/{run_id}/cancel"],
   "workspace-decide-call": ["POST", "/workspaces/{workspaceId}/runs/{run_id}/calls/{call}"],
   "get-chunk": ["GET", "/chunks/{chunk_id}"],
+  "list-documents": ["GET", "/workspaces/{workspaceId}/documents"],
+  "get-document": ["GET", "/workspaces/{workspaceId}/documents/{id}"],
+  "list-document-chunks": ["GET", "/workspaces/{workspaceId}/documents/{id}/chunks"],
+  "list-document-versions": ["GET", "/workspaces/{workspaceId}/documents/{id}/versions"],
+  "get-document-content": ["GET", "/workspaces/{workspaceId}/documents/{id}/content"],
+  "retry-document": ["POST", "/workspaces/{workspaceId}/documents/{id}/retry"],
+  "retry-documents": ["POST", "/workspaces/{workspaceId}/documents/retry"],
+  "reingest-document": ["POST", "/workspaces/{workspaceId}/documents/{id}/reingest"],
+  "delete-document": ["DELETE", "/workspaces/{workspaceId}/documents/{id}"],
+  "add-files": ["POST", "/workspaces/{workspaceId}/projects/{id}/files"],
   "get-document-page": ["GET", "/workspaces/{workspaceId}/documents/{id}/pages/{page}"],
 });
 

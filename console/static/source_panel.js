@@ -48,7 +48,8 @@ export function sourcePanel() {
     at = index;
     const source = sources[at];
     title.textContent = `[${source.rank}] ${sourceName(source)}`;
-    const original = source.url && h("p", {}, h("a", { href: source.url, target: "_blank", rel: "noopener" }, t("source.open")));
+    const original = h("p", { class: "row" }, h("a", { href: `/documents/${encodeURIComponent(source.documentId)}?chunk=${encodeURIComponent(source.chunkId)}` }, t("source.document")),
+      source.url && h("a", { href: source.url, target: "_blank", rel: "noopener" }, t("source.open")));
     if (source.removed) {
       fill(content, h("p", { class: "quiet" }, t("source.removed")));
     } else if (source.startTime !== null && source.startTime !== undefined) {

@@ -50,6 +50,7 @@ export const ask = table({
   "source.page": ["page {n}", "Seite {n}"],
   "source.lines": ["lines {from}–{to}", "Zeilen {from}–{to}"],
   "source.time": ["at {from}", "bei {from}"],
+  "source.document": ["Show in the document", "Im Dokument zeigen"],
   "source.open": ["Open the original", "Original öffnen"],
   "source.panel": ["Cited passage", "Zitierte Stelle"],
   "source.next": ["Next source", "Nächste Quelle"],

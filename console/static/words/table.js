@@ -2,5 +2,6 @@
 
 import { common } from "./common.js";
 import { ask } from "./ask.js";
+import { documents } from "./documents.js";
 
-export const words = { ...common, ...ask };
+export const words = { ...common, ...ask, ...documents };

@@ -1,0 +1,167 @@
+// A document: its pages with the boxes of its passages, its state, and its versions.
+
+import { address, call } from "./api.js";
+import { fill, h } from "./dom.js";
+import { statusOf } from "./documents_list.js";
+import { bytes, moment, number, t } from "./language.js";
+import { blocks, render } from "./markdown.js";
+import { navigate, rename } from "./router.js";
+
+const dpi = 110;
+
+/** A passage cites nothing. @type {import("./markdown.js").Marks} */
+const noMarks = { citation: (_, rank) => document.createTextNode(rank), web: (_, title) => document.createTextNode(title) };
+
+/**
+ * @typedef {object} Passage (schema ChunkView)
+ * @property {string} id
+ * @property {string} text
+ * @property {string[]} heading
+ * @property {number | null} page_number
+ * @property {{bbox: number[], page_number: number, page_size: number[]}[]} bbox
+ */
+
+/**
+ * @param {string} id
+ * @param {URLSearchParams} query page and chunk
+ * @returns {Promise<import("./router.js").Page>}
+ */
+export async function openDocument(id, query) {
+  let doc = await call("get-document", { path: { id } });
+  const passages = await passagesOf(id);
+  let page = Number(query.get("page")) || passages.find((one) => one.id === query.get("chunk"))?.page_number || 1;
+  let timer = 0;
+  const head = h("div");
+  const reader = h("div", { class: "reader" });
+  const details = h("div");
+
+  const readPage = (/** @type {string} */ chosen) => {
+    const paged = doc.pageCount > 0 && passages.some((one) => one.bbox?.length);
+    const here = paged ? passages.filter((one) => one.bbox.some((box) => box.page_number === page)) : passages;
+    const list = h("ol", { class: "passages", "data-list": "", "aria-label": t("doc.passages") }, ...here.map((one, i) =>
+      h("li", { id: "passage-" + one.id, "data-item": "", tabindex: 0, class: one.id === chosen && "chosen", onfocus: () => choose(one.id), onmouseenter: () => choose(one.id) },
+        h("span", { class: "quiet" }, `${i + 1} ${one.heading?.join(" › ") ?? ""}`), h("div", { class: "text" }, ...blocks(one.text).map((block) => render(block, noMarks))))));
+    fill(reader, paged && sheetOf(doc, page, here, choose), h("div", {},
+      paged && h("div", { class: "row" }, h("button", { type: "button", "aria-label": t("doc.page.previous"), disabled: page <= 1, onclick: () => turn(-1) }, "‹"),
+        t("doc.page", { n: page, all: doc.pageCount }),
+        h("button", { type: "button", "aria-label": t("doc.page.next"), disabled: page >= doc.pageCount, onclick: () => turn(1) }, "›")), list));
+    if (chosen) choose(chosen);
+  };
+  const choose = (/** @type {string} */ chunk) => {
+    for (const one of reader.querySelectorAll("[data-chunk], .passages li")) {
+      one.classList.toggle("chosen", /** @type {HTMLElement} */ (one).dataset.chunk === chunk || one.id === "passage-" + chunk);
+    }
+  };
+  const turn = (/** @type {number} */ by) => {
+    page += by;
+    rename(`/documents/${encodeURIComponent(id)}?page=${page}`);
+    readPage("");
+  };
+  const act = (/** @type {"retry-document" | "reingest-document"} */ what) => async () => {
+    doc = await call(what, { path: { id } });
+    await draw();
+  };
+  const draw = async () => {
+    fill(head, h("p", {}, h("a", { href: "/documents" }, "‹ ", t("doc.all"))), h("div", { class: "row" },
+      h("h1", {}, doc.name || doc.externalId), h("span", { class: "space" }),
+      h("a", { class: "button", href: address("get-document-content", { id }), target: "_blank", rel: "noopener" }, t("doc.original")),
+      doc.status === "error" && h("button", { type: "button", class: "first", onclick: act("retry-document") }, t("doc.retry")),
+      h("button", { type: "button", onclick: act("reingest-document") }, t("doc.reingest")),
+      h("button", { type: "button", onclick: () => remove(doc) }, t("doc.remove"))),
+    h("p", {}, statusOf(doc)),
+    ...(doc.warnings ?? []).map((/** @type {any} */ one) => h("p", { class: "wrong" }, one.message)));
+    fill(details, ...detailsOf(doc), ...await versionsOf(id));
+    clearTimeout(timer);
+    if (doc.status === "pending") timer = setTimeout(refresh, 2000);
+  };
+  const refresh = async () => {
+    const before = doc.publishedVersion;
+    doc = await call("get-document", { path: { id } }).catch(() => doc);
+    if (doc.publishedVersion !== before) {
+      passages.splice(0, passages.length, ...await passagesOf(id));
+      readPage("");
+    }
+    await draw();
+  };
+  await draw();
+  readPage(query.get("chunk") ?? "");
+  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, reader, details), stop: () => clearTimeout(timer) };
+}
+
+/**
+ * Returns the passages of a document, at most 2,000 of them.
+ * @param {string} id
+ * @returns {Promise<Passage[]>}
+ */
+async function passagesOf(id) {
+  /** @type {Passage[]} */
+  const all = [];
+  let cursor = "";
+  do {
+    const found = await call("list-document-chunks", { path: { id }, query: { limit: 500, cursor } });
+    all.push(...found.data);
+    cursor = found.next_cursor ?? "";
+  } while (cursor && all.length < 2000);
+  return all;
+}
+
+/**
+ * Returns the picture of a page with the boxes of its passages.
+ * @param {{id: string, name: string}} doc
+ * @param {number} page
+ * @param {Passage[]} passages
+ * @param {(chunk: string) => void} choose
+ */
+function sheetOf(doc, page, passages, choose) {
+  const boxes = passages.flatMap((one) => one.bbox.filter((box) => box.page_number === page).map((box) => ({ ...box, chunk: one.id })));
+  const [width, height] = boxes[0]?.page_size ?? [595, 842];
+  const picture = h("img", { src: address("get-document-page", { id: doc.id, page: `${page}.png` }, { dpi }), width, height, alt: t("source.picture", { n: page, name: doc.name }) });
+  const sheet = h("figure", { class: "sheet" }, picture, ...boxes.map(({ bbox: [x1, y1, x2, y2], chunk }) => {
+    const box = h("div", { class: "box thin", "data-chunk": chunk, onmouseenter: () => choose(chunk), onclick: () => document.getElementById("passage-" + chunk)?.focus() });
+    Object.assign(box.style, { left: `${(x1 / width) * 100}%`, top: `${(y1 / height) * 100}%`, width: `${((x2 - x1) / width) * 100}%`, height: `${((y2 - y1) / height) * 100}%` });
+    return box;
+  }));
+  picture.addEventListener("error", () => fill(sheet, h("p", { class: "quiet" }, t("source.no_picture"))));
+  return sheet;
+}
+
+/** @param {any} doc a Document of the API */
+function detailsOf(doc) {
+  const seen = [
+    doc.access?.workspace && t("doc.access.workspace"),
+    doc.access?.users?.length && t("doc.access.users", { names: doc.access.users.join(", ") }),
+    doc.access?.groups?.length && t("doc.access.groups", { names: doc.access.groups.join(", ") }),
+  ].filter(Boolean).join("; ");
+  /** @type {[import("./language.js").Word, any][]} */
+  const rows = [
+    ["doc.external", doc.externalId], ["doc.type", doc.mediaType], ["doc.size", bytes(doc.bytes)], ["doc.language", doc.language],
+    ["doc.passages", number(doc.chunkCount)], ["doc.tags", (doc.tags ?? []).join(", ")], ["doc.access", seen || t("doc.access.nobody")],
+    ["doc.metadata", Object.keys(doc.metadata ?? {}).length > 0 && JSON.stringify(doc.metadata)], ["doc.changed", moment(doc.updatedAt)],
+  ];
+  return [h("h2", {}, t("doc.details")),
+    h("dl", { class: "facts" }, ...rows.filter(([, value]) => value).flatMap(([word, value]) => [h("dt", {}, t(word)), h("dd", {}, value)])),
+    doc.operatorUrl && h("p", {}, h("a", { href: doc.operatorUrl, target: "_blank", rel: "noopener" }, t("doc.run")))];
+}
+
+/** @param {string} id */
+async function versionsOf(id) {
+  const found = await call("list-document-versions", { path: { id }, query: { limit: 20 } }).catch(() => ({ data: [] }));
+  return [h("h2", {}, t("doc.versions")), h("ul", {}, ...found.data.map((/** @type {any} */ one) =>
+    h("li", {}, [t("doc.version", { n: one.version }), moment(one.created_at), t(`doc.${/** @type {"published"} */ (one.status)}`), one.published ? t("doc.readers") : "", one.error?.message].filter(Boolean).join(" · "))))];
+}
+
+/** Asks for the name of a document, and removes it. @param {any} doc */
+function remove(doc) {
+  const name = doc.name || doc.externalId;
+  const field = h("input", { "aria-label": t("doc.name"), autocomplete: "off", oninput: () => (button.disabled = field.value.trim() !== name) });
+  const button = h("button", { class: "first", disabled: true }, t("doc.remove"));
+  const form = h("form", { method: "dialog" }, h("h2", {}, t("doc.remove.title", { name })), h("p", {}, t("doc.remove.hint")), field,
+    h("div", { class: "row" }, button, h("button", { type: "button", onclick: () => dialog.close() }, t("cancel"))));
+  const dialog = h("dialog", { "aria-label": t("doc.remove"), onclose: () => dialog.remove() }, form);
+  form.addEventListener("submit", async () => {
+    await call("delete-document", { path: { id: doc.id } });
+    navigate("/documents");
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+}

@@ -1,0 +1,108 @@
+// Files on their way to the server: some at a time, with what was refused and why.
+
+import { APIError, call } from "./api.js";
+import { fill, h } from "./dom.js";
+import { t } from "./language.js";
+
+/** @typedef {{file: File, path: string}} Chosen */
+
+const atOnce = 3;
+
+/**
+ * Returns the bar of uploads, which is hidden while there are none.
+ * @param {() => string} project that the files go to
+ * @param {() => void} sent is called when files were taken in
+ */
+export function uploads(project, sent) {
+  /** @type {Chosen[]} */
+  let waiting = [];
+  /** @type {{chosen: Chosen, message: string}[]} */
+  let refused = [];
+  let all = 0;
+  let done = 0;
+  let open = 0;
+  let paused = false;
+  const bar = h("progress", { "aria-label": t("doc.upload") });
+  const state = h("span", { role: "status" });
+  const pause = h("button", { type: "button", onclick: () => ((paused = !paused), pump()) });
+  const again = h("button", { type: "button", onclick: () => add(refused.splice(0).map((one) => one.chosen)) }, t("doc.again"));
+  const reasons = h("ul", { class: "wrong" });
+  const element = h("section", { class: "uploads", hidden: true }, h("div", { class: "row" }, bar, state, pause, again), reasons);
+
+  const draw = () => {
+    const left = waiting.length + open;
+    element.hidden = all === 0;
+    bar.max = all;
+    bar.value = done;
+    state.textContent = [left ? t("doc.sending", { done, all }) : t("doc.sent", { all: done }), refused.length ? t("doc.refused", { n: refused.length }) : ""].filter(Boolean).join(", ");
+    pause.hidden = left === 0;
+    pause.textContent = t(paused ? "doc.resume" : "doc.pause");
+    again.hidden = left > 0 || refused.length === 0;
+    fill(reasons, ...refused.slice(0, 20).map((one) => h("li", {}, `${one.chosen.path}: ${one.message}`)));
+  };
+  const pump = () => {
+    while (!paused && open < atOnce && waiting.length) {
+      const next = /** @type {Chosen} */ (waiting.shift());
+      open++;
+      void send(next).then((message) => {
+        open--;
+        if (message) refused.push({ chosen: next, message });
+        else done++;
+        pump();
+        sent();
+      });
+    }
+    draw();
+  };
+  /** @param {Chosen} chosen @returns {Promise<string>} why it was refused; "" = it was taken in */
+  const send = async ({ file, path }) => {
+    const form = new FormData();
+    if (path !== file.name) form.append("externalId", path);
+    form.append("files", file, file.name);
+    for (let pauseFor = 500; ; pauseFor = Math.min(pauseFor * 2, 10_000)) {
+      try {
+        const answer = await call("add-files", { path: { id: project() || "default" }, body: form });
+        return answer.documents[0]?.error?.message ?? "";
+      } catch (failure) {
+        const status = failure instanceof APIError ? failure.status : 400;
+        if (status !== 0 && status !== 429 && status !== 503) return /** @type {Error} */ (failure).message;
+        state.textContent = t("error.network");
+        await new Promise((resolve) => setTimeout(resolve, pauseFor)); // the server comes back, or has room
+      }
+    }
+  };
+  const add = (/** @type {Chosen[]} */ chosen) => {
+    if (waiting.length + open === 0) all = done = 0;
+    all += chosen.length;
+    waiting.push(...chosen);
+    pump();
+  };
+  return { element, add };
+}
+
+/**
+ * Returns the files that were dropped, with those in dropped folders.
+ * @param {DataTransfer} dropped
+ * @returns {Promise<Chosen[]>}
+ */
+export async function filesOf(dropped) {
+  const entries = [...dropped.items].map((one) => one.webkitGetAsEntry()).filter((one) => one !== null);
+  if (!entries.length) return [...dropped.files].map((file) => ({ file, path: file.name }));
+  /** @type {Chosen[]} */
+  const found = [];
+  const walk = async (/** @type {FileSystemEntry} */ entry) => {
+    if (entry.isFile) {
+      const file = await new Promise((/** @type {(file: File) => void} */ resolve, reject) => /** @type {FileSystemFileEntry} */ (entry).file(resolve, reject));
+      found.push({ file, path: entry.fullPath.replace(/^\//, "") });
+      return;
+    }
+    const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();
+    for (;;) { // it gives at most a hundred at a time
+      const some = await new Promise((/** @type {(list: FileSystemEntry[]) => void} */ resolve, reject) => reader.readEntries(resolve, reject));
+      if (!some.length) return;
+      for (const one of some) await walk(one);
+    }
+  };
+  for (const entry of entries) await walk(entry);
+  return found;
+}

@@ -1,0 +1,98 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestConsoleDocuments uploads files in a browser, watches them become searchable, opens
+// one on its page, and removes one.
+func TestConsoleDocuments(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	thrown, asked := thrownIn(page), trafficOf(t, page)
+	s.signInto(t, page)
+	do(t, page, chromedp.Click(`nav a[href="/documents"]`, chromedp.ByQuery))
+	awaitPage(t, page, `!!document.querySelector(".empty:not([hidden])")`)
+	manual, err := filepath.Abs("../samples/documents/hx4-service-manual.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hostile := filepath.Join(t.TempDir(), `<img src=x onerror=ran=1>.md`)
+	broken := filepath.Join(t.TempDir(), "broken.pdf")
+	for file, text := range map[string]string{hostile: "# Lights\n\nThe northern pier has a lighthouse.", broken: "%PDF-1.7 and nothing else"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(t, page, chromedp.SetUploadFiles(`input[type="file"]:not([webkitdirectory])`, []string{manual, hostile, broken}, chromedp.ByQuery))
+	awaitPage(t, page, `document.querySelectorAll('table[aria-label="Documents"] .state.published').length === 2 && document.querySelectorAll(".state.error").length === 1`)
+	if made := evaluate[int](t, page, `(window.ran ?? 0) + document.querySelectorAll("tbody img").length`); made != 0 {
+		t.Error("the name of a file became an element")
+	}
+	wantLooks(t, page)
+
+	do(t, page, chromedp.Evaluate(`[...document.querySelectorAll("tbody a")].find(a => a.textContent.includes("hx4")).click()`, nil))
+	awaitPage(t, page, `(() => { const p = document.querySelector(".reader img"); return p?.complete && p.naturalWidth > 0 && document.querySelectorAll(".reader .box").length > 1 && document.querySelectorAll(".passages li").length > 1; })()`)
+	do(t, page, chromedp.Click(`button[aria-label="Next page"]`, chromedp.ByQuery))
+	awaitPage(t, page, `location.search === "?page=2" && document.querySelector(".reader img").src.includes("/pages/2.png")`)
+	wantLooks(t, page)
+
+	open(t, page, s.ends.API+"/documents")
+	awaitPage(t, page, `document.querySelectorAll("tbody a").length === 3`)
+	do(t, page, chromedp.Evaluate(`[...document.querySelectorAll("tbody a")].find(a => a.textContent.includes("broken")).click()`, nil))
+	awaitPage(t, page, `!!document.querySelector(".document .state.error")`)
+	do(t, page, chromedp.Evaluate(`[...document.querySelectorAll("button")].find(b => b.textContent === "Remove").click()`, nil))
+	if !evaluate[bool](t, page, `document.querySelector("dialog button.first").disabled`) {
+		t.Error("a document can be removed without its name")
+	}
+	do(t, page, chromedp.SendKeys(`dialog input`, "broken.pdf"+kb.Enter, chromedp.ByQuery))
+	awaitPage(t, page, `location.pathname === "/documents" && document.querySelectorAll("tbody a").length >= 2 && ![...document.querySelectorAll("tbody tr")].some(r => r.textContent.includes("broken") && !r.querySelector(".deleting"))`)
+	if len(*thrown) > 0 {
+		t.Errorf("the pages threw %s", *thrown)
+	}
+	asked.wantOnly(t, s.ends.API)
+}
+
+// TestConsoleTakesManyFiles drops more files at once than a request may hold, kills the
+// server while they are sent, and wants each once.
+func TestConsoleTakesManyFiles(t *testing.T) {
+	t.Parallel()
+	const count = 200
+	page := browser(t)
+	s := start(t)
+	s.signInto(t, page)
+	open(t, page, s.ends.API+"/documents")
+	awaitPage(t, page, `!!document.querySelector(".empty:not([hidden])")`)
+	drop := fmt.Sprintf(`(() => {
+		const dropped = new DataTransfer();
+		for (let i = 0; i < %d; i++) dropped.items.add(new File(["The word of file " + i + " is pier" + i + "."], "file-" + i + ".txt"));
+		document.querySelector(".documents").dispatchEvent(new DragEvent("drop", {dataTransfer: dropped, cancelable: true, bubbles: true}));
+	})()`, count)
+	do(t, page, chromedp.Evaluate(drop, nil))
+	awaitPage(t, page, `document.querySelector(".uploads progress").value > 20`)
+	s.kill()
+	s.restart()
+	awaitPage(t, page, fmt.Sprintf(`document.querySelector(".uploads [role=status]").textContent === "%d files sent"`, count))
+	s.awaitPublished(t, count)
+	awaitPage(t, page, `document.querySelectorAll(".state.pending").length === 0 && document.querySelectorAll(".state.published").length >= 50`)
+}
+
+// wantLooks checks a page in both themes and both widths.
+func wantLooks(t *testing.T, page context.Context) {
+	t.Helper()
+	axe := axeCore(t)
+	for _, colours := range []string{"dark", "light"} {
+		for _, width := range []int64{400, 1280} {
+			do(t, page, chromedp.EmulateViewport(width, 900), emulateColours(colours))
+			wantNoViolations(t, page, axe)
+		}
+	}
+}
