@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // signIn signs in with a key, and returns the cookie.
@@ -112,4 +114,21 @@ func TestWrongSignIns(t *testing.T) {
 		t.Errorf("wrong keys and tokens get %v, want %v", statuses, want)
 	}
 	signIn(e, e.reader)
+}
+
+// TestSecretsOfASession creates a key by a session. The stored answer has the new key in it,
+// and only the cookie that asked opens it.
+func TestSecretsOfASession(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	create := func(cookie *http.Cookie) answer {
+		return e.do("POST", own+"/keys", "", `{"name":"made on a page","scopes":["read"]}`,
+			"Cookie", "cairn_session="+cookie.Value, "Sec-Fetch-Site", "same-origin", "Idempotency-Key", "once")
+	}
+	first := signIn(e, e.admin)
+	made := create(first).want(201)
+	if again := create(first).want(201); again["key"] != made["key"] {
+		t.Errorf("a repetition returns the key %v, want %v", again["key"], made["key"])
+	}
+	create(signIn(e, e.admin)).refused(409, knowledge.CodeConflict)
 }

@@ -42,7 +42,7 @@ func unseal(r *http.Request, box []byte) ([]byte, error) {
 
 func sealer(r *http.Request) (cipher.AEAD, error) {
 	c := Credentials(r)
-	key := sha256.Sum256([]byte("cairn idempotent answer\n" + cmp.Or(c.Key, c.Bearer)))
+	key := sha256.Sum256([]byte("cairn idempotent answer\n" + cmp.Or(c.Key, c.Bearer, c.Session)))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		return nil, err
