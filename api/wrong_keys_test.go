@@ -9,9 +9,12 @@ import (
 func TestWrongKeysInARow(t *testing.T) {
 	t.Parallel()
 	forms := map[string]func(e *edge) answer{
-		"keys":            func(e *edge) answer { return e.do("GET", own+"/projects", "cairn_wrong", nil) },
-		"in_the_header":   func(e *edge) answer { return e.do("GET", own+"/projects", "", nil, "knowledge-project-apikey", "x") },
-		"JWTs":            func(e *edge) answer { return e.do("GET", own+"/projects", "eyJhbGciOiJIUzI1NiJ9.e30.x", nil) },
+		"keys":          func(e *edge) answer { return e.do("GET", own+"/projects", "cairn_wrong", nil) },
+		"in_the_header": func(e *edge) answer { return e.do("GET", own+"/projects", "", nil, "knowledge-project-apikey", "x") },
+		"JWTs":          func(e *edge) answer { return e.do("GET", own+"/projects", "eyJhbGciOiJIUzI1NiJ9.e30.x", nil) },
+		"to_ask_who_is_signed_in": func(e *edge) answer {
+			return e.do("GET", "/auth/session", "", nil, "knowledge-project-apikey", "x")
+		},
 		"of_the_protocol": func(e *edge) answer { return e.do("GET", "/v1/models", "cairn_wrong", nil) },
 		"of_MCP":          func(e *edge) answer { return e.do("POST", "/mcp", "cairn_wrong", `{}`) },
 		"of_a_WebSocket": func(e *edge) answer {
