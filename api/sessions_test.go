@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -97,6 +98,36 @@ func TestCookieOfAnotherPage(t *testing.T) {
 		}
 	}
 	e.do("GET", own+"/websocket?runId=x", "", nil, "Cookie", held, "Connection", "Upgrade", "Upgrade", "websocket", "Origin", "https://evil.example").want(403)
+}
+
+// TestOwnOrigins has pages of Cairn at the address of the request and at the configured one.
+func TestOwnOrigins(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		public, host, proto, origin string
+		want                        int
+	}{
+		{"https://cairn.test", "10.0.0.5:8080", "", "https://cairn.test", 201},
+		{"https://cairn.test", "10.0.0.5:8080", "", "http://10.0.0.5:8080", 201},
+		{"https://cairn.test/rag/", "cairn.test", "", "https://cairn.test", 201},
+		{"https://Cairn.test:443", "inside", "", "https://cairn.test", 201},
+		{"", "cairn.test:443", "https", "https://cairn.test", 201},
+		{"", "[::1]:80", "", "http://[::1]", 201},
+		{"https://cairn.test", "inside", "", "https://cairn.test:8443", 403},
+		{"https://cairn.test", "inside", "", "http://cairn.test", 403},
+		{"", "cairn.test", "https", "http://cairn.test", 403},
+		{"", "cairn.test", "", "http://cairn.test:8080", 403},
+		{"", "cairn.test", "", "http://other.cairn.test", 403},
+		{"", "cairn.test", "", "null", 403},
+		{"", "cairn.test", "", "file://cairn.test", 403},
+	} {
+		e := open(t, func(cfg *api.Config, _ *api.Deps) { cfg.PublicURL = c.public })
+		held := "cairn_session=" + signIn(e, e.admin).Value
+		got := e.do("POST", "http://"+c.host+own+"/conversations", "", `{"title":"t"}`, "Cookie", held, "Origin", c.origin, "X-Forwarded-Proto", c.proto)
+		if got.status != c.want {
+			t.Errorf("%+v: status %d", c, got.status)
+		}
+	}
 }
 
 func TestWrongSignIns(t *testing.T) {

@@ -82,29 +82,6 @@ func Credentials(r *http.Request) access.Credentials {
 	return c
 }
 
-// changes reports whether a request may change something, or opens a connection on which
-// no browser tells which page it came from.
-func changes(r *http.Request) bool {
-	read := r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions
-	return !read || r.Header.Get("Upgrade") != ""
-}
-
-// FromOwnPage reports whether the browser says that a page of Cairn itself made a request.
-func (e *Edge) FromOwnPage(r *http.Request) bool {
-	return r.Header.Get("Sec-Fetch-Site") == "same-origin" || r.Header.Get("Origin") == AddressOf(e.cfg.PublicURL, r)
-}
-
-// AddressOf returns the address at which the sender of a request reaches the API.
-func AddressOf(publicURL string, r *http.Request) string {
-	if base := strings.TrimRight(publicURL, "/"); base != "" {
-		return base
-	}
-	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
-}
-
 // ActingFromQuery returns the user for whom a request acts, by its query parameters. Two
 // users are CodeInvalid.
 func ActingFromQuery(r *http.Request) (access.Acting, error) {
