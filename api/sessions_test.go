@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -62,11 +64,46 @@ func TestSessionEndsWithItsKey(t *testing.T) {
 	if who := e.do("GET", "/auth/session", "", nil, "Cookie", held).want(200); who["user"] != "ann's browser" {
 		t.Errorf("signed in as %v", who)
 	}
+	e.exec("UPDATE api_keys SET expires_at = ? WHERE id = ?", time.Now().Add(-time.Second).UnixMicro(), made["id"])
+	e.do("GET", own+"/documents", "", nil, "Cookie", held).want(401)
+	e.exec("UPDATE api_keys SET expires_at = 0 WHERE id = ?", made["id"])
+	e.do("GET", own+"/documents", "", nil, "Cookie", held).want(200)
 	e.do("DELETE", own+"/keys/"+made["id"].(string), e.admin, nil).want(204)
 	e.do("GET", own+"/documents", "", nil, "Cookie", held).want(401)
 	if who := e.do("GET", "/auth/session", "", nil, "Cookie", held).want(200); who["signedIn"] != false {
 		t.Errorf("after the key was revoked: %v", who)
 	}
+}
+
+// TestSessionsSlide moves the stored end of a session, as time would.
+func TestSessionsSlide(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	cookie := signIn(e, e.reader).Value
+	ends := func() time.Duration {
+		t.Helper()
+		session, _, err := e.store.KeyBySession(t.Context(), access.HashKey(cookie))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Until(session.ExpiresAt)
+	}
+	read := func() answer { return e.do("GET", own+"/documents", "", nil, "Cookie", "cairn_session="+cookie) }
+	for _, c := range []struct {
+		left  time.Duration
+		moves bool
+	}{{12*time.Hour - 30*time.Second, false}, {12*time.Hour - 2*time.Minute, true}, {time.Minute, true}} {
+		e.exec("UPDATE sessions SET expires_at = ?", time.Now().Add(c.left).UnixMicro())
+		read().want(200)
+		if moved := ends()-c.left > 10*time.Second; moved != c.moves {
+			t.Errorf("with %v left a request moves the end: %t, want %t", c.left, moved, c.moves)
+		}
+	}
+	if left := ends(); left < 12*time.Hour-time.Minute || left > 12*time.Hour {
+		t.Errorf("the session ends in %v", left)
+	}
+	e.exec("UPDATE sessions SET expires_at = ?", time.Now().Add(-time.Second).UnixMicro())
+	read().refused(401, knowledge.CodeUnauthorized)
 }
 
 // TestCookieOfAnotherPage sends what another site could have a browser send.

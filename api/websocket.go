@@ -57,9 +57,9 @@ func (er *eventRoutes) mountWebSocket(e *edge.Edge) {
 // serveWebSocket sends a run's events, one message each, and closes the connection after
 // the last one.
 //
-// Pages of every origin may connect. The check of Origin protects servers that
-// authenticate by cookies, which a browser adds to the requests of any page. Cairn reads
-// none: a page that connects has a token or a key that somebody gave it.
+// Pages of every origin may connect with a token or a key that somebody gave them, so
+// Accept does not compare origins. A browser adds the cookie of a session to the
+// connections of any page: there package edge compares them, before this function runs.
 func (er *eventRoutes) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	if !isUpgrade(r) {
 		edge.WriteError(w, r, knowledge.Errorf(knowledge.CodeMalformed, "connect with a WebSocket client; GET /runs/{run_id}/events sends the same events over plain HTTP"))

@@ -161,6 +161,51 @@ func TestWebSocket(t *testing.T) {
 	})
 }
 
+func TestWebSocketOfASession(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.failing("one ", "two")
+	host := e.socketServer()
+	run, withToken := e.askBySocket(host)
+	address := "ws://" + host + own + "/websocket?runId=" + run
+	held := "cairn_session=" + signIn(e, e.reader).Value
+	other := "https://other.example"
+	for name, c := range map[string]struct {
+		address string
+		header  http.Header
+		want    int
+	}{
+		"a page of Cairn":                         {address, http.Header{"Origin": {"http://" + host}}, 101},
+		"a page of Cairn by Sec-Fetch-Site":       {address, http.Header{"Sec-Fetch-Site": {"same-origin"}}, 101},
+		"another page":                            {address, http.Header{"Origin": {other}}, 403},
+		"another page by Sec-Fetch-Site":          {address, http.Header{"Sec-Fetch-Site": {"cross-site"}, "Origin": {other}}, 403},
+		"a sandboxed page":                        {address, http.Header{"Origin": {"null"}}, 403},
+		"no page":                                 {address, http.Header{}, 403},
+		"another page with a token":               {withToken, http.Header{"Origin": {other}}, 101},
+		"another page with a wrong token":         {address + "&token=forged", http.Header{"Origin": {other}}, 403},
+		"a program with a key beside the cookie":  {address, http.Header{"Authorization": {"Bearer " + e.reader}}, 101},
+		"a program with a wrong key":              {address, http.Header{"Authorization": {"Bearer wrong"}, "Origin": {"http://" + host}}, 401},
+		"a page of Cairn whose session has ended": {address, http.Header{"Cookie": {"cairn_session=ended"}, "Origin": {"http://" + host}}, 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.header.Get("Cookie") == "" {
+				c.header.Set("Cookie", held)
+			}
+			conn, res, err := websocket.Dial(t.Context(), c.address, &websocket.DialOptions{HTTPHeader: c.header})
+			if res == nil || res.StatusCode != c.want {
+				t.Fatalf("%v: %v, want %d", res, err, c.want)
+			}
+			if err != nil {
+				return
+			}
+			if messages, _ := readSocket(t, conn); len(messages) != 4 {
+				t.Errorf("%d events, want 4", len(messages))
+			}
+		})
+	}
+}
+
 // lines hands each line that is logged to a channel.
 type lines chan string
 
