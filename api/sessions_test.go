@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -164,6 +166,36 @@ func TestOwnOrigins(t *testing.T) {
 		if got.status != c.want {
 			t.Errorf("%+v: status %d", c, got.status)
 		}
+	}
+}
+
+func TestSignInLink(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	replaced, token := e.access.NewSignInToken(e.admin), e.access.NewSignInToken(e.admin)
+	signIn := func(token string) answer {
+		return e.do("POST", "/auth/session", "", map[string]any{"token": token})
+	}
+	for _, wrong := range []string{replaced, token + "x", e.admin} {
+		signIn(wrong).refused(401, knowledge.CodeUnauthorized)
+	}
+	var signedIn atomic.Int32
+	var browsers sync.WaitGroup
+	for range 8 {
+		browsers.Go(func() {
+			if got := signIn(token); got.status == 200 && strings.Contains(string(got.body), `"roles":["reader","editor","admin"]`) {
+				signedIn.Add(1)
+			}
+		})
+	}
+	browsers.Wait()
+	if signedIn.Load() != 1 {
+		t.Errorf("a link has signed %d browsers in", signedIn.Load())
+	}
+	again := signIn(token)
+	again.refused(401, knowledge.CodeUnauthorized)
+	if !strings.Contains(string(again.body), "sign in with an API key, or start cairn up again") {
+		t.Errorf("a used link is refused with %s", again.body)
 	}
 }
 

@@ -127,14 +127,17 @@ func (a *Authenticator) NewSignInToken(key string) string {
 }
 
 // SignInOnce starts a session as SignIn does, with a token of NewSignInToken. Of several
-// callers at once one succeeds. Any other token is CodeUnauthorized.
+// callers at once one succeeds. Any other token is CodeUnauthorized. A token whose session
+// could not be stored stays valid.
 func (a *Authenticator) SignInOnce(ctx context.Context, token string) (cookie string, err error) {
 	a.once.mu.Lock()
+	defer a.once.mu.Unlock()
 	found, ok := a.once.keys[HashKey(token)]
-	delete(a.once.keys, HashKey(token))
-	a.once.mu.Unlock()
 	if !ok || !found.ends.After(time.Now()) {
-		return "", unauthorized("this link has signed a browser in already, or is older than 15 minutes; sign in with an API key")
+		return "", unauthorized("this link has signed a browser in already, or is older than 15 minutes; sign in with an API key, or start cairn up again for another link")
 	}
-	return a.SignIn(ctx, found.key)
+	if cookie, err = a.SignIn(ctx, found.key); err == nil {
+		delete(a.once.keys, HashKey(token))
+	}
+	return cookie, err
 }
