@@ -25,7 +25,7 @@ const (
 	// another one. Its first signal may be lost.
 	signalAgain = 10 * time.Minute
 	// deliveriesKept is how long a delivery can be listed and made again after its
-	// end. droppedAtATime bounds how many older ones a sweep deletes.
+	// end. droppedAtATime bounds how many older ones a sweep deletes, and how many sessions.
 	deliveriesKept = 30 * 24 * time.Hour
 	droppedAtATime = 10_000
 )
@@ -40,6 +40,8 @@ type SweepStore interface {
 	PendingQueues(ctx context.Context, before time.Time) ([]store.PendingQueue, error)
 	// DropDeliveries deletes deliveries to webhooks that ended before a time.
 	DropDeliveries(ctx context.Context, before time.Time, limit int) error
+	// DropSessions deletes sessions of browsers that have expired.
+	DropSessions(ctx context.Context, limit int) error
 }
 
 // SweepWorkflows starts workflows. Its methods are idempotent.
@@ -136,7 +138,7 @@ func (s *Sweep) once(ctx context.Context, grace time.Duration, all bool) error {
 	for _, kinds := range [][]knowledge.RunKind{knowledge.AnswerKinds(), knowledge.DocumentKinds()} {
 		errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.runs(ctx, before, kinds) }))
 	}
-	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""), s.webhooks(ctx, time.Now().Add(-grace)))
+	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""), s.webhooks(ctx, time.Now().Add(-grace)), s.Store.DropSessions(ctx, droppedAtATime))
 	errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.removals(ctx) })) // last: there may be many thousands
 	return errors.Join(errs...)
 }

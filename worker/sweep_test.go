@@ -34,6 +34,7 @@ type backlog struct {
 	starts, most int             // of removals that start now, and at the same time
 	woken        map[string]int  // webhooks
 	dropped      []time.Time
+	sessions     int         // how often expired ones were dropped
 	listed       []time.Time // bounds up to which webhooks were listed
 }
 
@@ -108,6 +109,13 @@ func (b *backlog) PendingQueues(_ context.Context, before time.Time) ([]store.Pe
 
 func (b *backlog) DropDeliveries(_ context.Context, before time.Time, _ int) error {
 	b.dropped = append(b.dropped, before)
+	return nil
+}
+
+func (b *backlog) DropSessions(_ context.Context, limit int) error {
+	if limit > 0 {
+		b.sessions++
+	}
 	return nil
 }
 
@@ -294,6 +302,9 @@ func TestSweep(t *testing.T) {
 				b.runs = append(b.runs, store.Run{ID: fmt.Sprintf("run-%04d", i), Kind: knowledge.KindIngest, CreatedAt: time.Now().Add(-time.Minute)})
 			}
 			b.sweep(t, 4)
+			if b.sessions != 4 {
+				t.Errorf("in four looks expired sessions were dropped %d times", b.sessions)
+			}
 			if b.settled["run-0000"] != 2 || b.settled["run-2499"] != 2 {
 				t.Errorf("in four looks the first run was settled %d times and the last %d times", b.settled["run-0000"], b.settled["run-2499"])
 			}

@@ -25,16 +25,19 @@ type sessionRow struct {
 	ExpiresAt     int64  `bun:"expires_at"`
 }
 
-// CreateSession stores a session, and deletes a few expired ones, so that the table does
-// not grow.
+// CreateSession stores a session.
 func (s *keyStore) CreateSession(ctx context.Context, session Session) error {
 	row := sessionRow{Hash: session.Hash, KeyID: session.KeyID, ExpiresAt: micros(session.ExpiresAt)}
 	return s.write(ctx, "create a session", func(ctx context.Context, tx transaction) error {
-		if _, err := tx.NewInsert().Model(&row).Exec(ctx); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
-			micros(s.now()), expiredPerClaim)
+		_, err := tx.NewInsert().Model(&row).Exec(ctx)
+		return err
+	})
+}
+
+// DropSessions deletes up to limit sessions that have expired.
+func (s *keyStore) DropSessions(ctx context.Context, limit int) error {
+	return s.write(ctx, "delete expired sessions", func(ctx context.Context, tx transaction) error {
+		_, err := tx.exec(ctx, `DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`, micros(s.now()), limit)
 		return err
 	})
 }

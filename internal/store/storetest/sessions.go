@@ -11,7 +11,7 @@ import (
 // their key.
 func sessions(f *fixture) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	for _, id := range []string{"kept", "revoked", "over"} {
+	for _, id := range []string{"kept", "revoked"} {
 		k := store.Key{ID: id, Workspace: "acme", Name: id, Hash: id, Scopes: []knowledge.Scope{knowledge.ScopeRead}, CreatedAt: now}
 		f.must(f.CreateKey(f.ctx, k))
 	}
@@ -45,4 +45,20 @@ func sessions(f *fixture) {
 	f.must(f.EndSession(f.ctx, "a"))
 	f.must(f.EndSession(f.ctx, "a"))
 	gone("a")
+}
+
+// droppedSessions sees that a session was deleted by an end that can no longer be moved.
+func droppedSessions(f *fixture) {
+	now := time.Now().UTC()
+	f.must(f.CreateKey(f.ctx, store.Key{ID: "k", Workspace: "acme", Hash: "k", Scopes: []knowledge.Scope{knowledge.ScopeRead}}))
+	for hash, ends := range map[string]time.Time{"first": now.Add(-2 * time.Hour), "second": now.Add(-time.Hour), "lives": now.Add(time.Hour)} {
+		f.must(f.CreateSession(f.ctx, store.Session{Hash: hash, KeyID: "k", ExpiresAt: ends}))
+	}
+	f.must(f.DropSessions(f.ctx, 1))
+	for hash, there := range map[string]bool{"first": false, "second": true, "lives": true} {
+		f.must(f.ExtendSession(f.ctx, store.Session{Hash: hash, ExpiresAt: now.Add(time.Hour)}))
+		if _, _, err := f.KeyBySession(f.ctx, hash); (err == nil) != there {
+			f.Errorf("session %s: %v, want it there: %t", hash, err, there)
+		}
+	}
 }

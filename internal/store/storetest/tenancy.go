@@ -23,6 +23,7 @@ func testTenancy(t *testing.T, open func(t *testing.T) Store) {
 		"keys_of_a_project_are_its_principals_alone": projectKeys,
 		"keys_are_held_to_what_their_makers_may_do":  keyMakers,
 		"a_session_ends_by_time_or_with_its_key":     sessions,
+		"sessions_that_have_expired_are_dropped":     droppedSessions,
 	})
 }
 
