@@ -99,7 +99,8 @@ func insertKey(ctx context.Context, tx transaction, row keyRow) error {
 }
 
 // RenewKey replaces the secret of a key, for a request that created the key and did
-// not deliver its secret. A revoked key is not found.
+// not deliver its secret, and ends the sessions that began with the earlier secret. A
+// revoked key is not found.
 func (s *keyStore) RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (Key, error) {
 	if err := requireWorkspace(p); err != nil {
 		return Key{}, err
@@ -115,7 +116,10 @@ func (s *keyStore) RenewKey(ctx context.Context, p knowledge.Principal, id, hash
 			return err
 		}
 		row.Hash, row.Prefix = hash, prefix
-		_, err = tx.NewUpdate().Model(&row).Column("hash", "prefix").WherePK().Exec(ctx)
+		if _, err = tx.NewUpdate().Model(&row).Column("hash", "prefix").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		_, err = tx.NewDelete().Model((*sessionRow)(nil)).Where("key_id = ?", id).Exec(ctx)
 		return err
 	})
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 // their key.
 func sessions(f *fixture) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	for _, id := range []string{"kept", "revoked"} {
+	for _, id := range []string{"kept", "revoked", "renewed"} {
 		k := store.Key{ID: id, Workspace: "acme", Name: id, Hash: id, Scopes: []knowledge.Scope{knowledge.ScopeRead}, CreatedAt: now}
 		f.must(f.CreateKey(f.ctx, k))
 	}
 	for hash, s := range map[string]store.Session{
 		"a": {KeyID: "kept", ExpiresAt: now.Add(time.Hour)}, "late": {KeyID: "kept", ExpiresAt: now.Add(-time.Second)},
-		"b": {KeyID: "revoked", ExpiresAt: now.Add(time.Hour)},
+		"b": {KeyID: "revoked", ExpiresAt: now.Add(time.Hour)}, "c": {KeyID: "renewed", ExpiresAt: now.Add(time.Hour)},
 	} {
 		s.Hash = hash
 		f.must(f.CreateSession(f.ctx, s))
@@ -42,6 +42,11 @@ func sessions(f *fixture) {
 	f.must(err)
 	f.must(f.RevokeKey(f.ctx, manager("acme"), "revoked"))
 	gone("b")
+	_, _, err = f.KeyBySession(f.ctx, "c")
+	f.must(err)
+	_, err = f.RenewKey(f.ctx, manager("acme"), "renewed", "another secret", "cairn_0")
+	f.must(err)
+	gone("c")
 	f.must(f.EndSession(f.ctx, "a"))
 	f.must(f.EndSession(f.ctx, "a"))
 	gone("a")
