@@ -52,12 +52,13 @@ export function address(name, path = {}, query = {}) {
 }
 
 /**
- * Calls a route and returns its answer; null if it has none.
+ * Calls a route and returns its answer; null if it has none. A POST with a key is done once,
+ * however often it is sent with that key.
  * @param {Route} name
- * @param {{path?: Record<string, string | number>, query?: Query, body?: any, signal?: AbortSignal}} [options]
+ * @param {{path?: Record<string, string | number>, query?: Query, body?: any, key?: string, signal?: AbortSignal}} [options]
  * @returns {Promise<any>}
  */
-export async function call(name, { path, query, body, signal } = {}) {
+export async function call(name, { path, query, body, key, signal } = {}) {
   const form = body instanceof FormData; // the browser sets its Content-Type
   /** @type {Response} */
   let answer;
@@ -65,7 +66,7 @@ export async function call(name, { path, query, body, signal } = {}) {
     answer = await fetch(address(name, path, query), {
       method: routes[name][0],
       signal,
-      headers: body === undefined || form ? {} : { "Content-Type": "application/json" },
+      headers: { ...(body === undefined || form ? {} : { "Content-Type": "application/json" }), ...(key ? { "Idempotency-Key": key } : {}) },
       body: form ? body : JSON.stringify(body),
     });
   } catch (failure) {
@@ -88,4 +89,9 @@ export async function refusal(answer, name) {
   const details = (problem.errors ?? []).map((/** @type {any} */ e) => `${e.location}: ${e.message}`);
   const message = [problem.detail || `HTTP ${answer.status}`, ...details].join("\n");
   return new APIError(message, problem.code ?? "", answer.status);
+}
+
+/** Returns a key of call that no other request has. */
+export function newKey() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

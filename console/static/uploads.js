@@ -1,6 +1,6 @@
 // Files on their way to the server: some at a time, with what was refused and why.
 
-import { APIError, call } from "./api.js";
+import { APIError, call, newKey } from "./api.js";
 import { fill, h } from "./dom.js";
 import { t } from "./language.js";
 
@@ -59,9 +59,10 @@ export function uploads(project, sent) {
     const form = new FormData();
     if (path !== file.name) form.append("externalId", path);
     form.append("files", file, file.name);
+    const key = newKey(); // what was taken in when the answer was lost is not taken in twice
     for (let pauseFor = 500; ; pauseFor = Math.min(pauseFor * 2, 10_000)) {
       try {
-        const answer = await call("add-files", { path: { id: project() || "default" }, body: form });
+        const answer = await call("add-files", { path: { id: project() || "default" }, body: form, key });
         return answer.documents[0]?.error?.message ?? "";
       } catch (failure) {
         const status = failure instanceof APIError ? failure.status : 400;
