@@ -67,7 +67,7 @@ func (p *pages) fillPage(name, text string, functions template.FuncMap, data map
 // step is a command of the start page.
 type step struct{ Title, Command string }
 
-// homePage names this server and shows how to ask it, until there is a console.
+// homePage names this server and shows programs how to ask it. Browsers get the console.
 func (p *pages) homePage() ([]byte, error) {
 	steps := []step{{"Read the admin key", "KEY=$(cat cairn-data/admin.key)"}}
 	paths := p.edge.OpenAPI().Paths

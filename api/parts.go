@@ -107,7 +107,7 @@ func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 	return []routes{
 		&workspaceRoutes{store: deps.Store, now: p.now},
 		&keyRoutes{store: deps.Store, now: p.now},
-		&sessionRoutes{access: deps.Access, edge: p.edge, publicURL: cfg.PublicURL},
+		&sessionRoutes{access: deps.Access, edge: p.edge},
 		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},
 		p.projects,
 		p.projectRemovals,

@@ -62,9 +62,8 @@ type SessionAccess interface {
 
 // sessionRoutes holds the routes by which a browser signs in.
 type sessionRoutes struct {
-	access    SessionAccess
-	edge      *edge.Edge
-	publicURL string
+	access SessionAccess
+	edge   *edge.Edge
 }
 
 func (s *sessionRoutes) mount(e *edge.Edge) {
@@ -150,7 +149,7 @@ const sessionSeconds = int(access.SessionLife / time.Second)
 func (s *sessionRoutes) cookie(r *http.Request, value string, seconds int) string {
 	cookie := http.Cookie{
 		Name: edge.SessionCookie, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: strings.HasPrefix(edge.AddressOf(s.publicURL, r), "https://"),
+		Secure: strings.HasPrefix(s.edge.Address(r), "https://"),
 	}
 	return cookie.String()
 }

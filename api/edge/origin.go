@@ -37,7 +37,10 @@ func originOf(address string) string {
 	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), port[u.Scheme]))
 }
 
-// AddressOf returns the address at which the sender of a request reaches the API.
+// Address returns the address at which the sender of a request reaches the API.
+func (e *Edge) Address(r *http.Request) string { return AddressOf(e.cfg.PublicURL, r) }
+
+// AddressOf does the same with a configured address; "" = there is none.
 func AddressOf(publicURL string, r *http.Request) string {
 	if base := strings.TrimRight(publicURL, "/"); base != "" {
 		return base

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -54,7 +55,7 @@ type Authenticator struct {
 	store  Store
 	secret []byte      // signs the tokens of links
 	remote *remoteKeys // of JWTs that a key of JWKSURL has signed; nil = none
-	once   onceTokens  // that sign a browser in
+	once   onceToken   // that signs a browser in
 }
 
 // New returns an Authenticator. secret signs run tokens and must not change
@@ -74,6 +75,8 @@ type Credentials struct {
 // None reports that there are no credentials.
 func (c Credentials) None() bool { return c.Key == "" && c.Bearer == "" && c.Session == "" }
 
+func (c Credentials) byJWT() bool { return c.Key == "" && isJWT(c.Bearer) }
+
 // Authenticate verifies credentials and returns their principal. Missing or
 // wrong credentials are CodeUnauthorized, a token without a role is
 // CodeForbidden, and a workspace that the principal does not belong to is
@@ -83,6 +86,11 @@ func (a *Authenticator) Authenticate(ctx context.Context, c Credentials) (knowle
 	if err != nil {
 		return knowledge.Principal{}, err
 	}
+	return a.named(ctx, claims, c)
+}
+
+// named returns the principal of claims in the workspace that the credentials name.
+func (a *Authenticator) named(ctx context.Context, claims knowledge.Claims, c Credentials) (knowledge.Principal, error) {
 	if claims.Instance && c.Workspace == "" {
 		c.Workspace = DefaultWorkspace
 	}
@@ -90,28 +98,37 @@ func (a *Authenticator) Authenticate(ctx context.Context, c Credentials) (knowle
 }
 
 func (a *Authenticator) claims(ctx context.Context, c Credentials) (knowledge.Claims, error) {
-	switch {
-	case c.Key != "":
-		return a.fromKey(ctx, c.Key)
-	case isJWT(c.Bearer):
+	if c.byJWT() {
 		return a.fromJWT(ctx, c.Bearer)
-	case c.Bearer != "":
-		return a.fromKey(ctx, c.Bearer)
-	case c.Session != "":
-		return a.fromSession(ctx, c.Session)
 	}
-	return knowledge.Claims{}, unauthorized("send an API key in the header knowledge-project-apikey, or Authorization: Bearer with a key or a token")
-}
-
-func (a *Authenticator) fromKey(ctx context.Context, plain string) (knowledge.Claims, error) {
-	key, err := a.store.KeyByHash(ctx, HashKey(plain))
-	if knowledge.IsCode(err, knowledge.CodeNotFound) {
-		return knowledge.Claims{}, unauthorized("this API key is not known, or was revoked, or has expired")
-	}
+	key, err := a.key(ctx, c)
 	if err != nil {
-		return knowledge.Claims{}, fmt.Errorf("look up API key: %w", err)
+		return knowledge.Claims{}, err
 	}
 	return claimsOf(key), nil
+}
+
+// key returns the API key of credentials that are no JWT.
+func (a *Authenticator) key(ctx context.Context, c Credentials) (store.Key, error) {
+	switch {
+	case c.Key != "" || c.Bearer != "":
+		return a.plainKey(ctx, cmp.Or(c.Key, c.Bearer))
+	case c.Session != "":
+		return a.sessionKey(ctx, c.Session)
+	}
+	return store.Key{}, unauthorized("send an API key in the header knowledge-project-apikey, or Authorization: Bearer with a key or a token")
+}
+
+// plainKey returns a key by its plain text.
+func (a *Authenticator) plainKey(ctx context.Context, plain string) (store.Key, error) {
+	key, err := a.store.KeyByHash(ctx, HashKey(plain))
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return store.Key{}, unauthorized("this API key is not known, or was revoked, or has expired")
+	}
+	if err != nil {
+		return store.Key{}, fmt.Errorf("look up API key: %w", err)
+	}
+	return key, nil
 }
 
 // claimsOf returns what a key may do.

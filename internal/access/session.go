@@ -30,12 +30,9 @@ type SessionView struct {
 // SignIn starts a session of a browser with an API key, and returns its cookie. A key that is
 // not valid is CodeUnauthorized.
 func (a *Authenticator) SignIn(ctx context.Context, plain string) (cookie string, err error) {
-	key, err := a.store.KeyByHash(ctx, HashKey(plain))
-	if knowledge.IsCode(err, knowledge.CodeNotFound) {
-		return "", unauthorized("this API key is not known, or was revoked, or has expired")
-	}
+	key, err := a.plainKey(ctx, plain)
 	if err != nil {
-		return "", fmt.Errorf("look up API key: %w", err)
+		return "", err
 	}
 	cookie = rand.Text() + rand.Text()
 	err = a.store.CreateSession(ctx, store.Session{Hash: HashKey(cookie), KeyID: key.ID, ExpiresAt: time.Now().Add(SessionLife)})
@@ -56,11 +53,20 @@ func (a *Authenticator) SignOut(ctx context.Context, cookie string) error {
 // Session returns who the sender of credentials is. Missing or wrong ones are
 // CodeUnauthorized.
 func (a *Authenticator) Session(ctx context.Context, c Credentials) (SessionView, error) {
-	p, err := a.Authenticate(ctx, c)
+	if c.byJWT() {
+		p, err := a.Authenticate(ctx, c)
+		return viewOf(p, p.User()), err
+	}
+	key, err := a.key(ctx, c)
 	if err != nil {
 		return SessionView{}, err
 	}
-	view := SessionView{User: p.User(), Workspace: p.Workspace()}
+	p, err := a.named(ctx, claimsOf(key), c)
+	return viewOf(p, key.Name), err
+}
+
+func viewOf(p knowledge.Principal, user string) SessionView {
+	view := SessionView{User: user, Workspace: p.Workspace()}
 	for _, role := range []struct {
 		scope knowledge.Scope
 		name  string
@@ -69,60 +75,42 @@ func (a *Authenticator) Session(ctx context.Context, c Credentials) (SessionView
 			view.Roles = append(view.Roles, role.name)
 		}
 	}
-	if p.KeyID() == "" {
-		return view, nil
-	}
-	var key store.Key
-	switch {
-	case c.Key != "":
-		key, err = a.store.KeyByHash(ctx, HashKey(c.Key))
-	case c.Bearer != "":
-		key, err = a.store.KeyByHash(ctx, HashKey(c.Bearer))
-	default:
-		_, key, err = a.store.KeyBySession(ctx, HashKey(c.Session))
-	}
-	if err != nil {
-		return view, fmt.Errorf("look up the name of an API key: %w", err)
-	}
-	view.User = key.Name
-	return view, nil
+	return view
 }
 
-func (a *Authenticator) fromSession(ctx context.Context, cookie string) (knowledge.Claims, error) {
+// sessionKey returns the key of a session by its cookie, and moves the end of the session.
+func (a *Authenticator) sessionKey(ctx context.Context, cookie string) (store.Key, error) {
 	session, key, err := a.store.KeyBySession(ctx, HashKey(cookie))
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
-		return knowledge.Claims{}, unauthorized("this session has ended; sign in again")
+		return store.Key{}, unauthorized("this session has ended; sign in again")
 	}
 	if err != nil {
-		return knowledge.Claims{}, fmt.Errorf("look up a session: %w", err)
+		return store.Key{}, fmt.Errorf("look up a session: %w", err)
 	}
 	if ends := time.Now().Add(SessionLife); ends.Sub(session.ExpiresAt) >= sessionStep {
 		session.ExpiresAt = ends
 		if err := a.store.ExtendSession(ctx, session); err != nil {
-			return knowledge.Claims{}, fmt.Errorf("extend a session: %w", err)
+			return store.Key{}, fmt.Errorf("extend a session: %w", err)
 		}
 	}
-	return claimsOf(key), nil
+	return key, nil
 }
 
-// onceTokens are the tokens that sign a browser in once. They are gone with their process.
-type onceTokens struct {
-	mu   sync.Mutex
-	keys map[string]onceToken // by the hash of the token
-}
-
+// onceToken is the token that signs a browser in once. It is gone with its process.
 type onceToken struct {
+	mu   sync.Mutex
+	hash string // of the token; "" = there is none
 	key  string // that it signs in with
 	ends time.Time
 }
 
 // NewSignInToken returns a token that signs one browser in with an API key, within 15
-// minutes. Only this process knows it.
+// minutes. It replaces an earlier one. Only this process knows it.
 func (a *Authenticator) NewSignInToken(key string) string {
 	token := rand.Text()
 	a.once.mu.Lock()
 	defer a.once.mu.Unlock()
-	a.once.keys = map[string]onceToken{HashKey(token): {key, time.Now().Add(onceLife)}}
+	a.once.hash, a.once.key, a.once.ends = HashKey(token), key, time.Now().Add(onceLife)
 	return token
 }
 
@@ -132,12 +120,11 @@ func (a *Authenticator) NewSignInToken(key string) string {
 func (a *Authenticator) SignInOnce(ctx context.Context, token string) (cookie string, err error) {
 	a.once.mu.Lock()
 	defer a.once.mu.Unlock()
-	found, ok := a.once.keys[HashKey(token)]
-	if !ok || !found.ends.After(time.Now()) {
+	if a.once.hash != HashKey(token) || !a.once.ends.After(time.Now()) {
 		return "", unauthorized("this link has signed a browser in already, or is older than 15 minutes; sign in with an API key, or start cairn up again for another link")
 	}
-	if cookie, err = a.SignIn(ctx, found.key); err == nil {
-		delete(a.once.keys, HashKey(token))
+	if cookie, err = a.SignIn(ctx, a.once.key); err == nil {
+		a.once.hash = ""
 	}
 	return cookie, err
 }

@@ -45,11 +45,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 	relay := stream.NewRelayWithoutHub(p.source())
 	if p.worker != nil { // cairn up, whose output is read by who started it
 		relay = stream.NewRelay(p.source(), p.hub)
-		key, err := p.adminKey()
-		if err != nil {
-			return err
-		}
-		p.signIn = p.ends.API + "/#token=" + authenticator.NewSignInToken(key)
+		p.signIn = p.ends.API + "/#token=" + authenticator.NewSignInToken(p.instanceKey)
 	}
 	server, err := api.New(p.apiConfig(), api.Deps{
 		Store: p.store, Followed: p.store, Blobs: p.blobs,

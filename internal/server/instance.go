@@ -48,6 +48,7 @@ func (p *platform) prepareAdminKey(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	p.instanceKey = key
 	err = p.store.ReplaceInstanceKey(ctx, store.Key{
 		ID: knowledge.DerivedID("key", "instance"), Workspace: "default", Name: "instance", Hash: access.HashKey(key),
 		Prefix: key[:min(len(key), 10)], Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, Instance: true, CreatedAt: now,

@@ -71,6 +71,7 @@ type platform struct {
 	secretKey     []byte // that seals the secrets of users
 	keepAdminKey  bool   // an admin key that the database has stays
 	drawnAdminKey string // by this process, "" = none
+	instanceKey   string // the admin key that prepareInstance stored
 
 	members *members              // other processes on the data folder
 	tmp     string                // folder of temporary files, "" = the server's

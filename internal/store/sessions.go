@@ -62,8 +62,8 @@ func (s *keyStore) EndSession(ctx context.Context, hash string) error {
 // KeyBySession returns a session, and its key as KeyByHash does. One that has expired, or
 // whose key is no longer valid, is not found.
 func (s *keyStore) KeyBySession(ctx context.Context, hash string) (Session, Key, error) {
-	row := sessionRow{Hash: hash}
-	there, err := found(s.reader.NewSelect().Model(&row).WherePK().Where("s.expires_at > ?", micros(s.now())).Scan(ctx))
+	var row sessionRow
+	there, err := sessionTable.first(ctx, s.reader, &row, "s.hash = ? AND s.expires_at > ?", hash, micros(s.now()))
 	if err != nil {
 		return Session{}, Key{}, fmt.Errorf("look up a session: %w", failure(err))
 	}

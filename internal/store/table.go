@@ -29,6 +29,7 @@ var (
 	projectTable      = tableOf[projectRow]()
 	runTable          = tableOf[runRow]()
 	secretTable       = tableOf[secretRow]()
+	sessionTable      = tableOf[sessionRow]()
 	versionTable      = tableOf[versionRow]()
 )
 
