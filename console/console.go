@@ -20,13 +20,9 @@ import (
 //go:embed static
 var static embed.FS
 
-// Pages are the first parts of the addresses that are pages. Some are addresses of the API
-// too, so a page is sent only to who asks for HTML.
-var Pages = []string{"", "ask", "documents"}
-
 // policy lets the pages load what Cairn serves and run its modules, and nothing else. No
 // script may make HTML of text.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; connect-src 'self'; " +
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // folder is the address of the modules.
@@ -45,10 +41,9 @@ func Handler(next http.Handler) http.Handler {
 	if err != nil {
 		panic(err) // the files are part of the command
 	}
-	pages := map[string]bool{}
-	for _, page := range Pages {
-		pages[page] = true
-	}
+	// The first parts of the addresses that are pages. Some are addresses of the API too, so a
+	// page is sent only to who asks for HTML.
+	pages := map[string]bool{"": true, "ask": true, "documents": true}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := ""
 		switch first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); {

@@ -3,6 +3,7 @@
 import { address, call } from "./api.js";
 import { announce, atNextFrame, fill, h } from "./dom.js";
 import { follow } from "./events.js";
+import { withoutCitations } from "./inline.js";
 import { t } from "./language.js";
 import { blocks, render } from "./markdown.js";
 import { sourceList, sourceName } from "./sources.js";
@@ -65,7 +66,7 @@ export function answerOf(message, actions) {
 function ending(text, sources, actions, suggestions) {
   const copy = async () => {
     const used = sources.filter((one) => one.usedInResponse);
-    const plain = text.replace(/<(?:web_)?citation [^>]*>([^<]*)<\/(?:web_)?citation>/g, "$1");
+    const plain = withoutCitations(text, "$1");
     await navigator.clipboard.writeText([plain, "", ...used.map((one) => `[${one.rank}] ${sourceName(one)}`)].join("\n"));
     announce(t("copied"));
   };

@@ -1,5 +1,6 @@
 // The client of the API.
 
+import { t } from "./language.js";
 import { routes } from "./routes.js";
 
 /** @typedef {import("./routes.js").Route} Route */
@@ -16,6 +17,14 @@ export class APIError extends Error {
     this.code = code;
     this.status = status;
   }
+}
+
+/**
+ * Returns why a call failed, in words for people.
+ * @param {unknown} failure
+ */
+export function reasonOf(failure) {
+  return failure instanceof APIError && failure.code !== "network" ? failure.message : t("error.network");
 }
 
 /** @type {{workspace: string, ended: () => void}} */
@@ -55,22 +64,20 @@ export function address(name, path = {}, query = {}) {
  * Calls a route and returns its answer; null if it has none. A POST with a key is done once,
  * however often it is sent with that key.
  * @param {Route} name
- * @param {{path?: Record<string, string | number>, query?: Query, body?: any, key?: string, signal?: AbortSignal}} [options]
+ * @param {{path?: Record<string, string | number>, query?: Query, body?: any, key?: string}} [options]
  * @returns {Promise<any>}
  */
-export async function call(name, { path, query, body, key, signal } = {}) {
+export async function call(name, { path, query, body, key } = {}) {
   const form = body instanceof FormData; // the browser sets its Content-Type
   /** @type {Response} */
   let answer;
   try {
     answer = await fetch(address(name, path, query), {
       method: routes[name][0],
-      signal,
       headers: { ...(body === undefined || form ? {} : { "Content-Type": "application/json" }), ...(key ? { "Idempotency-Key": key } : {}) },
       body: form ? body : JSON.stringify(body),
     });
-  } catch (failure) {
-    if (signal?.aborted) throw failure;
+  } catch {
     throw new APIError("", "network", 0);
   }
   if (!answer.ok) throw await refusal(answer, name);

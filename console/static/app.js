@@ -1,6 +1,6 @@
 // The console: who is signed in, the frame around the pages, and the page of the address.
 
-import { APIError, call, useSession } from "./api.js";
+import { call, reasonOf, useSession } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { language, languages, setLanguage, t } from "./language.js";
 import { applyTheme, preference, setPreference } from "./preferences.js";
@@ -26,7 +26,6 @@ async function show() {
     if (current) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  if (page?.element.dataset.page === (first || "ask") && page.move?.(path, query)) return;
   const turn = ++opening;
   page?.stop?.();
   page = null;
@@ -38,7 +37,6 @@ async function show() {
       return;
     }
     page = opened;
-    opened.element.dataset.page = first || "ask";
     fill(main, opened.element);
     document.title = `${opened.title} · Cairn`;
     announce(opened.title);
@@ -52,9 +50,8 @@ async function show() {
  * @param {unknown} failure
  * @param {() => void} again
  */
-export function failed(failure, again) {
-  const text = failure instanceof APIError && failure.code !== "network" ? failure.message : t("error.network");
-  return h("div", { class: "problem", role: "alert" }, h("p", {}, text), h("button", { type: "button", onclick: again }, t("retry")));
+function failed(failure, again) {
+  return h("div", { class: "problem", role: "alert" }, h("p", {}, reasonOf(failure)), h("button", { type: "button", onclick: again }, t("retry")));
 }
 
 /** @param {{user: string, workspace: string}} session */

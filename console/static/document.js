@@ -6,8 +6,7 @@ import { statusOf } from "./documents_list.js";
 import { bytes, moment, number, t } from "./language.js";
 import { blocks, render } from "./markdown.js";
 import { navigate, rename } from "./router.js";
-
-const dpi = 110;
+import { sheet } from "./sheet.js";
 
 /** A passage cites nothing. @type {import("./markdown.js").Marks} */
 const noMarks = { citation: (_, rank) => document.createTextNode(rank), web: (_, title) => document.createTextNode(title) };
@@ -18,7 +17,7 @@ const noMarks = { citation: (_, rank) => document.createTextNode(rank), web: (_,
  * @property {string} text
  * @property {string[]} heading
  * @property {number | null} page_number
- * @property {{bbox: number[], page_number: number, page_size: number[]}[]} bbox
+ * @property {import("./sheet.js").Box[]} bbox
  */
 
 /**
@@ -113,16 +112,10 @@ async function passagesOf(id) {
  * @param {(chunk: string) => void} choose
  */
 function sheetOf(doc, page, passages, choose) {
-  const boxes = passages.flatMap((one) => one.bbox.filter((box) => box.page_number === page).map((box) => ({ ...box, chunk: one.id })));
-  const [width, height] = boxes[0]?.page_size ?? [595, 842];
-  const picture = h("img", { src: address("get-document-page", { id: doc.id, page: `${page}.png` }, { dpi }), width, height, alt: t("source.picture", { n: page, name: doc.name }) });
-  const sheet = h("figure", { class: "sheet" }, picture, ...boxes.map(({ bbox: [x1, y1, x2, y2], chunk }) => {
-    const box = h("div", { class: "box thin", "data-chunk": chunk, onmouseenter: () => choose(chunk), onclick: () => document.getElementById("passage-" + chunk)?.focus() });
-    Object.assign(box.style, { left: `${(x1 / width) * 100}%`, top: `${(y1 / height) * 100}%`, width: `${((x2 - x1) / width) * 100}%`, height: `${((y2 - y1) / height) * 100}%` });
-    return box;
+  const boxes = passages.flatMap((one) => one.bbox.map((box) => ({ ...box, chunk: one.id })));
+  return sheet(doc, page, boxes, ({ chunk }) => ({
+    class: "box thin", "data-chunk": chunk, onmouseenter: () => choose(chunk), onclick: () => document.getElementById("passage-" + chunk)?.focus(),
   }));
-  picture.addEventListener("error", () => fill(sheet, h("p", { class: "quiet" }, t("source.no_picture"))));
-  return sheet;
 }
 
 /** @param {any} doc a Document of the API */

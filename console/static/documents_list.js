@@ -4,6 +4,7 @@
 import { call } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { bytes, moment, number, t } from "./language.js";
+import { projectChoice } from "./project_choice.js";
 import { filesOf, uploads } from "./uploads.js";
 
 /** @typedef {"pending" | "published" | "error" | "inactive" | "deleting"} Status */
@@ -44,7 +45,7 @@ export function openDocuments() {
   const status = h("select", { "aria-label": t("doc.status"), onchange: () => restart() }, h("option", { value: "" }, t("doc.every")),
     ...(/** @type {Status[]} */ (["published", "pending", "error", "inactive", "deleting"])).map((one) => h("option", { value: one }, t(`doc.${one}`))));
   const named = h("input", { type: "search", "aria-label": t("doc.find"), placeholder: t("doc.find"), onchange: () => restart() });
-  const project = h("select", { "aria-label": t("ask.project"), onchange: () => restart() }, h("option", { value: "" }, t("ask.every")));
+  const project = projectChoice("", () => restart());
   const picked = h("input", { type: "file", multiple: true, hidden: true, onchange: () => take(picked) });
   const folder = h("input", { type: "file", webkitdirectory: true, hidden: true, onchange: () => take(folder) });
   const body = h("tbody", { "data-list": "" });
@@ -123,9 +124,6 @@ export function openDocuments() {
     announce(t("doc.retried", { n: answer.started }));
     restart();
   };
-  void call("list-projects", { query: { limit: 100 } }).then((found) => {
-    for (const one of found.data) project.append(h("option", { value: one.id }, one.name));
-  }, () => {}); // the choice stays at all projects
   const element = h("div", { class: "padded documents" },
     h("div", { class: "row" }, h("h1", {}, t("documents")), h("span", { class: "space" }), named, status, project,
       h("button", { type: "button", onclick: retryFailed }, t("doc.retry.failed")),

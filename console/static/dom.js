@@ -19,20 +19,6 @@ export function h(tag, properties = {}, ...children) {
 }
 
 /**
- * Makes an element of SVG.
- * @param {string} tag
- * @param {Record<string, any>} [properties]
- * @param {...Child} children
- * @returns {SVGElement}
- */
-export function svg(tag, properties = {}, ...children) {
-  const element = /** @type {SVGElement} */ (document.createElementNS("http://www.w3.org/2000/svg", tag));
-  apply(element, properties);
-  append(element, children);
-  return element;
-}
-
-/**
  * @param {Element} element
  * @param {Record<string, any>} properties
  */

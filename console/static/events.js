@@ -101,7 +101,7 @@ async function read(url, after, stopped, to) {
  * completes, with the pieces of _delta_sse joined.
  * @returns {(text: string) => {name: string, data: any, id: number}[]}
  */
-export function parser() {
+function parser() {
   let rest = "";
   /** @type {{event?: string, data: string[], id?: string}} */
   let open = { data: [] };

@@ -69,6 +69,15 @@ function link(url, text) {
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, text);
 }
 
+/**
+ * Returns a text without the marks of citations.
+ * @param {string} text
+ * @param {"$1" | ""} rank what stays of a citation: $1 = its rank in brackets
+ */
+export function withoutCitations(text, rank) {
+  return text.replace(/<(?:web_)?citation [^>]*>([^<]*)<\/(?:web_)?citation>/g, rank);
+}
+
 /** @param {string} text */
 function unescape(text) {
   return text.replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
@@ -79,6 +88,6 @@ function unescape(text) {
  * @param {string} text
  */
 function sentenceBefore(text) {
-  const plain = text.replace(/<(web_)?citation [^>]*>[^<]*<\/(web_)?citation>/g, "").replace(/[*_`]/g, "").trim();
+  const plain = withoutCitations(text, "").replace(/[*_`]/g, "").trim();
   return /(?:^|[.!?]\s+)([^.!?]*(?:[.!?](?!\s)[^.!?]*)*[.!?]?)$/.exec(plain)?.[1] ?? plain;
 }

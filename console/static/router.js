@@ -6,8 +6,6 @@
  * @property {string} title
  * @property {HTMLElement} element
  * @property {() => void} [stop] ends what the page has under way
- * @property {(path: string[], query: URLSearchParams) => boolean} [move] shows another address of
- *   its own; false = it has to be opened anew
  */
 
 /** @typedef {(path: string[], query: URLSearchParams) => Page | Promise<Page>} Open */

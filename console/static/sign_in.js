@@ -1,6 +1,6 @@
 // The form that signs a browser in with an API key.
 
-import { call } from "./api.js";
+import { call, reasonOf } from "./api.js";
 import { h } from "./dom.js";
 import { t } from "./language.js";
 
@@ -29,7 +29,7 @@ export function signIn(hint) {
         shown = null;
         resolve(session);
       } catch (failure) {
-        wrong.textContent = /** @type {Error} */ (failure).message || t("error.network");
+        wrong.textContent = reasonOf(failure);
         key.select();
       }
       button.disabled = false;

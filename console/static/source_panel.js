@@ -1,15 +1,14 @@
 // The passage of a source beside the answer: on the picture of its page with the cited lines
 // boxed, in a player at its second, or as text.
 
-import { address, call } from "./api.js";
+import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { t } from "./language.js";
+import { sheet } from "./sheet.js";
 import { sourceName } from "./sources.js";
 
 /** @typedef {import("./sources.js").Source} Source */
-/** @typedef {Source["bbox"]} Boxes */
-
-const dpi = 120;
+/** @typedef {import("./sheet.js").Box[]} Boxes */
 
 /** Returns the panel, which is hidden until it shows a source. */
 export function sourcePanel() {
@@ -94,25 +93,9 @@ async function quoted(source, quote) {
  * @param {Boxes} boxes
  */
 function pagesOf(source, boxes) {
+  const document = { id: source.documentId, name: source.documentName };
   const numbers = [...new Set(boxes.map((one) => one.page_number))];
-  return numbers.map((number) => {
-    const here = boxes.filter((one) => one.page_number === number);
-    const [width, height] = here[0].page_size;
-    const picture = h("img", {
-      src: address("get-document-page", { id: source.documentId, page: `${number}.png` }, { dpi }), width, height,
-      alt: t("source.picture", { n: number, name: source.documentName }),
-    });
-    const sheet = h("figure", { class: "sheet" }, picture, ...here.map(({ bbox: [x1, y1, x2, y2] }) => {
-      const box = h("div", { class: "box" });
-      box.style.left = `${(x1 / width) * 100}%`;
-      box.style.top = `${(y1 / height) * 100}%`;
-      box.style.width = `${((x2 - x1) / width) * 100}%`;
-      box.style.height = `${((y2 - y1) / height) * 100}%`;
-      return box;
-    }));
-    picture.addEventListener("error", () => fill(sheet, h("p", { class: "quiet" }, t("source.no_picture")), h("blockquote", {}, source.text)));
-    return sheet;
-  });
+  return numbers.map((number) => sheet(document, number, boxes, () => ({ class: "box" }), [h("blockquote", {}, source.text)]));
 }
 
 /**

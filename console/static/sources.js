@@ -15,7 +15,7 @@ import { clock, t } from "./language.js";
  * @property {string[]} heading
  * @property {number[]} [lines]
  * @property {number | null} pageNumber
- * @property {{bbox: number[], page_number: number, page_size: number[]}[]} bbox
+ * @property {import("./sheet.js").Box[]} bbox
  * @property {number | null} startTime
  * @property {number | null} endTime
  * @property {boolean} usedInResponse
@@ -28,7 +28,7 @@ export function sourceName(source) {
 }
 
 /** Returns where in its document a source is; "" = not known. @param {Source} source */
-export function place(source) {
+function place(source) {
   if (source.pageNumber) return t("source.page", { n: source.pageNumber });
   if (source.startTime !== null && source.startTime !== undefined) return t("source.time", { from: clock(source.startTime) });
   if (source.heading?.length) return source.heading.join(" › ");

@@ -1,10 +1,11 @@
 // The page to ask on: the conversations, the questions and answers of one, and the passage
 // that an answer cites beside it.
 
-import { APIError, call } from "../api.js";
+import { call, reasonOf } from "../api.js";
 import { h } from "../dom.js";
 import { t } from "../language.js";
 import { preference, setPreference } from "../preferences.js";
+import { projectChoice } from "../project_choice.js";
 import { navigate, rename } from "../router.js";
 import { conversations } from "../conversations.js";
 import { answerOf, liveAnswer } from "../answer.js";
@@ -35,7 +36,7 @@ export async function open([id]) {
       begin(started.runId, text);
     } catch (failure) {
       field.value ||= text;
-      wrong.textContent = failure instanceof APIError && failure.code !== "network" ? failure.message : t("error.network");
+      wrong.textContent = reasonOf(failure);
     }
     send.disabled = false;
   };
@@ -86,7 +87,7 @@ function welcome() {
 /** Returns the form of a question. */
 function composer() {
   const field = h("textarea", { class: "question", name: "question", rows: 2, maxlength: 32000, "aria-label": t("ask.question"), placeholder: t("ask.placeholder") });
-  const project = h("select", { name: "project", "aria-label": t("ask.project"), onchange: () => setPreference("project", project.value) }, h("option", { value: "" }, t("ask.every")));
+  const project = projectChoice(preference("project"), (chosen) => setPreference("project", chosen));
   const send = h("button", { class: "first" }, t("ask.button"));
   const stop = h("button", { type: "button", class: "stop", hidden: true }, t("ask.stop"));
   const wrong = h("p", { class: "wrong", role: "alert" });
@@ -97,9 +98,6 @@ function composer() {
     e.preventDefault();
     form.requestSubmit();
   });
-  void call("list-projects", { query: { limit: 100 } }).then((found) => {
-    for (const one of found.data) project.append(h("option", { value: one.id, selected: preference("project") === one.id }, one.name));
-  }, () => {}); // the choice stays at all projects
   return { form, field, project, send, stop, wrong };
 }
 

@@ -5,7 +5,6 @@ import { table } from "./common.js";
 export const documents = table({
   "doc.upload": ["Upload", "Hochladen"],
   "doc.folder": ["Upload a folder", "Ordner hochladen"],
-  "doc.drop": ["Drop files or folders here", "Dateien oder Ordner hier ablegen"],
   "doc.name": ["Name", "Name"],
   "doc.status": ["Status", "Status"],
   "doc.pages": ["Pages", "Seiten"],
@@ -51,7 +50,6 @@ export const documents = table({
   "doc.versions": ["Versions", "Versionen"],
   "doc.version": ["Version {n}", "Version {n}"],
   "doc.readers": ["readers see this one", "diese sehen die Leser"],
-  "doc.warnings": ["Warnings", "Warnungen"],
   "doc.run": ["Its run in Temporal", "Sein Lauf in Temporal"],
   "doc.page": ["Page {n} of {all}", "Seite {n} von {all}"],
   "doc.page.next": ["Next page", "Nächste Seite"],
