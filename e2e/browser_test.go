@@ -43,7 +43,8 @@ func browser(t *testing.T) context.Context {
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(stop)
-	// What it cannot do is an error of Run; what it logs are events of Chromium that it does not know.
+	// Run returns what Chromium could not do. chromedp also logs each event of a newer
+	// Chromium that it does not know, and these lines hide the rest.
 	ctx, quit := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
 	t.Cleanup(func() {
 		if err := chromedp.Cancel(ctx); err != nil {
