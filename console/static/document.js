@@ -1,5 +1,6 @@
 // A document: its pages with the boxes of its passages, its state, and its versions.
 
+import { actionButton, confirm } from "./action.js";
 import { address, call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { statusOf } from "./documents_list.js";
@@ -64,8 +65,8 @@ export async function openDocument(id, query) {
     fill(head, h("p", {}, h("a", { href: "/documents" }, "‹ ", t("doc.all"))), h("div", { class: "row" },
       h("h1", {}, doc.name || doc.externalId), h("span", { class: "space" }),
       h("a", { class: "button", href: address("get-document-content", { id }), target: "_blank", rel: "noopener" }, t("doc.original")),
-      doc.status === "error" && h("button", { type: "button", class: "first", onclick: act("retry-document") }, t("doc.retry")),
-      h("button", { type: "button", onclick: act("reingest-document") }, t("doc.reingest")),
+      doc.status === "error" && actionButton(t("doc.retry"), act("retry-document"), { class: "first" }),
+      actionButton(t("doc.reingest"), act("reingest-document")),
       h("button", { type: "button", onclick: () => remove(doc) }, t("doc.remove"))),
     h("p", {}, statusOf(doc)),
     ...(doc.warnings ?? []).map((/** @type {any} */ one) => h("p", { class: "wrong" }, one.message)));
@@ -146,15 +147,8 @@ async function versionsOf(id) {
 /** Asks for the name of a document, and removes it. @param {any} doc */
 function remove(doc) {
   const name = doc.name || doc.externalId;
-  const field = h("input", { "aria-label": t("doc.name"), autocomplete: "off", oninput: () => (button.disabled = field.value.trim() !== name) });
-  const button = h("button", { class: "first", disabled: true }, t("doc.remove"));
-  const form = h("form", { method: "dialog" }, h("h2", {}, t("doc.remove.title", { name })), h("p", {}, t("doc.remove.hint")), field,
-    h("div", { class: "row" }, button, h("button", { type: "button", onclick: () => dialog.close() }, t("cancel"))));
-  const dialog = h("dialog", { "aria-label": t("doc.remove"), onclose: () => dialog.remove() }, form);
-  form.addEventListener("submit", async () => {
+  confirm({ title: t("doc.remove.title", { name }), hint: t("doc.remove.hint"), label: t("doc.remove"), word: name }, async () => {
     await call("delete-document", { path: { id: doc.id } });
     navigate("/documents");
   });
-  document.body.append(dialog);
-  dialog.showModal();
 }

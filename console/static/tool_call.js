@@ -1,5 +1,6 @@
 // A call of a tool within an answer, and the decision that it may wait for.
 
+import { actionButton } from "./action.js";
 import { call } from "./api.js";
 import { h } from "./dom.js";
 import { t } from "./language.js";
@@ -34,6 +35,5 @@ function decision(run, id) {
     await call("workspace-decide-call", { path: { run_id: run, call: id }, body: { decision: word, reason: reason.value || undefined } });
   };
   return h("div", { class: "row" }, reason,
-    h("button", { type: "button", class: "first", onclick: decide("approve") }, t("ask.approve")),
-    h("button", { type: "button", onclick: decide("refuse") }, t("ask.refuse")));
+    actionButton(t("ask.approve"), decide("approve"), { class: "first" }), actionButton(t("ask.refuse"), decide("refuse")));
 }

@@ -18,6 +18,7 @@ export const common = table({
   "close": ["Close", "Schließen"],
   "cancel": ["Cancel", "Abbrechen"],
   "copied": ["Copied", "Kopiert"],
+  "confirm.type": ["Type “{word}” to confirm", "Zur Bestätigung „{word}“ eingeben"],
   "more": ["Show more", "Mehr anzeigen"],
   "retry": ["Try again", "Erneut versuchen"],
   "menu": ["Menu", "Menü"],
