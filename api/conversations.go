@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,6 +32,7 @@ type messageView struct {
 	Sources   []source  `json:"sources" doc:"The sources of the answer"`
 	RunID     *string   `json:"run_id"`
 	Status    string    `json:"status" enum:"completed,failed,canceled"`
+	Rating    *string   `json:"rating" enum:"up,down" doc:"How the caller rated the answer"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
@@ -73,6 +76,9 @@ func (cr *conversationRoutes) mount(e *edge.Edge) {
 		OperationID: "get-conversation", Method: http.MethodGet, Path: path + "/{id}", Summary: "Read a conversation with its messages", Tags: tags,
 	}}, cr.getConversation)
 	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "rename-conversation", Method: http.MethodPatch, Path: path + "/{id}", Summary: "Rename a conversation", Tags: tags,
+	}}, cr.renameConversation)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "delete-conversation", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Delete a conversation", Description: "Its attachments are removed too, unless they are under legal hold.", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *ConversationPath) (*struct{}, error) {
 		if err := cr.store.DeleteConversation(ctx, p, in.ID); err != nil {
@@ -109,6 +115,10 @@ func (cr *conversationRoutes) getConversation(ctx context.Context, p knowledge.P
 	if err != nil {
 		return nil, fmt.Errorf("read messages of conversation %s: %w", in.ID, err)
 	}
+	ratings, err := cr.ratings(ctx, p, messages)
+	if err != nil {
+		return nil, err
+	}
 	out := &conversationAnswer{}
 	out.Body.ConversationView = viewConversation(c)
 	out.Body.Messages = make([]messageView, 0, len(messages))
@@ -118,11 +128,46 @@ func (cr *conversationRoutes) getConversation(ctx context.Context, p knowledge.P
 			return nil, err
 		}
 		out.Body.Messages = append(out.Body.Messages, messageView{
-			ID: m.ID, Role: m.Role, Text: cr.results.views.signFileLinks(p, store.Run{ID: m.RunID}, m.Text), Sources: sources, RunID: orNull(m.RunID), Status: m.Status, CreatedAt: m.CreatedAt,
+			ID: m.ID, Role: m.Role, Text: cr.results.views.signFileLinks(p, store.Run{ID: m.RunID}, m.Text), Sources: sources, RunID: orNull(m.RunID), Status: m.Status,
+			Rating: ratings[m.ID], CreatedAt: m.CreatedAt,
 		})
 	}
 	out.Body.NextCursor = orNull(next)
 	return out, nil
+}
+
+// ratings returns how the principal rated answers, by the ids of their messages.
+func (cr *conversationRoutes) ratings(ctx context.Context, p knowledge.Principal, messages []store.Message) (map[string]*string, error) {
+	answers := map[string]string{} // their ids by their runs
+	for _, m := range messages {
+		if m.Role == "assistant" && m.RunID != "" {
+			answers[m.RunID] = m.ID
+		}
+	}
+	given, err := cr.store.Feedback(ctx, p, slices.Collect(maps.Keys(answers))...)
+	if err != nil {
+		return nil, fmt.Errorf("read feedback on a conversation: %w", err)
+	}
+	ratings := map[string]*string{}
+	for _, f := range given {
+		if f.Author == p.Owner() {
+			ratings[answers[f.Run]] = &f.Rating
+		}
+	}
+	return ratings, nil
+}
+
+func (cr *conversationRoutes) renameConversation(ctx context.Context, p knowledge.Principal, in *struct {
+	ConversationPath
+	Body struct {
+		Title string `json:"title" minLength:"1" maxLength:"200"`
+	}
+}) (*conversationOutput, error) {
+	c, err := cr.store.RenameConversation(ctx, p, in.ID, in.Body.Title)
+	if err != nil {
+		return nil, fmt.Errorf("rename conversation %s: %w", in.ID, err)
+	}
+	return &conversationOutput{Body: viewConversation(c)}, nil
 }
 
 func viewConversation(c store.Conversation) ConversationView {

@@ -51,7 +51,7 @@ func (o *openaiRuns) Links(p knowledge.Principal, run store.Run) openai.Words {
 
 // Cancel implements openai.Runs.
 func (o *openaiRuns) Cancel(ctx context.Context, p knowledge.Principal, id string) error {
-	_, err := o.runs.cancelRun(ctx, p, &runPath{ID: id})
+	_, err := o.runs.cancelRun(ctx, p, &RunPath{ID: id})
 	return err
 }
 

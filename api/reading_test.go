@@ -201,7 +201,7 @@ func TestConversations(t *testing.T) {
 	got := e.do("GET", own+"/conversations/"+id+"?limit=1", e.reader, nil).want(200)
 	wantKeys(t, got, "id", "title", "project_id", "created_at", "updated_at", "messages", "next_cursor")
 	message := got["messages"].([]any)[0].(map[string]any)
-	wantKeys(t, message, "id", "role", "text", "sources", "run_id", "status", "created_at")
+	wantKeys(t, message, "id", "role", "text", "sources", "run_id", "status", "rating", "created_at")
 	if message["text"] != "Why?" || !cmp.Equal(message["sources"], []any{}) {
 		t.Errorf("first message: %v", message)
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -25,27 +27,30 @@ type runError struct {
 
 // runView is a run as clients see it.
 type runView struct {
-	ID          string              `json:"id"`
-	Kind        knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project"`
-	Status      knowledge.RunStatus `json:"status" enum:"running,completed,failed,canceled"`
-	WorkflowID  string              `json:"workflow_id"`
-	ProjectID   *string             `json:"project_id" doc:"null: every project"`
-	DocumentID  *string             `json:"document_id,omitempty" doc:"The document that the run ingests or removes"`
-	ImportID    *string             `json:"import_id,omitempty" doc:"The import of the run"`
-	CreatedAt   time.Time           `json:"created_at"`
-	EndedAt     *time.Time          `json:"ended_at"`
-	Usage       json.RawMessage     `json:"usage"`
-	Progress    json.RawMessage     `json:"progress,omitempty" doc:"For a reindex: matched, started, published, failed, canceled, refused, refusals, paused, documents_per_second, eta_seconds"`
-	Stage       knowledge.Stage     `json:"stage,omitempty" doc:"The stage of a running ingest, or the stage at which it failed; not in lists"`
-	Waiting     *knowledge.Waiting  `json:"waiting,omitempty" doc:"Why a step of the ingest waits for its next attempt, and until when; not in lists"`
-	Error       *runError           `json:"error"`
-	Result      any                 `json:"result" doc:"The result of a completed run; not in lists. The result of a question is null, except for its user and the admin scope"`
-	OperatorURL string              `json:"operator_url"`
+	ID           string              `json:"id"`
+	Kind         knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project"`
+	Status       knowledge.RunStatus `json:"status" enum:"running,completed,failed,canceled"`
+	WorkflowID   string              `json:"workflow_id"`
+	ProjectID    *string             `json:"project_id" doc:"null: every project"`
+	DocumentID   *string             `json:"document_id,omitempty" doc:"The document that the run ingests or removes"`
+	ImportID     *string             `json:"import_id,omitempty" doc:"The import of the run"`
+	Conversation *string             `json:"conversation_id,omitempty" doc:"The conversation of a question"`
+	Question     string              `json:"question,omitempty" doc:"The question that is answered, for its user and the admin scope; not in lists"`
+	CreatedAt    time.Time           `json:"created_at"`
+	EndedAt      *time.Time          `json:"ended_at"`
+	Usage        json.RawMessage     `json:"usage"`
+	Progress     json.RawMessage     `json:"progress,omitempty" doc:"For a reindex: matched, started, published, failed, canceled, refused, refusals, paused, documents_per_second, eta_seconds"`
+	Stage        knowledge.Stage     `json:"stage,omitempty" doc:"The stage of a running ingest, or the stage at which it failed; not in lists"`
+	Waiting      *knowledge.Waiting  `json:"waiting,omitempty" doc:"Why a step of the ingest waits for its next attempt, and until when; not in lists"`
+	Error        *runError           `json:"error"`
+	Result       any                 `json:"result" doc:"The result of a completed run; not in lists. The result of a question is null, except for its user and the admin scope"`
+	OperatorURL  string              `json:"operator_url"`
 }
 
 type runOutput struct{ Body runView }
 
-type runPath struct {
+// RunPath is the path of a run.
+type RunPath struct {
 	edge.ActingQuery
 	ID string `path:"run_id" maxLength:"200"`
 }
@@ -67,6 +72,7 @@ func (r *runRoutes) mount(e *edge.Edge) {
 	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-runs", Method: http.MethodGet, Path: base, Summary: "List runs, newest first", Tags: tags,
 	}}, r.listRuns)
+	r.mountFeedback(e)
 	for prefix, path := range map[string]string{"workspace-": base, "": "/runs"} {
 		edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "get-run", Method: http.MethodGet, Path: path + "/{run_id}", Summary: "Read a run", Tags: tags,
@@ -99,7 +105,7 @@ func (r *runRoutes) listRuns(ctx context.Context, p knowledge.Principal, in *str
 	return page(convert(runs, r.views.run), next), nil
 }
 
-func (r *runRoutes) getRun(ctx context.Context, p knowledge.Principal, in *runPath) (*runOutput, error) {
+func (r *runRoutes) getRun(ctx context.Context, p knowledge.Principal, in *RunPath) (*runOutput, error) {
 	run, err := r.store.Run(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
@@ -116,12 +122,30 @@ func (r *runRoutes) getRun(ctx context.Context, p knowledge.Principal, in *runPa
 		return &runOutput{view}, nil
 	}
 	if err == nil {
+		view.Question, err = r.question(ctx, run)
+	}
+	if err == nil {
 		view.Result, err = r.runResult(ctx, p, run)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the result of run %s: %w", in.ID, err)
 	}
 	return &runOutput{view}, nil
+}
+
+// question returns the question that a run answers, "" if it answers none.
+func (r *runRoutes) question(ctx context.Context, run store.Run) (string, error) {
+	if !run.Kind.Traits().Answers {
+		return "", nil
+	}
+	var request struct {
+		Question string `json:"question"`
+	}
+	err := r.readers.blobs.GetJSON(ctx, requestKey(run), &request)
+	if errors.Is(err, blob.ErrNotFound) { // it was erased
+		return "", nil
+	}
+	return request.Question, err
 }
 
 // addIngestState adds the state of the newest version of a document to the run that
@@ -148,7 +172,7 @@ func (r *runRoutes) addIngestState(ctx context.Context, p knowledge.Principal, r
 }
 
 // cancelRun asks a run to stop; one that was cancelled already is fine.
-func (r *runRoutes) cancelRun(ctx context.Context, p knowledge.Principal, in *runPath) (*runOutput, error) {
+func (r *runRoutes) cancelRun(ctx context.Context, p knowledge.Principal, in *RunPath) (*runOutput, error) {
 	run, err := r.store.Run(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)

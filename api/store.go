@@ -112,7 +112,8 @@ type Documents interface {
 	Siblings(ctx context.Context, p knowledge.Principal, ids []string) (map[string][]knowledge.Chunk, error)
 }
 
-// Conversations holds the conversations of the principal that asks.
+// Conversations holds the conversations of the principal that asks, and what is said of
+// their answers.
 type Conversations interface {
 	// EnsureConversation makes the conversation unless the principal has it already.
 	EnsureConversation(ctx context.Context, p knowledge.Principal, c store.Conversation) (store.Conversation, error)
@@ -122,6 +123,13 @@ type Conversations interface {
 	Conversations(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Conversation, string, error)
 	// Messages lists the messages of a conversation, oldest first.
 	Messages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
+	// SetFeedback stores what the principal says of an answer, in place of what it said before.
+	SetFeedback(ctx context.Context, p knowledge.Principal, given store.Feedback) error
+	// Feedback returns what was said of the answers of runs, oldest first: by the principal
+	// or, for an administrator, by everybody.
+	Feedback(ctx context.Context, p knowledge.Principal, runs ...string) ([]store.Feedback, error)
+	// RenameConversation gives a conversation another title.
+	RenameConversation(ctx context.Context, p knowledge.Principal, id, title string) (store.Conversation, error)
 	// DeleteConversation deletes a conversation and starts the removal of what is
 	// attached to it.
 	DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error

@@ -85,7 +85,7 @@ func (v *views) originalURL(p knowledge.Principal, document string) string {
 
 func (v *views) run(r store.Run) runView {
 	view := runView{
-		ID: r.ID, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID, ProjectID: orNull(r.Project), DocumentID: orNull(r.Subject),
+		ID: r.ID, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID, ProjectID: orNull(r.Project), DocumentID: orNull(r.Subject), Conversation: orNull(r.ConversationID),
 		CreatedAt: r.CreatedAt, EndedAt: orNull(r.EndedAt), Usage: r.Usage, OperatorURL: v.links.OperatorURL(r.WorkflowID),
 	}
 	if r.Kind == knowledge.KindImport {

@@ -142,8 +142,25 @@ func (s *conversationStore) Conversations(ctx context.Context, p knowledge.Princ
 	return convert(rows, conversationRow.conversation), cursor, nil
 }
 
-// DeleteConversation deletes one of the principal's conversations, its messages, and
-// the chunks of older versions that were kept for it alone. Documents that are attached
+// RenameConversation gives one of the principal's conversations another title.
+func (s *conversationStore) RenameConversation(ctx context.Context, p knowledge.Principal, id, title string) (Conversation, error) {
+	row, err := s.conversation(ctx, p, id)
+	if err != nil {
+		return Conversation{}, err
+	}
+	err = s.write(ctx, "rename conversation "+id, func(ctx context.Context, tx transaction) error {
+		there, err := changed(tx.exec(ctx, "UPDATE conversations SET title = ? WHERE workspace = ? AND id = ? AND owner = ?", title, row.Workspace, id, row.Owner))
+		if err == nil && !there {
+			err = knowledge.NotFound("conversation", id)
+		}
+		return err
+	})
+	row.Title = title
+	return row.conversation(), err
+}
+
+// DeleteConversation deletes one of the principal's conversations, its messages, what was
+// said of its answers, and the chunks of older versions that were kept for it alone. Documents that are attached
 // to it, which nobody else reaches, are marked as removed: readers find them no more,
 // and PendingRemovals lists them.
 func (s *conversationStore) DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error {
@@ -166,6 +183,10 @@ func (s *conversationStore) DeleteConversation(ctx context.Context, p knowledge.
 			AND version < (SELECT d.published_version FROM documents AS d WHERE d.id = chunks.document_id)
 			AND NOT EXISTS (SELECT 1 FROM message_chunks AS o WHERE o.chunk_id = chunks.id AND NOT (o.workspace = ?0 AND o.conversation_id = ?1))`,
 			p.Workspace(), id)
+		if err != nil {
+			return err
+		}
+		_, err = tx.exec(ctx, "DELETE FROM run_feedback WHERE run_id IN (SELECT r.id FROM runs AS r WHERE r.workspace = ? AND r.conversation_id = ?)", p.Workspace(), id)
 		if err != nil {
 			return err
 		}

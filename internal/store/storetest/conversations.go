@@ -183,6 +183,8 @@ func testConversations(t *testing.T, open func(t *testing.T) Store) {
 		"deleting_removes_what_is_attached":           deleteAttachments,
 		"nothing_is_attached_to_a_deleted_one":        attachToDeleted,
 		"preferences_are_the_owners":                  preferences,
+		"renaming_changes_the_title_alone":            rename,
+		"feedback_is_its_authors":                     feedback,
 	})
 }
 
@@ -362,4 +364,57 @@ func preferences(f *fixture) {
 		}
 	}
 	f.wantCode(f.SetPreferences(f.ctx, reader("ann"), json.RawMessage(`{`)), knowledge.CodeMalformed)
+}
+
+func rename(f *fixture) {
+	f.cite(reader("ann"), "talk", "m1")
+	before, err := f.Conversation(f.ctx, reader("ann"), "talk")
+	f.must(err)
+	renamed, err := f.RenameConversation(f.ctx, reader("ann"), "talk", "Piers")
+	f.must(err)
+	after, err := f.Conversation(f.ctx, reader("ann"), "talk")
+	if before.Title = "Piers"; err != nil || after != before || renamed != before {
+		f.Errorf("renamed to %+v, read %+v, %v, want %+v", renamed, after, err, before)
+	}
+	_, err = f.RenameConversation(f.ctx, reader("bob"), "talk", "Mine")
+	f.wantCode(err, knowledge.CodeNotFound)
+}
+
+// feedback looks at ratings: a later one replaces the author's earlier one, only
+// administrators read everybody's, and they go with the conversation.
+func feedback(f *fixture) {
+	for _, id := range []string{"one", "two"} {
+		r := store.Run{ID: id, Workspace: "acme", Kind: knowledge.KindQuery, WorkflowID: id, Owner: reader("ann").Owner(), ConversationID: "talk"}
+		_, err := f.StartRun(f.ctx, reader("ann"), r, &store.Conversation{ID: "talk", Workspace: "acme"})
+		f.must(err)
+	}
+	at := time.Now().UTC().Truncate(time.Microsecond)
+	give := func(p knowledge.Principal, given store.Feedback) { f.must(f.SetFeedback(f.ctx, p, given)) }
+	give(reader("ann"), store.Feedback{Run: "one", Rating: "up", CreatedAt: at})
+	ann := store.Feedback{Run: "one", Author: reader("ann").Owner(), Rating: "down", Comment: "it's the wrong pier", Expected: "The northern one.", CreatedAt: at}
+	give(reader("ann"), ann)
+	administrator := func(workspace string) knowledge.Principal {
+		return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, KeyID: "boss"})
+	}
+	boss := administrator("acme")
+	give(boss, store.Feedback{Run: "one", Rating: "up", CreatedAt: at.Add(time.Second)})
+	give(reader("ann"), store.Feedback{Run: "two", Rating: "up", CreatedAt: at.Add(2 * time.Second)})
+	want := func(p knowledge.Principal, count int, runs ...string) []store.Feedback {
+		found, err := f.Feedback(f.ctx, p, runs...)
+		if err != nil || len(found) != count {
+			f.Errorf("feedback on %v: %+v, %v, want %d", runs, found, err, count)
+		}
+		return found
+	}
+	if found := want(reader("ann"), 1, "one"); len(found) == 1 && found[0] != ann {
+		f.Errorf("feedback %+v, want %+v", found[0], ann)
+	}
+	want(reader("ann"), 2, "one", "two", "unknown")
+	want(reader("ann"), 0)
+	want(reader("bob"), 0, "one", "two")
+	want(boss, 3, "one", "two")
+	want(administrator("other"), 0, "one", "two")
+	f.wantCode(f.SetFeedback(f.ctx, reader("ann"), store.Feedback{Run: "unknown", Rating: "up"}), knowledge.CodeNotFound)
+	f.must(f.DeleteConversation(f.ctx, reader("ann"), "talk"))
+	want(boss, 0, "one", "two")
 }

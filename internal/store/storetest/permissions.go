@@ -256,6 +256,8 @@ func (f *fixture) everyRead(p knowledge.Principal, v store.Version, chunk, conve
 	_, errs["Conversation"] = f.Conversation(f.ctx, p, conversation)
 	_, _, errs["Messages"] = f.Messages(f.ctx, p, conversation, store.Page{})
 	_, errs["History"] = f.History(f.ctx, p, conversation, 10)
+	_, errs["RenameConversation"] = f.RenameConversation(f.ctx, p, conversation, "other")
+	errs["SetFeedback"] = f.SetFeedback(f.ctx, p, store.Feedback{Run: v.RunID, Rating: "up"})
 	errs["DeleteConversation"] = f.DeleteConversation(f.ctx, p, conversation)
 	_, errs["Project"] = f.Project(f.ctx, p, "press")
 	_, errs["Removal"] = f.Removal(f.ctx, p, v.Document)
@@ -282,6 +284,7 @@ func (f *fixture) everyRead(p knowledge.Principal, v store.Version, chunk, conve
 	_, _, errs["Projects"] = f.Projects(f.ctx, p, store.Page{})
 	_, _, errs["Workspaces"] = f.Workspaces(f.ctx, p, store.Page{})
 	_, _, errs["Keys"] = f.Keys(f.ctx, p, store.Page{})
+	_, errs["Feedback"] = f.Feedback(f.ctx, p, v.RunID)
 	_, errs["Preferences"] = f.Preferences(f.ctx, p)
 	return errs
 }

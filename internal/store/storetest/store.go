@@ -210,7 +210,10 @@ type Conversations interface {
 	EnsureConversation(ctx context.Context, p knowledge.Principal, c store.Conversation) (store.Conversation, error)
 	Conversation(ctx context.Context, p knowledge.Principal, id string) (store.Conversation, error)
 	Conversations(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Conversation, string, error)
+	RenameConversation(ctx context.Context, p knowledge.Principal, id, title string) (store.Conversation, error)
 	DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error
+	SetFeedback(ctx context.Context, p knowledge.Principal, given store.Feedback) error
+	Feedback(ctx context.Context, p knowledge.Principal, runs ...string) ([]store.Feedback, error)
 	SaveMessages(ctx context.Context, workspace string, list ...store.Message) error
 	Messages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
 	History(ctx context.Context, p knowledge.Principal, conversation string, n int) (store.History, error)
