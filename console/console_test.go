@@ -121,7 +121,6 @@ func TestRoutesAreOfTheAPI(t *testing.T) {
 // policy of the pages forbids too.
 func TestModulesAreSmallAndMakeNoHTML(t *testing.T) {
 	t.Parallel()
-	first := 0
 	for path, text := range modules(t) {
 		if lines := strings.Count(text, "\n"); lines >= 300 {
 			t.Errorf("%s has %d lines", path, lines)
@@ -131,7 +130,31 @@ func TestModulesAreSmallAndMakeNoHTML(t *testing.T) {
 				t.Errorf("%s has %s", path, never)
 			}
 		}
+	}
+}
+
+// TestFirstPageIsLight bounds what a browser loads for the page to ask on: the modules that
+// its own import, and no others.
+func TestFirstPageIsLight(t *testing.T) {
+	t.Parallel()
+	imported := regexp.MustCompile(`(?m)^import [^;]*"(\.[^"]+)";`)
+	all, loaded := modules(t), map[string]bool{}
+	first := 0
+	for waiting := []string{"static/app.js", "static/pages/ask.js"}; len(waiting) > 0; {
+		path := waiting[0]
+		waiting = waiting[1:]
+		if loaded[path] {
+			continue
+		}
+		text, ok := all[path]
+		if !ok {
+			t.Fatalf("no module %s", path)
+		}
+		loaded[path] = true
 		first += len(text)
+		for _, found := range imported.FindAllStringSubmatch(text, -1) {
+			waiting = append(waiting, filepath.Join(filepath.Dir(path), found[1]))
+		}
 	}
 	for _, other := range []string{"index.html", "style.css", "icon.svg"} {
 		content, err := os.ReadFile(filepath.Join("static", other))
@@ -140,8 +163,8 @@ func TestModulesAreSmallAndMakeNoHTML(t *testing.T) {
 		}
 		first += len(content)
 	}
-	if first > 150<<10 {
-		t.Errorf("the first page loads %d bytes", first)
+	if first > 150<<10 || len(loaded) < 20 {
+		t.Errorf("the first page loads %d modules and %d bytes", len(loaded), first)
 	}
 }
 

@@ -66,7 +66,7 @@ func open(t *testing.T, page context.Context, url string) {
 // awaitPage waits until a JavaScript expression is true.
 func awaitPage(t *testing.T, page context.Context, expression string) {
 	t.Helper()
-	if err := chromedp.Run(page, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(90*time.Second))); err != nil {
+	if err := chromedp.Run(page, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(90*time.Second))); err != nil {
 		t.Fatalf("waited for %s: %v", expression, err)
 	}
 }

@@ -143,7 +143,7 @@ func TestConsoleGoesOnOverKills(t *testing.T) {
 	m.ScriptChat(slow, slow)
 	s.signInto(t, page)
 	askOnPage(t, page, "What is on the northern pier?")
-	const asked = `document.querySelector(".asked")?.textContent === "What is on the northern pier?"`
+	const asked = `document.querySelector(".asked p")?.textContent === "What is on the northern pier?"`
 	const words = `(document.querySelector(".words")?.textContent.match(/word/g) ?? []).length`
 	awaitPage(t, page, words+` > 30`)
 	do(t, page, chromedp.Reload())

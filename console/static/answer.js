@@ -1,8 +1,11 @@
 // An answer: one that is stored, and one that comes while its run goes on.
 
+import { actionButton, attempt } from "./action.js";
 import { address, call } from "./api.js";
+import { citations } from "./citation.js";
 import { announce, atNextFrame, fill, h } from "./dom.js";
 import { follow } from "./events.js";
+import { feedback } from "./feedback.js";
 import { withoutCitations } from "./inline.js";
 import { t } from "./language.js";
 import { blocks, render } from "./markdown.js";
@@ -26,55 +29,37 @@ import { toolCall } from "./tool_call.js";
  */
 
 /**
- * Returns the marks of an answer's citations.
- * @param {() => Source[]} sources
- * @param {Actions} actions
- * @returns {import("./markdown.js").Marks}
- */
-function marksOf(sources, actions) {
-  return {
-    citation: (chunk, rank, sentence) => {
-      const at = sources().findIndex((one) => one.chunkId === chunk);
-      const source = sources()[at];
-      const label = t("ask.citation", { n: rank, name: source ? sourceName(source) : "" });
-      return h("button", { type: "button", class: "citation", "aria-label": label, title: source?.text?.slice(0, 600) ?? label, disabled: at < 0, onclick: () => actions.show(sources(), at, sentence) }, rank);
-    },
-    web: (url, title, rank) =>
-      /^https?:\/\//.test(url) ? h("a", { class: "citation", href: url, target: "_blank", rel: "noopener noreferrer nofollow", title, "aria-label": t("ask.web", { n: rank, title }) }, rank) : document.createTextNode(`[${rank}]`),
-  };
-}
-
-/**
  * Returns the element of a stored answer.
- * @param {{text: string, sources: Source[], status: string}} message
+ * @param {{text: string, sources: Source[], status: string, run_id: string | null, rating: "up" | "down" | null}} message
  * @param {Actions} actions
  */
 export function answerOf(message, actions) {
-  const marks = marksOf(() => message.sources, actions);
+  const marks = citations(() => message.sources, actions.show);
   const body = h("div", { class: "words" }, ...blocks(message.text).map((block) => render(block, marks)));
   const state = message.status === "completed" ? null : h("p", { class: "quiet" }, t(message.status === "canceled" ? "ask.stopped" : "ask.tool.failed"));
-  return h("article", { class: "answer", role: "region", "aria-label": t("ask.answer") }, body, state, ...ending(message.text, message.sources, actions, []));
+  return h("article", { class: "answer", role: "region", "aria-label": t("ask.answer") }, body, state,
+    ...ending({ run: message.run_id, text: message.text, sources: message.sources, suggestions: [], rating: message.rating }, actions));
 }
 
 /**
  * Returns what stands below an answer.
- * @param {string} text
- * @param {Source[]} sources
+ * @param {{run: string | null, text: string, sources: Source[], suggestions: string[], rating: "up" | "down" | null}} answer
  * @param {Actions} actions
- * @param {string[]} suggestions
  */
-function ending(text, sources, actions, suggestions) {
+function ending({ run, text, sources, suggestions, rating }, actions) {
   const copy = async () => {
     const used = sources.filter((one) => one.usedInResponse);
     const plain = withoutCitations(text, "$1");
     await navigator.clipboard.writeText([plain, "", ...used.map((one) => `[${one.rank}] ${sourceName(one)}`)].join("\n"));
     announce(t("copied"));
   };
+  const [rate, comment] = run ? feedback(run, rating) : [];
   return [
     sourceList(sources, actions.show),
     h("div", { class: "row actions" },
-      h("button", { type: "button", class: "plain", onclick: copy }, t("ask.copy")),
-      h("button", { type: "button", class: "plain", onclick: actions.again }, t("ask.again"))),
+      actionButton(t("ask.copy"), copy, { class: "plain" }),
+      h("button", { type: "button", class: "plain", onclick: actions.again }, t("ask.again")), rate),
+    comment,
     suggestions.length > 0 && h("ul", { class: "suggestions", "aria-label": t("ask.suggestions") },
       ...suggestions.map((one) => h("li", {}, h("button", { type: "button", onclick: () => actions.ask(one) }, one)))),
   ];
@@ -84,25 +69,27 @@ function ending(text, sources, actions, suggestions) {
  * Follows the answer of a run.
  * @param {string} run
  * @param {Actions & {started: (conversation: string) => void, ended: () => void}} actions
+ * @param {boolean} queued whether it waits for another answer
  * @returns {Live}
  */
-export function liveAnswer(run, actions) {
+export function liveAnswer(run, actions, queued) {
   let text = "";
   let said = 0; // characters of text that screen readers were told
   /** @type {Source[]} */
   let sources = [];
   /** @type {string[]} */
   let shown = []; // the blocks that body has
-  const marks = marksOf(() => sources, actions);
-  const phase = h("p", { class: "phase quiet" }, t("ask.searching"));
+  const marks = citations(() => sources, actions.show);
+  const phase = h("p", { class: "phase quiet" }, t(queued ? "ask.queued" : "ask.searching"));
   const note = h("p", { class: "lost", role: "status", hidden: true });
   const thoughts = h("details", { class: "thoughts", hidden: true }, h("summary", {}, t("ask.thinking")), h("p"));
   const calls = h("div", { class: "calls" });
+  const notes = h("div");
   const body = h("div", { class: "words", "aria-busy": "true" });
   const below = h("div");
-  const element = h("article", { class: "answer live", role: "region", "aria-label": t("ask.answer") }, phase, thoughts, calls, body, note, below);
+  const element = h("article", { class: "answer live", role: "region", "aria-label": t("ask.answer") }, phase, thoughts, calls, notes, body, note, below);
 
-  const draw = atNextFrame(() => {
+  const paint = () => {
     const now = blocks(text);
     for (let i = 0; i < now.length; i++) {
       if (shown[i] === now[i]) continue;
@@ -112,7 +99,8 @@ export function liveAnswer(run, actions) {
     }
     while (body.children.length > now.length) body.lastElementChild?.remove();
     shown = now;
-  });
+  };
+  const draw = atNextFrame(paint);
   const speak = () => {
     const plain = text.slice(said).replace(/<[^>]*>/g, "");
     const end = Math.max(plain.lastIndexOf(". "), plain.lastIndexOf("\n"));
@@ -135,7 +123,14 @@ export function liveAnswer(run, actions) {
 
   /** @type {Record<string, (data: any) => void>} */
   const events = {
-    runStarted: (data) => data.conversationId && actions.started(data.conversationId),
+    runStarted: (data) => {
+      if (data.conversationId) actions.started(data.conversationId);
+      phase.textContent = t("ask.searching");
+    },
+    attachmentUpdate: (data) => {
+      if (data.status === "pending") phase.textContent = t("ask.attached", { name: data.name });
+      if (data.error) notes.append(h("p", { class: "lost" }, t("ask.attached.failed", { name: data.name, message: data.error.message })));
+    },
     apiMessageChunk: (data) => {
       text += data.chunk.data;
       phase.textContent = t("ask.writing");
@@ -163,16 +158,17 @@ export function liveAnswer(run, actions) {
     completedMessage: (data) => {
       text = data.answer;
       sources = data.sources;
-      redraw();
+      shown = [];
+      paint(); // whoever sees the end sees all words
       const why = data.finishReason === "length" ? t("ask.length") : data.finishReason === "content_filter" ? t("ask.filter") : "";
       fill(below, why && h("p", { class: "lost" }, why), ...(data.notices ?? []).map((/** @type {any} */ one) => h("p", { class: "quiet" }, one.message)),
-        ...ending(text, sources, actions, data.suggestions ?? []));
+        ...ending({ run, text, sources, suggestions: data.suggestions ?? [], rating: null }, actions));
       end(t("ask.done"));
     },
     error: (data) => {
       const canceled = data.code === "canceled";
       fill(below, h("p", { class: canceled ? "quiet" : "wrong", role: canceled ? null : "alert" }, canceled ? t("ask.stopped") : data.message),
-        ...(text ? ending(text, sources, actions, []) : [h("button", { type: "button", onclick: actions.again }, t("ask.again"))]));
+        ...(text ? ending({ run, text, sources, suggestions: [], rating: null }, actions) : [h("button", { type: "button", onclick: actions.again }, t("ask.again"))]));
       end(t("ask.stopped"));
     },
   };
@@ -185,5 +181,5 @@ export function liveAnswer(run, actions) {
     },
     failed: (failure) => events.error({ code: "", message: failure.message }),
   });
-  return { element, stop, cancel: () => void call("workspace-cancel-run", { path: { run_id: run } }) };
+  return { element, stop, cancel: () => void attempt(() => call("workspace-cancel-run", { path: { run_id: run } })) };
 }

@@ -13,6 +13,8 @@ import { signIn } from "./sign_in.js";
 const main = h("main", { id: "main", tabindex: -1 });
 const links = /** @type {const} */ ([["ask", "/ask"], ["documents", "/documents"]]);
 
+const renewal = 3_600_000; // milliseconds; a session lasts 12 hours from its last renewal
+
 /** @type {Page | null} */
 let page = null;
 let opening = 0;
@@ -85,11 +87,13 @@ async function start() {
   document.documentElement.lang = language();
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token) history.replaceState(null, "", location.pathname + location.search); // it is used once, and in no history
-  let session = token ? await call("sign-in", { body: { token } }).catch(() => null) : null;
+  let refused = "";
+  let session = token ? await call("sign-in", { body: { token } }).catch((failure) => void (refused = reasonOf(failure))) : null;
   session = session?.signedIn ? session : await call("get-session");
-  if (!session.signedIn) session = await signIn(t("signin.hint"));
+  if (!session.signedIn) session = await signIn(t("signin.hint"), refused);
   useSession(session.workspace, () => void signIn(t("signin.ended")).then(() => location.reload()));
   frame(session);
+  setInterval(() => void call("get-session").catch(() => {}), renewal);
   addEventListener("popstate", () => void show());
   document.addEventListener("click", followLink);
   document.addEventListener("keydown", listKeys(() => navigate("/ask")));

@@ -1,5 +1,6 @@
 // The list of conversations beside the page to ask on.
 
+import { attempt, confirm } from "./action.js";
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { t } from "./language.js";
@@ -21,7 +22,8 @@ export function conversations(open, gone) {
     fill(list, ...known.filter((one) => one.title.toLowerCase().includes(wanted)).map((one) =>
       h("li", {},
         h("a", { href: "/ask/" + encodeURIComponent(one.id), "data-item": "", "aria-current": one.id === open() && "page" }, one.title || one.id),
-        h("button", { type: "button", class: "plain", "aria-label": t("ask.delete", { title: one.title }), onclick: () => void remove(one.id) }, "×"))));
+        h("button", { type: "button", class: "plain", "aria-label": t("ask.rename", { title: one.title }), onclick: () => rename(one) }, "✎"),
+        h("button", { type: "button", class: "plain", "aria-label": t("ask.delete", { title: one.title }), onclick: () => remove(one.id) }, "×"))));
   };
   const load = async (further = false) => {
     const found = await call("list-conversations", { query: { limit: 50, cursor: further ? cursor : "" } }).catch(() => null);
@@ -31,12 +33,23 @@ export function conversations(open, gone) {
     more.hidden = !cursor;
     draw();
   };
-  const remove = async (/** @type {string} */ id) => {
-    if (!confirm(t("ask.delete.sure"))) return;
-    await call("delete-conversation", { path: { id } });
-    known = known.filter((one) => one.id !== id);
-    draw();
-    if (id === open()) gone();
+  const remove = (/** @type {string} */ id) =>
+    confirm({ title: t("ask.delete.title"), hint: t("ask.delete.sure"), label: t("ask.delete.button") }, async () => {
+      await call("delete-conversation", { path: { id } });
+      known = known.filter((one) => one.id !== id);
+      draw();
+      if (id === open()) gone();
+    });
+  const rename = (/** @type {{id: string, title: string}} */ one) => {
+    const field = h("input", { value: one.title, maxlength: 200, required: true, "aria-label": t("ask.title") });
+    const form = h("form", { method: "dialog", onsubmit: () => void attempt(async () => {
+      Object.assign(one, await call("rename-conversation", { path: { id: one.id }, body: { title: field.value } }));
+      draw();
+    }) }, h("h2", {}, t("ask.title")), field, h("div", { class: "row" }, h("button", { class: "first" }, t("save")), h("button", { type: "button", onclick: () => dialog.close() }, t("cancel"))));
+    const dialog = h("dialog", { "aria-label": t("ask.title"), onclose: () => dialog.remove() }, form);
+    document.body.append(dialog);
+    dialog.showModal();
+    field.select();
   };
   const element = h("aside", { class: "conversations", "aria-label": t("ask.conversations") },
     h("a", { class: "button", href: "/ask" }, t("ask.new")), search, list, more);

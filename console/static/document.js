@@ -6,20 +6,14 @@ import { fill, h } from "./dom.js";
 import { statusOf } from "./documents_list.js";
 import { bytes, moment, number, t } from "./language.js";
 import { blocks, render } from "./markdown.js";
+import { passagesOf } from "./passages.js";
 import { navigate, rename } from "./router.js";
 import { sheet } from "./sheet.js";
 
 /** A passage cites nothing. @type {import("./markdown.js").Marks} */
 const noMarks = { citation: (_, rank) => document.createTextNode(rank), web: (_, title) => document.createTextNode(title) };
 
-/**
- * @typedef {object} Passage (schema ChunkView)
- * @property {string} id
- * @property {string} text
- * @property {string[]} heading
- * @property {number | null} page_number
- * @property {import("./sheet.js").Box[]} bbox
- */
+/** @typedef {import("./passages.js").Passage} Passage */
 
 /**
  * @param {string} id
@@ -86,23 +80,6 @@ export async function openDocument(id, query) {
   await draw();
   readPage(query.get("chunk") ?? "");
   return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, reader, details), stop: () => clearTimeout(timer) };
-}
-
-/**
- * Returns the passages of a document, at most 2,000 of them.
- * @param {string} id
- * @returns {Promise<Passage[]>}
- */
-async function passagesOf(id) {
-  /** @type {Passage[]} */
-  const all = [];
-  let cursor = "";
-  do {
-    const found = await call("list-document-chunks", { path: { id }, query: { limit: 500, cursor } });
-    all.push(...found.data);
-    cursor = found.next_cursor ?? "";
-  } while (cursor && all.length < 2000);
-  return all;
 }
 
 /**

@@ -3,9 +3,12 @@
 
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
+import { findField } from "./find.js";
 import { t } from "./language.js";
+import { blocks, render } from "./markdown.js";
+import { passagesOf } from "./passages.js";
 import { sheet } from "./sheet.js";
-import { sourceName } from "./sources.js";
+import { isWeb, sourceName } from "./sources.js";
 
 /** @typedef {import("./sources.js").Source} Source */
 /** @typedef {import("./sheet.js").Box[]} Boxes */
@@ -16,6 +19,8 @@ export function sourcePanel() {
   let sources = [];
   let at = 0;
   let zoom = 100;
+  /** The passages of the document that is shown, once they were asked for. @type {Map<string, Promise<import("./passages.js").Passage[]>>} */
+  const passages = new Map();
   /** @type {HTMLElement | null} */
   let before = null;
   const title = h("h2", { tabindex: -1 });
@@ -39,6 +44,17 @@ export function sourcePanel() {
       h("button", { type: "button", "aria-label": t("source.larger"), onclick: () => scale(zoom + 25) }, "+"),
       h("button", { type: "button", "aria-label": t("close"), onclick: close }, "×")),
     content);
+  /** Returns the field that finds words in the document of a source. @param {Source} source */
+  const search = (source) => findField(() => {
+    const known = passages.get(source.documentId) ?? passagesOf(source.documentId);
+    passages.set(source.documentId, known);
+    return known;
+  }, (hit) => {
+    if (!hit) return;
+    fill(place, ...(hit.boxes.length ? pagesOf(source, hit.boxes) : passage(hit.passage.text, "")));
+    place.querySelector(".box")?.scrollIntoView({ block: "center" });
+  });
+  const place = h("div");
   element.addEventListener("keydown", (e) => {
     if (e.key === "Escape") close();
   });
@@ -51,15 +67,17 @@ export function sourcePanel() {
       source.url && h("a", { href: source.url, target: "_blank", rel: "noopener" }, t("source.open")));
     if (source.removed) {
       fill(content, h("p", { class: "quiet" }, t("source.removed")));
+    } else if (isWeb(source)) {
+      fill(content, h("blockquote", { class: "passage" }, source.text),
+        h("p", {}, h("a", { href: source.url, target: "_blank", rel: "noopener noreferrer nofollow" }, t("source.web"))));
     } else if (source.startTime !== null && source.startTime !== undefined) {
       fill(content, h("video", { controls: true, preload: "metadata", src: `${source.url}#t=${source.startTime}` }), h("blockquote", {}, source.text), original);
-    } else if (source.bbox?.length) {
-      const boxes = await quoted(source, quote);
-      if (at !== index) return;
-      fill(content, ...pagesOf(source, boxes), original);
-      content.querySelector(".box")?.scrollIntoView({ block: "center" });
     } else {
-      fill(content, h("blockquote", { class: "passage" }, ...marked(source.text, quote)), original);
+      const boxes = source.bbox?.length ? await quoted(source, quote) : [];
+      if (at !== index) return;
+      fill(place, ...(boxes.length ? pagesOf(source, boxes) : passage(source.text, quote)));
+      fill(content, search(source), place, original);
+      content.querySelector(".box, mark, .marked")?.scrollIntoView({ block: "center" });
     }
   };
   return {
@@ -99,12 +117,31 @@ function pagesOf(source, boxes) {
 }
 
 /**
- * Returns a text with a sentence of it marked.
+ * Returns the text of a passage with the quoted words marked, or else the row, item or
+ * paragraph that has most of them.
  * @param {string} text
- * @param {string} quote
+ * @param {string} quote "" = none
  */
-function marked(text, quote) {
-  const start = quote ? text.indexOf(quote) : -1;
-  if (start < 0) return [text];
-  return [text.slice(0, start), h("mark", {}, quote), text.slice(start + quote.length)];
+function passage(text, quote) {
+  const nothing = { citation: (/** @type {string} */ _, /** @type {string} */ rank) => document.createTextNode(rank), web: (/** @type {string} */ _, /** @type {string} */ title) => document.createTextNode(title) };
+  const shown = blocks(text).map((block) => render(block, nothing));
+  const words = new Set(wordsOf(quote));
+  let best = 0;
+  /** @type {Element | null} */
+  let marked = null;
+  for (const part of shown.flatMap((one) => [one, ...one.querySelectorAll("tr, li, p")])) {
+    if (part.querySelector("tr, li, p")) continue; // its parts are looked at
+    const all = wordsOf([...part.childNodes].map((child) => child.textContent).join(" "));
+    const shared = new Set(all.filter((word) => words.has(word))).size;
+    if (shared <= best) continue;
+    best = shared;
+    marked = part;
+  }
+  if (best > 1) marked?.classList.add("marked");
+  return [h("div", { class: "passage text" }, ...shown)];
+}
+
+/** @param {string} text */
+function wordsOf(text) {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }

@@ -14,6 +14,7 @@ import { clock, t } from "./language.js";
  * @property {string} url of the original
  * @property {string[]} heading
  * @property {number[]} [lines]
+ * @property {string} [place] sheet and cells
  * @property {number | null} pageNumber
  * @property {import("./sheet.js").Box[]} bbox
  * @property {number | null} startTime
@@ -27,8 +28,15 @@ export function sourceName(source) {
   return [source.documentName ?? "", place(source)].filter(Boolean).join(", ");
 }
 
+/** Reports whether a source is a page of the web. @param {Source} source */
+export function isWeb(source) {
+  return !source.documentId && /^https?:\/\//.test(source.url ?? "");
+}
+
 /** Returns where in its document a source is; "" = not known. @param {Source} source */
 function place(source) {
+  if (isWeb(source)) return new URL(source.url).hostname;
+  if (source.place) return source.place;
   if (source.pageNumber) return t("source.page", { n: source.pageNumber });
   if (source.startTime !== null && source.startTime !== undefined) return t("source.time", { from: clock(source.startTime) });
   if (source.heading?.length) return source.heading.join(" › ");

@@ -1,12 +1,11 @@
 // The page to ask on: the conversations, the questions and answers of one, and the passage
 // that an answer cites beside it.
 
-import { call, reasonOf } from "../api.js";
+import { call, newKey, reasonOf } from "../api.js";
 import { h } from "../dom.js";
 import { t } from "../language.js";
-import { preference, setPreference } from "../preferences.js";
-import { projectChoice } from "../project_choice.js";
 import { navigate, rename } from "../router.js";
+import { composer } from "../composer.js";
 import { conversations } from "../conversations.js";
 import { answerOf, liveAnswer } from "../answer.js";
 import { sourcePanel } from "../source_panel.js";
@@ -16,97 +15,100 @@ import { sourcePanel } from "../source_panel.js";
 /** @type {import("../router.js").Open} */
 export async function open([id]) {
   let conversation = id ?? "";
-  /** @type {Live | null} */
-  let live = null;
+  /** @type {() => void} */
+  let named = () => {};
+  const hasName = new Promise((/** @type {(value?: any) => void} */ resolve) => (named = resolve));
+  /** Answers under way, in the order of their questions: each waits for those before it. @type {Live[]} */
+  const live = [];
   const panel = sourcePanel();
   const turns = h("div", { class: "turns" });
   const list = conversations(() => conversation, () => navigate("/ask"));
-  const { form, field, project, send, stop, wrong } = composer();
 
-  const show = (/** @type {import("../answer.js").Source[]} */ sources, /** @type {number} */ at, /** @type {string} */ quote) => panel.show(sources, at, quote);
-  const ask = async (/** @type {string} */ text, /** @type {Record<string, any>} */ more = {}) => {
-    if (!text.trim() || live) return;
-    wrong.textContent = "";
-    send.disabled = true;
-    field.value = "";
+  const ask = async (/** @type {import("../composer.js").Asked} */ { text, files, options }) => {
     try {
-      const started = await call("query", { body: { text, projectId: project.value || undefined, conversationId: conversation || undefined, stream: true, ...more } });
+      if (live.length && !conversation) await hasName;
+      const body = { text, stream: true, ...options, ...(conversation ? { conversationId: conversation } : {}) };
+      const started = await call("query", { body: files.length ? formOf(body, files) : body, key: newKey() });
       turns.querySelector(".welcome")?.remove();
-      turns.append(question(text));
       begin(started.runId, text);
+      return "";
     } catch (failure) {
-      field.value ||= text;
-      wrong.textContent = reasonOf(failure);
+      return reasonOf(failure);
     }
-    send.disabled = false;
+  };
+  const { form, field, stop, submit, drop, edit } = composer(ask);
+  const to = {
+    show: (/** @type {import("../answer.js").Source[]} */ sources, /** @type {number} */ at, /** @type {string} */ quote) => panel.show(sources, at, quote),
+    ask: (/** @type {string} */ text) => void submit(text),
   };
   const begin = (/** @type {string} */ run, /** @type {string} */ text) => {
-    live = liveAnswer(run, {
-      show,
+    const one = liveAnswer(run, {
+      ...to,
+      again: () => to.ask(text),
       started: (found) => {
-        rename("/ask/" + encodeURIComponent(found), { run, text });
         if (conversation === found) return;
         conversation = found;
+        rename("/ask/" + encodeURIComponent(found));
+        named();
         void list.load();
       },
       ended: () => {
-        live = null;
-        stop.hidden = true;
+        live.splice(live.indexOf(one), 1);
+        stop.hidden = live.length === 0;
         void list.load();
       },
-      ask,
-      again: () => ask(text),
-    });
+    }, live.length > 0);
+    live.push(one);
     stop.hidden = false;
-    turns.append(live.element);
-    live.element.scrollIntoView({ block: "end" });
+    if (text) turns.append(question(text, edit));
+    turns.append(one.element);
+    one.element.scrollIntoView({ block: "end" });
   };
-  form.addEventListener("submit", (e) => {
-    e.preventDefault();
-    void ask(field.value, /** @type {HTMLInputElement} */ (form.elements.namedItem("research")).checked ? { deepResearch: true } : {});
-  });
-  stop.addEventListener("click", () => live?.cancel());
+  stop.addEventListener("click", () => live[0]?.cancel());
 
-  const title = conversation ? await fillTurns(conversation, turns, { show, ask, begin }) : t("ask");
+  const title = conversation ? await fillTurns(conversation, turns, { ...to, edit, begin }) : t("ask");
   if (!conversation) turns.append(welcome());
   void list.load();
   const element = h("div", { class: "ask" }, list.element, h("section", { class: "talk", "aria-label": t("ask") }, turns, form), panel.element);
+  element.addEventListener("dragover", (e) => e.preventDefault());
+  element.addEventListener("drop", (e) => {
+    e.preventDefault();
+    if (e.dataTransfer) void drop(e.dataTransfer);
+  });
   queueMicrotask(() => field.focus());
-  return { title, element, stop: () => live?.stop() };
+  return { title, element, stop: () => live.forEach((one) => one.stop()) };
 }
 
-/** @param {string} text */
-function question(text) {
-  return h("div", { class: "asked" }, h("p", {}, text));
+/**
+ * Returns a question with files as a form.
+ * @param {Record<string, any>} body
+ * @param {File[]} files
+ */
+function formOf(body, files) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body)) form.append(name, typeof value === "string" ? value : JSON.stringify(value));
+  for (const file of files) form.append("files", file, file.name);
+  return form;
+}
+
+/**
+ * @param {string} text
+ * @param {(text: string) => void} edit
+ */
+function question(text, edit) {
+  return h("div", { class: "asked" }, h("button", { type: "button", class: "plain", onclick: () => edit(text) }, t("ask.edit")), h("p", {}, text));
 }
 
 function welcome() {
   return h("div", { class: "welcome" }, h("h1", {}, t("ask.empty")), h("p", { class: "quiet" }, t("ask.empty.hint")));
 }
 
-/** Returns the form of a question. */
-function composer() {
-  const field = h("textarea", { class: "question", name: "question", rows: 2, maxlength: 32000, "aria-label": t("ask.question"), placeholder: t("ask.placeholder") });
-  const project = projectChoice(preference("project"), (chosen) => setPreference("project", chosen));
-  const send = h("button", { class: "first" }, t("ask.button"));
-  const stop = h("button", { type: "button", class: "stop", hidden: true }, t("ask.stop"));
-  const wrong = h("p", { class: "wrong", role: "alert" });
-  const form = h("form", { class: "composer" }, field,
-    h("div", { class: "row" }, project, h("label", { class: "choice" }, h("input", { type: "checkbox", name: "research" }), t("ask.research")), h("span", { class: "space" }), stop, send), wrong);
-  field.addEventListener("keydown", (e) => {
-    if (e.key !== "Enter" || e.shiftKey || e.isComposing) return;
-    e.preventDefault();
-    form.requestSubmit();
-  });
-  return { form, field, project, send, stop, wrong };
-}
-
 /**
- * Shows the questions and answers of a conversation, and goes on with an answer that is
+ * Shows the questions and answers of a conversation, and goes on with the answers that are
  * under way. It returns the title.
  * @param {string} id
  * @param {HTMLElement} turns
- * @param {{show: any, ask: (text: string) => void, begin: (run: string, text: string) => void}} to
+ * @param {{show: any, ask: (text: string) => void, edit: (text: string) => void, begin: (run: string, text: string) => void}} to
  */
 async function fillTurns(id, turns, to) {
   const running = await call("list-runs", { query: { conversation_id: id, status: "running", limit: 10 } });
@@ -119,7 +121,7 @@ async function fillTurns(id, turns, to) {
     title = found.title || title;
     for (const message of found.messages) {
       ended.add(message.run_id);
-      if (message.role === "user") turns.append(question((asked = message.text)));
+      if (message.role === "user") turns.append(question((asked = message.text), to.edit));
       else {
         const text = asked;
         turns.append(answerOf(message, { show: to.show, ask: to.ask, again: () => to.ask(text) }));
@@ -127,12 +129,10 @@ async function fillTurns(id, turns, to) {
     }
     cursor = found.next_cursor ?? "";
   } while (cursor);
-  for (const { id: run } of running.data) {
+  for (const { id: run } of running.data.reverse()) { // oldest first
     if (ended.has(run)) continue; // since the list was read
-    // The question is stored with its answer; until then the page that asked it knows it.
-    const text = history.state?.run === run ? history.state.text : asked ? "" : title;
-    if (text) turns.append(question(text));
-    to.begin(run, text);
+    const { question: text } = await call("workspace-get-run", { path: { run_id: run } }); // it is stored with its answer
+    to.begin(run, text ?? "");
   }
   return title;
 }

@@ -19,6 +19,8 @@ export const common = table({
   "cancel": ["Cancel", "Abbrechen"],
   "copied": ["Copied", "Kopiert"],
   "confirm.type": ["Type “{word}” to confirm", "Zur Bestätigung „{word}“ eingeben"],
+  "save": ["Save", "Speichern"],
+  "send": ["Send", "Senden"],
   "more": ["Show more", "Mehr anzeigen"],
   "retry": ["Try again", "Erneut versuchen"],
   "menu": ["Menu", "Menü"],
