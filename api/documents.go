@@ -168,12 +168,17 @@ func (dr *documentRoutes) listDocuments(ctx context.Context, p knowledge.Princip
 	Named      string `query:"named" maxLength:"1024" doc:"An id or at least its first 4 characters, an external id, or a name"`
 	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
 	Cursor     string `query:"cursor" maxLength:"1000" doc:"next_cursor of the previous page"`
+
+	Code     knowledge.Code      `query:"code" maxLength:"100" doc:"The code of the error, or of the failure for which a step waits"`
+	Stage    knowledge.Stage     `query:"stage" enum:"fetch,check,extract,enrich,chunk,embed,publish" doc:"The stage that the newest version has reached"`
+	Language string              `query:"language" maxLength:"20" doc:"The language of the text, such as eng; und: it is not known"`
+	Sort     store.DocumentOrder `query:"sort" enum:"updated,size,name" doc:"updated: changed last first; size: largest first; name: by name. Default: newest first"`
 }) (*listOutput[view.Document], error) {
 	q, err := dr.documentQuery(ctx, p, in.Project, in.ExternalID, in.DocumentFilter)
 	if err != nil {
 		return nil, err
 	}
-	q.Named = in.Named
+	q.Named, q.Code, q.Stage, q.Language, q.Sort = in.Named, in.Code, in.Stage, in.Language, in.Sort
 	q.Page = store.Page{Limit: in.Limit, Cursor: in.Cursor}
 	documents, next, err := dr.store.Documents(ctx, p, q)
 	if err != nil {

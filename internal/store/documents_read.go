@@ -23,12 +23,25 @@ type DocumentQuery struct {
 	ExternalID   string
 	// Named asks for the documents that a person may mean by this text: an id or at least
 	// its first shortestIDStart characters, an external id, or a name.
-	Named string
+	Named    string
+	Stage    knowledge.Stage
+	Language string
+	Sort     DocumentOrder
 	Page
 	Offset int
 }
 
-// Documents lists documents, newest first. The write and admin scopes see every
+// DocumentOrder is an order of a list of documents; "" = newest first.
+type DocumentOrder string
+
+// The other orders of lists of documents.
+const (
+	ByChange DocumentOrder = "updated" // changed last first
+	BySize   DocumentOrder = "size"    // largest first
+	ByName   DocumentOrder = "name"
+)
+
+// Documents lists documents, in the order of the query. The write and admin scopes see every
 // document of their projects, others what their tokens reach once it is
 // published, and what is one user's or one conversation's alone from its upload
 // on.
@@ -41,7 +54,7 @@ func (s *documentStore) Documents(ctx context.Context, p knowledge.Principal, qu
 	if err != nil {
 		return nil, "", err
 	}
-	q, limit, err := newestFirst(q, "d", "documents", query.Page, defaultDocumentsLimit)
+	q, limit, err := query.ordered(q)
 	if err != nil {
 		return nil, "", err
 	}
@@ -51,11 +64,55 @@ func (s *documentStore) Documents(ctx context.Context, p knowledge.Principal, qu
 	if err := q.Scan(ctx); err != nil {
 		return nil, "", fmt.Errorf("list documents: %w", failure(err))
 	}
-	rows, cursor := next(rows, limit, func(r documentRow) position {
-		return position{List: "documents", Order: r.CreatedAt, ID: r.ID}
-	})
+	rows, cursor := next(rows, limit, query.position)
 	list, err := decodeRows(rows, (*documentRow).document)
 	return list, cursor, err
+}
+
+// ordered orders the documents of a query and cuts the page out, as newestFirst does.
+func (query DocumentQuery) ordered(q *bun.SelectQuery) (*bun.SelectQuery, int, error) {
+	column, direction, compare := "d.updated_at", "DESC", "<"
+	switch query.Sort {
+	case "":
+		return newestFirst(q, "d", "documents", query.Page, defaultDocumentsLimit)
+	case ByChange:
+	case BySize:
+		column = "d.bytes"
+	case ByName:
+		column, direction, compare = "d.name", "ASC", ">"
+	default:
+		return nil, 0, invalid("query.sort", "must be updated, size or name")
+	}
+	limit, err := query.limit(defaultDocumentsLimit)
+	if err != nil {
+		return nil, 0, err
+	}
+	at, ok, err := query.after("documents " + string(query.Sort))
+	if err != nil {
+		return nil, 0, err
+	}
+	if ok {
+		value := any(at.Order)
+		if query.Sort == ByName {
+			value = at.Text
+		}
+		q = q.Where("(?, d.id) ? (?, ?)", bun.Ident(column), bun.Safe(compare), value, at.ID)
+	}
+	way := bun.Safe(direction)
+	return q.OrderExpr("? ?, d.id ?", bun.Ident(column), way, way).Limit(int64(limit) + 1), limit, nil
+}
+
+// position returns where a page that ends with a document ended.
+func (query DocumentQuery) position(r documentRow) position {
+	switch query.Sort {
+	case ByChange:
+		return position{List: "documents updated", Order: r.UpdatedAt, ID: r.ID}
+	case BySize:
+		return position{List: "documents size", Order: r.Bytes, ID: r.ID}
+	case ByName:
+		return position{List: "documents name", Text: r.Name, ID: r.ID}
+	}
+	return position{List: "documents", Order: r.CreatedAt, ID: r.ID}
 }
 
 // CountDocuments returns how many documents Documents lists on all pages.
@@ -97,6 +154,12 @@ func (query DocumentQuery) conditions(db *pool, q *bun.SelectQuery) (*bun.Select
 	}
 	if query.Code != "" {
 		q = q.Where(db.statement("(CASE WHEN d.error <> '' THEN json_extract(d.error, '$.code') WHEN d.waiting <> '' AND d.status = 'pending' THEN json_extract(d.waiting, '$.code') END)")+" = ?", query.Code)
+	}
+	if query.Stage != "" {
+		q = q.Where("d.stage = ?", query.Stage)
+	}
+	if query.Language != "" {
+		q = q.Where("d.language = ?", query.Language)
 	}
 	if len(query.Tags) > 0 {
 		q = q.Where("EXISTS (SELECT 1 FROM document_tags AS g WHERE g.document_id = d.id AND g.tag IN (?))", bun.List(query.Tags))

@@ -27,6 +27,7 @@ type Page struct {
 type position struct {
 	List  string `json:"l"` // so that the cursor of one list does not fit another
 	Order int64  `json:"o"`
+	Text  string `json:"t,omitempty"` // the order value of a list that is ordered by a text
 	ID    string `json:"i,omitempty"`
 }
 

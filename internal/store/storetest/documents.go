@@ -14,6 +14,7 @@ import (
 func testDocuments(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"a_query_narrows_by_every_field":                      queryDocuments,
+		"a_list_has_the_order_that_is_asked_for":              orderDocuments,
 		"a_patch_changes_what_it_names":                       patchDocument,
 		"a_deactivated_document_is_seen_again_when_activated": deactivate,
 		"a_new_version_does_not_activate_a_document":          staysInactive,
@@ -40,7 +41,7 @@ func (f *fixture) names(p knowledge.Principal, q store.DocumentQuery) []string {
 
 func queryDocuments(f *fixture) {
 	f.publish(upload("red", func(nv *store.NewVersion) { nv.Tags = []string{"red", "all"} }), "x")
-	f.add(upload("blue", func(nv *store.NewVersion) { nv.Tags = []string{"blue", "all"} }))
+	blue := f.add(upload("blue", func(nv *store.NewVersion) { nv.Tags = []string{"blue", "all"} }))
 	failed := f.add(upload("failed", func(nv *store.NewVersion) { nv.Project = "press" }))
 	f.must(f.FailVersion(f.ctx, failed.VersionRef, failed.RunID, knowledge.DocumentError{Code: knowledge.CodeEmpty}))
 	inactive, _ := f.publish(upload("inactive"), "x")
@@ -73,6 +74,9 @@ func queryDocuments(f *fixture) {
 		{store.DocumentQuery{Status: knowledge.StatusError}, []string{"failed"}},
 		{store.DocumentQuery{Status: knowledge.StatusInactive}, []string{"inactive"}},
 		{store.DocumentQuery{Status: knowledge.StatusDeleting}, []string{"deleting"}},
+		{store.DocumentQuery{Code: knowledge.CodeEmpty}, []string{"failed"}},
+		{store.DocumentQuery{Language: "deu"}, []string{}},
+		{store.DocumentQuery{Status: knowledge.StatusPending, Stage: f.document(blue.Document).Stage}, []string{"blue"}},
 	} {
 		if diff := cmp.Diff(test.want, f.names(manager("acme"), test.query)); diff != "" {
 			f.Errorf("%+v: %s", test.query, diff)
@@ -83,6 +87,57 @@ func queryDocuments(f *fixture) {
 	}
 	_, _, err = f.Documents(f.ctx, manager("acme"), store.DocumentQuery{Status: "gone"})
 	f.wantField(err, "query.status")
+}
+
+// orderDocuments lists documents by each order, some at a time: none twice, and none left out
+// where they are equal.
+func orderDocuments(f *fixture) {
+	var equal []string
+	for _, name := range []string{"Zebra", "anchor", "buoy", "buoy", "crane"} {
+		equal = append(equal, f.add(upload(name, func(nv *store.NewVersion) { nv.ExternalID, nv.Bytes = knowledge.NewID(), int64(len(name)) })).Document)
+	}
+	tags := []string{"new"}
+	_, err := f.UpdateDocument(f.ctx, manager("acme"), equal[1], store.DocumentPatch{Tags: &tags})
+	f.must(err)
+	for order, want := range map[store.DocumentOrder][]string{
+		store.ByName: {"Zebra", "anchor", "buoy", "buoy", "crane"}, store.BySize: {"anchor", "Zebra", "crane", "buoy", "buoy"}, store.ByChange: {"anchor"},
+	} {
+		var got []string
+		seen := map[string]bool{}
+		query := store.DocumentQuery{Sort: order, Page: store.Page{Limit: 2}}
+		for {
+			list, next, err := f.Documents(f.ctx, manager("acme"), query)
+			f.must(err)
+			for _, d := range list {
+				got, seen[d.ID] = append(got, d.Name), true
+			}
+			if query.Cursor = next; next == "" {
+				break
+			}
+		}
+		if len(got) != 5 || len(seen) != 5 {
+			f.Fatalf("%s: %v", order, got)
+		}
+		if order == store.BySize { // equal in size are two and two
+			slices.Sort(got[1:3])
+			slices.Sort(want[1:3])
+		}
+		if diff := cmp.Diff(want, got[:len(want)]); diff != "" {
+			f.Errorf("%s: %s", order, diff)
+		}
+		_, _, err := f.Documents(f.ctx, manager("acme"), store.DocumentQuery{Page: store.Page{Cursor: f.cursor(order)}})
+		f.wantField(err, "query.cursor")
+	}
+	_, _, err = f.Documents(f.ctx, manager("acme"), store.DocumentQuery{Sort: "colour"})
+	f.wantField(err, "query.sort")
+}
+
+// cursor returns the cursor behind the first document of an order.
+func (f *fixture) cursor(order store.DocumentOrder) string {
+	f.Helper()
+	_, next, err := f.Documents(f.ctx, manager("acme"), store.DocumentQuery{Sort: order, Page: store.Page{Limit: 1}})
+	f.must(err)
+	return next
 }
 
 func patchDocument(f *fixture) {
