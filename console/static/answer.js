@@ -58,11 +58,16 @@ function ending({ run, text, sources, suggestions, rating }, actions) {
     sourceList(sources, actions.show),
     h("div", { class: "row actions" },
       actionButton(t("ask.copy"), copy, { class: "plain" }),
-      h("button", { type: "button", class: "plain", onclick: actions.again }, t("ask.again")), rate),
+      h("button", { type: "button", class: "plain", onclick: actions.again }, t("ask.again")), rate, run && runLink(run)),
     comment,
     suggestions.length > 0 && h("ul", { class: "suggestions", "aria-label": t("ask.suggestions") },
       ...suggestions.map((one) => h("li", {}, h("button", { type: "button", onclick: () => actions.ask(one) }, one)))),
   ];
+}
+
+/** @param {string} run */
+function runLink(run) {
+  return h("a", { class: "quiet", href: "/runs/" + encodeURIComponent(run) }, t("run.link"));
 }
 
 /**
@@ -168,7 +173,7 @@ export function liveAnswer(run, actions, queued) {
     error: (data) => {
       const canceled = data.code === "canceled";
       fill(below, h("p", { class: canceled ? "quiet" : "wrong", role: canceled ? null : "alert" }, canceled ? t("ask.stopped") : data.message),
-        ...(text ? ending({ run, text, sources, suggestions: [], rating: null }, actions) : [h("button", { type: "button", onclick: actions.again }, t("ask.again"))]));
+        ...(text ? ending({ run, text, sources, suggestions: [], rating: null }, actions) : [h("div", { class: "row actions" }, h("button", { type: "button", onclick: actions.again }, t("ask.again")), runLink(run))]));
       end(t("ask.stopped"));
     },
   };

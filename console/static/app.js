@@ -11,7 +11,7 @@ import { signIn } from "./sign_in.js";
 /** @typedef {import("./router.js").Page} Page */
 
 const main = h("main", { id: "main", tabindex: -1 });
-const links = /** @type {const} */ ([["ask", "/ask"], ["documents", "/documents"]]);
+const links = /** @type {const} */ ([["ask", "/ask"], ["documents", "/documents"], ["runs", "/runs"]]);
 
 const renewal = 3_600_000; // milliseconds; a session lasts 12 hours from its last renewal
 

@@ -118,7 +118,8 @@ function detailsOf(doc) {
 async function versionsOf(id) {
   const found = await call("list-document-versions", { path: { id }, query: { limit: 20 } }).catch(() => ({ data: [] }));
   return [h("h2", {}, t("doc.versions")), h("ul", {}, ...found.data.map((/** @type {any} */ one) =>
-    h("li", {}, [t("doc.version", { n: one.version }), moment(one.created_at), t(`doc.${/** @type {"published"} */ (one.status)}`), one.published ? t("doc.readers") : "", one.error?.message].filter(Boolean).join(" · "))))];
+    h("li", {}, [t("doc.version", { n: one.version }), moment(one.created_at), t(`doc.${/** @type {"published"} */ (one.status)}`), one.published ? t("doc.readers") : "", one.error?.message].filter(Boolean).join(" · "),
+      one.run_id && [" · ", h("a", { href: "/runs/" + encodeURIComponent(one.run_id) }, t("run.link"))])))];
 }
 
 /** Asks for the name of a document, and removes it. @param {any} doc */

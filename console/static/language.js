@@ -72,3 +72,12 @@ export function clock(count) {
   const shown = part[0] > 0 ? part : part.slice(1);
   return shown.map((value, i) => (i === 0 ? String(value) : String(value).padStart(2, "0"))).join(":");
 }
+
+/**
+ * @param {number} count of seconds
+ * @returns {string} such as 0.3s, or 4:05 for a minute and more
+ */
+export function duration(count) {
+  if (count >= 60) return clock(count);
+  return number(count, { style: "unit", unit: "second", unitDisplay: "narrow", maximumFractionDigits: count < 10 ? 1 : 0 });
+}

@@ -15,6 +15,7 @@ const modules = {
   "": () => import("./pages/ask.js"),
   "ask": () => import("./pages/ask.js"),
   "documents": () => import("./pages/documents.js"),
+  "runs": () => import("./pages/runs.js"),
 };
 
 /**

@@ -3,20 +3,20 @@
 import { actionButton } from "./action.js";
 import { call } from "./api.js";
 import { h } from "./dom.js";
-import { t } from "./language.js";
+import { duration, t } from "./language.js";
 
 /**
  * Shows the state of a call; an earlier state of it is replaced.
  * @param {HTMLElement} calls
  * @param {string} run
- * @param {{id: string, name: string, arguments: any, status: "waiting" | "started" | "completed" | "failed" | "refused", summary: string, files?: {name: string, url: string}[]}} data
+ * @param {{id: string, name: string, arguments: any, status: "waiting" | "started" | "completed" | "failed" | "refused", summary: string, seconds?: number, files?: {name: string, url: string}[]}} data
  */
 export function toolCall(calls, run, data) {
   const earlier = [...calls.children].find((one) => /** @type {HTMLElement} */ (one).dataset.call === data.id);
   const open = earlier instanceof HTMLDetailsElement && earlier.open;
   const given = typeof data.arguments === "string" ? data.arguments : JSON.stringify(data.arguments, null, 2);
   const element = h("details", { class: `call ${data.status}`, "data-call": data.id, open: open || data.status === "waiting" },
-    h("summary", {}, t("ask.tool", { name: data.name, status: t(`ask.tool.${data.status}`) })),
+    h("summary", {}, t("ask.tool", { name: data.name, status: t(`ask.tool.${data.status}`) }), data.seconds !== undefined && h("span", { class: "quiet" }, " ", duration(data.seconds))),
     h("pre", { tabindex: 0, role: "group", "aria-label": data.name }, given),
     data.summary && h("p", {}, data.summary),
     ...(data.files ?? []).map((file) => h("p", {}, h("a", { href: file.url, target: "_blank", rel: "noopener" }, file.name))),

@@ -6,6 +6,7 @@ export const table = (entries) => entries;
 export const common = table({
   "ask": ["Ask", "Fragen"],
   "documents": ["Documents", "Dokumente"],
+  "runs": ["Runs", "Läufe"],
   "skip": ["Skip to the content", "Zum Inhalt springen"],
   "pages": ["Pages", "Seiten"],
   "theme": ["Theme", "Farben"],

@@ -3,5 +3,6 @@
 import { common } from "./common.js";
 import { ask } from "./ask.js";
 import { documents } from "./documents.js";
+import { runs } from "./runs.js";
 
-export const words = { ...common, ...ask, ...documents };
+export const words = { ...common, ...ask, ...documents, ...runs };

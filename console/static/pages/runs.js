@@ -1,0 +1,9 @@
+// The pages of runs: all of them, and one.
+
+import { openRun } from "../run.js";
+import { openRuns } from "../runs_list.js";
+
+/** @type {import("../router.js").Open} */
+export function open([id]) {
+  return id ? openRun(id) : openRuns();
+}

@@ -1,0 +1,44 @@
+// Looks again and again at what is under way.
+
+import { pagedTable } from "./paged_table.js";
+
+/**
+ * Calls a function every two seconds while something is under way and the page can be seen.
+ * @param {() => Promise<any>} look
+ * @param {() => boolean} underWay
+ */
+export function polling(look, underWay) {
+  let timer = 0;
+  let stopped = false;
+  const plan = () => {
+    clearTimeout(timer);
+    if (!stopped && underWay()) timer = setTimeout(turn, 2000);
+  };
+  const turn = async () => {
+    if (!document.hidden) await look().catch(() => {}); // the next look tries again
+    plan();
+  };
+  const stop = () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+  return { plan, stop };
+}
+
+/**
+ * Returns a paged table whose rows stay up to date while some are under way.
+ * @param {Omit<Parameters<typeof pagedTable<any>>[0], "loaded">} options
+ * @param {(item: any) => boolean} underWay
+ * @param {(items: any[]) => Promise<any[]>} look returns the rows that may have changed, newest first
+ */
+export function liveTable(options, underWay, look) {
+  const table = pagedTable({ ...options, loaded: () => live.plan() });
+  const live = polling(async () => {
+    for (const one of (await look(table.items())).reverse()) table.put(one, true);
+  }, () => table.items().some(underWay));
+  const stop = () => {
+    table.stop();
+    live.stop();
+  };
+  return { ...table, stop };
+}

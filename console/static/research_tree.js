@@ -1,0 +1,43 @@
+// A research as a tree: plans, their questions with what was found, messages, and the report.
+
+import { fill, h } from "./dom.js";
+import { number, t } from "./language.js";
+import { countersOf, named } from "./runs_list.js";
+
+/** Says how a step stands. @param {any} step a researchUpdate */
+function stepOf({ phase, status, found, notes, reason }) {
+  if (found !== undefined) return t(phase === "web" ? "run.web" : "run.found", { n: number(found) });
+  return notes === undefined ? [named(status), reason].filter(Boolean).join(": ") : t("run.notes", { n: number(notes) });
+}
+
+/** Returns the tree, and the function that takes the next researchUpdate. */
+export function researchTree() {
+  /** @type {Map<string, {label: HTMLElement, list: HTMLElement, steps: Record<string, string>}>} */
+  const branches = new Map();
+  const root = h("ul", { class: "tree", "aria-label": named("research") });
+  const used = h("p", { class: "quiet" });
+  let messages = 0;
+
+  const show = (/** @type {string} */ key, /** @type {string} */ parent, /** @type {string} */ text, /** @type {any} */ step = null) => {
+    const one = branches.get(key) ?? { label: h("div"), list: h("ul"), steps: {} };
+    if (!branches.has(key)) (branches.get(parent)?.list ?? root).append(h("li", {}, one.label, one.list));
+    branches.set(key, one);
+    if (step) one.steps[step.phase] = stepOf(step);
+    fill(one.label, text, " ", h("span", { class: step?.status === "failed" ? "wrong" : "quiet" }, Object.values(one.steps).join(" · ")));
+    for (const { id, name } of step?.documents ?? []) one.list.append(h("li", {}, h("a", { href: "/documents/" + encodeURIComponent(id) }, name)));
+    for (const { url, title } of step?.pages ?? []) one.list.append(h("li", {}, /^https?:/.test(url) ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, title || url) : title));
+  };
+  const update = (/** @type {any} */ step) => {
+    const { phase, round, question, section, text = "" } = step;
+    if (question) show(`${round}.${question}`, `plan ${round}`, text, step);
+    else if (section) show(`section ${section}`, "report", text, step);
+    else if (phase === "plan") show(`plan ${round}`, "", t("run.plan", { n: round }), step);
+    else if (phase === "outline") show("report", "", step.title || t("run.report"), step);
+    else if (phase === "message") show(`message ${++messages}`, "", t("run.message", { text }));
+    else if (phase === "budget") show("budget", "", t("run.used_up", { what: step.reason }));
+    (step.questions ?? []).forEach((/** @type {string} */ one, /** @type {number} */ i) => show(`${round}.${i + 1}`, `plan ${round}`, one));
+    (step.sections ?? []).forEach((/** @type {string} */ one, /** @type {number} */ i) => show(`section ${i + 1}`, "report", one));
+    if (step.usage) used.textContent = countersOf(step.usage);
+  };
+  return { update, element: h("section", {}, h("h2", {}, named("research")), used, root) };
+}

@@ -1,0 +1,87 @@
+// What happened in a run, as lines made of its events.
+
+import { h } from "./dom.js";
+import { duration, moment, number, t } from "./language.js";
+import { countersOf, named, waitOf } from "./runs_list.js";
+import { toolCall } from "./tool_call.js";
+
+const shown = 500; // of the events as they came
+
+/** The parts of the line of an event. @type {Record<string, (data: any) => any[]>} */
+const titles = {
+  runStarted: () => [t("run.begins")],
+  attachmentUpdate: (data) => [data.name, t(`doc.${/** @type {"pending"} */ (data.status)}`), data.error?.message],
+  searchChoices: () => [t("run.choices")],
+  sendSourcesMessage: (data) => [t("run.found", { n: data.sources.length }), data.final && t("ask.used", { n: data.sources.filter((/** @type {any} */ one) => one.usedInResponse).length })],
+  apiMessageChunk: () => [t("run.words")],
+  tool_partial_update: () => [t("run.words")],
+  reasoning: () => [t("ask.thinking")],
+  messageReset: (data) => [t("run.reset"), data.reason],
+  modelFailed: (data) => [t("run.model_failed", { model: data.model, n: data.attempt }), data.code, data.status, data.next && t("run.failover", { model: data.next }), data.retryAt && t("run.next", { at: moment(data.retryAt) })],
+  webhookCall: (data) => [data.id, named(data.status), duration(data.seconds), data.message],
+  tool_update: (data) => [data.phase, data.status],
+  documentUpdate: (data) => [data.stage, data.progress && number(data.progress, { style: "percent" }), data.waiting && waitOf(data.waiting)],
+  importUpdate: ({ discovered, published, skipped, failed, waiting }) => [countersOf({ discovered, published, skipped, failed }), waiting && waitOf(waiting)],
+  completedMessage: (data) => [named("completed"), data.model, countersOf(data.usage), data.finishReason, ...(data.notices ?? []).map((/** @type {any} */ one) => one.message)],
+  tool_end: () => [named("completed")],
+  runEnded: (data) => [named(data.status), data.error?.code, data.error?.message],
+  error: (data) => [named(data.code === "canceled" ? data.code : "failed"), data.code, data.message],
+};
+
+/** The text that a line opens. @type {Record<string, (data: any) => string>} */
+const texts = {
+  searchChoices: json, tool_update: json,
+  sendSourcesMessage: (data) => data.sources.map((/** @type {any} */ one) => `[${one.rank}] ${one.documentName ?? ""} ${one.score ? number(one.score) : ""}`).join("\n"),
+  apiMessageChunk: (data) => data.chunk.data,
+  tool_partial_update: (data) => data.content,
+  reasoning: (data) => data.delta ?? "",
+};
+
+/** Events that go on with the line of the one before. */
+const grows = new Set(["apiMessageChunk", "tool_partial_update", "reasoning", "importUpdate"]);
+
+/** Returns the lines of a run, and the function that adds its next event. @param {string} run */
+export function timeline(run) {
+  const list = h("ol", { class: "timeline", "aria-label": t("run.timeline") });
+  const raw = h("ol", { class: "raw" });
+  const rest = h("p", { class: "quiet" });
+  const count = h("summary");
+  let events = 0;
+  /** @type {Map<string, HTMLElement>} */
+  const calls = new Map();
+  /** @type {{name: string, title: HTMLElement, text: Text} | null} */
+  let last = null;
+
+  const line = (/** @type {string} */ name, /** @type {any} */ data) => {
+    const text = texts[name]?.(data);
+    if (!last || last.name !== name || !grows.has(name)) {
+      last = { name, title: h(text === undefined ? "span" : "summary"), text: document.createTextNode("") };
+      const wrong = name === "error" || name === "modelFailed" || data.error || data.waiting || data.status === "failed";
+      list.append(h("li", { class: wrong && "wrong" }, text === undefined ? last.title : h("details", {}, last.title, h("pre", { tabindex: 0, role: "group", "aria-label": t("run.timeline") }, last.text))));
+    }
+    last.title.textContent = titles[name](data).filter(Boolean).join(" · ");
+    if (data.reset) last.text.data = "";
+    last.text.appendData(text ?? "");
+  };
+  const place = (/** @type {string} */ call) => {
+    last = null;
+    const known = calls.get(call) ?? h("li");
+    calls.set(call, known);
+    if (!known.parentElement) list.append(known);
+    return known;
+  };
+  const add = (/** @type {string} */ name, /** @type {any} */ data) => {
+    if (name === "toolCall") toolCall(place(data.id), run, data);
+    else if (name === "toolEvent") place(data.toolCallId).append(h("details", {}, h("summary", {}, data.event), h("pre", { tabindex: 0, role: "group", "aria-label": data.event }, json(data.data))));
+    else if (titles[name]) line(name, data);
+    count.textContent = t("run.raw", { n: number(++events) });
+    if (events <= shown) raw.append(h("li", {}, `${name} ${JSON.stringify(data)}`));
+    else rest.textContent = t("run.more", { n: number(events - shown) });
+  };
+  return { add, element: h("section", {}, h("h2", {}, t("run.timeline")), list, h("details", { class: "events" }, count, raw, rest)) };
+}
+
+/** @param {any} data */
+function json(data) {
+  return JSON.stringify(data, null, 2) ?? "";
+}

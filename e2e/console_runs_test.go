@@ -1,0 +1,192 @@
+package e2e_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+)
+
+// pressed returns the script that presses the button with these words.
+func pressed(label string) string {
+	return `[...document.querySelectorAll("button")].find(b => b.textContent === "` + label + `" && !b.hidden && !b.closest("[hidden]")).click()`
+}
+
+// press presses the button with these words.
+func press(t *testing.T, page context.Context, label string) {
+	t.Helper()
+	do(t, page, chromedp.Evaluate(pressed(label), nil))
+}
+
+// TestConsoleRuns goes from an answer to its run, and from the list of runs to one that
+// failed and to the run of a document.
+func TestConsoleRuns(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	thrown, asked := thrownIn(page), trafficOf(t, page)
+	const hostile = `<img src=x onerror=ran=1>`
+	document := s.publish(t, hostile, "The northern pier has a lighthouse.")
+	m.ScriptChat(modeltest.Call(model.ToolCall{ID: "call_1", Name: "documents_rag", Arguments: `{"query":"` + hostile + `"}`}), modeltest.Text("There is "+hostile+"."))
+	s.signInto(t, page)
+	askOnPage(t, page, "What is on the northern pier?")
+	awaitPage(t, page, `!!document.querySelector('.answer:not(.live) .actions a[href^="/runs/"]')`)
+	do(t, page, chromedp.Click(`.answer .actions a[href^="/runs/"]`, chromedp.ByQuery))
+	const lines = `[...document.querySelectorAll(".timeline > li")].map(l => l.textContent).join("|")`
+	awaitPage(t, page, lines+`.includes("completed · ") && document.querySelectorAll(".timeline .call.completed").length === 1`)
+	wantTimeline(t, page, evaluate[string](t, page, lines), hostile)
+	if made := evaluate[int](t, page, `(window.ran ?? 0) + document.querySelectorAll("main img").length`); made != 0 {
+		t.Error("words of a run became an element")
+	}
+	wantLooks(t, page)
+
+	refused := modeltest.Reply{Status: http.StatusUnauthorized, Body: `{"error":{"message":"no such key"}}`}
+	m.ScriptChat(refused, refused, refused, refused)
+	failed := s.query(t, "What is on the southern pier?")
+	s.follow(t, failed.run, 0)
+	open(t, page, s.ends.API+"/runs")
+	awaitPage(t, page, `document.querySelectorAll('table[aria-label="Runs"] .state').length === 3`)
+	row := evaluate[string](t, page, `document.querySelector('table[aria-label="Runs"] tr:has(.state.failed)').textContent`)
+	stored, err := s.Run(t.Context(), failed.run)
+	if err != nil || stored.Error == nil || !strings.Contains(row, stored.Error.Message) {
+		t.Errorf("the run failed with %+v, %v; its row is %q", stored.Error, err, row)
+	}
+	wantLooks(t, page)
+	do(t, page, chromedp.SetValue(`select[aria-label="Run"]`, "ingest", chromedp.ByQuery),
+		chromedp.Evaluate(`document.querySelector('select[aria-label="Run"]').dispatchEvent(new Event("change"))`, nil))
+	awaitPage(t, page, `document.querySelectorAll("tbody a").length === 1`)
+	do(t, page, chromedp.Click(`tbody a`, chromedp.ByQuery))
+	awaitPage(t, page, `!!document.querySelector('.facts a[href="/documents/`+document.ID+`"]') && `+lines+`.includes("embed")`)
+	do(t, page, chromedp.Click(`.facts a[href^="/documents/"]`, chromedp.ByQuery))
+	awaitPage(t, page, `!!document.querySelector('.document li a[href^="/runs/"]')`)
+	open(t, page, s.ends.API+"/runs/"+failed.run)
+	awaitPage(t, page, `!!document.querySelector(".timeline li.wrong") && !!document.querySelector(".state.failed")`)
+	if len(*thrown) > 0 {
+		t.Errorf("the pages threw %s", *thrown)
+	}
+	asked.wantOnly(t, s.ends.API)
+}
+
+// wantTimeline checks the lines of a question's run, its call of a tool and its events.
+func wantTimeline(t *testing.T, page context.Context, lines, query string) {
+	t.Helper()
+	for _, want := range []string{"The run started", "passages found", "documents_rag: completed", "The words of the model", "prompt_tokens"} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("the timeline has no %q: %s", want, lines)
+		}
+	}
+	call := evaluate[string](t, page, `document.querySelector(".timeline .call").textContent`)
+	if !strings.Contains(call, query) || !strings.Contains(call, "passage") {
+		t.Errorf("the call of the tool is %q", call)
+	}
+	events := evaluate[[]string](t, page, `[...document.querySelectorAll(".raw li")].map(l => l.textContent.split(" ")[0])`)
+	if len(events) < 5 || events[0] != "runStarted" || events[len(events)-1] != "completedMessage" {
+		t.Errorf("the events as they came are %v", events)
+	}
+	if got := evaluate[string](t, page, `document.querySelector(".state").textContent`); got != "completed" {
+		t.Errorf("the state is %s", got)
+	}
+}
+
+// TestConsoleResearch watches a research as a tree over a pause, steers it by a message and
+// cancels another one.
+func TestConsoleResearch(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	m := standIn(t, modeltest.Options{Tools: researchTools(t, 2, 2)})
+	s := start(t, at(m.URL())...)
+	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
+	held := make(chan struct{})
+	m.ScriptChat(modeltest.Reply{Until: held, ToolCalls: []model.ToolCall{{ID: "call_1", Name: "plan_research", Arguments: researchTools(t, 2, 2)["plan_research"]}}})
+	r := s.research(t, map[string]any{"depth": 2})
+	r.until(t, updates(t, 1, "plan", "started"))
+	s.signInto(t, page)
+	open(t, page, s.ends.API+"/runs/"+r.run)
+	awaitPage(t, page, `document.querySelector(".tree")?.textContent.includes("Plan 1")`)
+	const hostile = `Mind the <img src=x onerror=ran=1> foghorns`
+	do(t, page, chromedp.SendKeys(`.steer input`, hostile+kb.Enter, chromedp.ByQuery))
+	awaitPage(t, page, `document.querySelector(".tree").textContent.includes("foghorns")`)
+	press(t, page, "Pause")
+	awaitPage(t, page, `!!document.querySelector(".state.paused")`)
+	wantLooks(t, page)
+	close(held)
+	press(t, page, "Resume")
+	awaitPage(t, page, `!!document.querySelector(".state.completed")`)
+	tree := evaluate[string](t, page, `document.querySelector(".tree").textContent`)
+	for _, want := range []string{"What stands on pier number 2?", "passages found", "1 notes", "The piers", "Pier 2", "Plan 2", "lights"} {
+		if !strings.Contains(tree, want) {
+			t.Errorf("the tree has no %q: %s", want, tree)
+		}
+	}
+	if made := evaluate[int](t, page, `(window.ran ?? 0) + document.querySelectorAll("main img").length`); made != 0 {
+		t.Error("a message became an element")
+	}
+	steered := 0
+	for _, request := range m.Requests() {
+		for _, message := range request.Messages {
+			if strings.Contains(string(message.Content), "foghorns") && strings.Contains(string(message.Content), "Mind the") {
+				steered++
+			}
+		}
+	}
+	if steered == 0 {
+		t.Error("the model was not told of the message")
+	}
+	wantLooks(t, page)
+
+	m.ScriptChat(modeltest.Hang())
+	other := s.research(t, map[string]any{"depth": 1})
+	other.until(t, updates(t, 1, "plan", "started"))
+	open(t, page, s.ends.API+"/runs/"+other.run)
+	awaitPage(t, page, `[...document.querySelectorAll("button")].some(b => b.textContent === "Cancel run" && !b.hidden)`)
+	press(t, page, "Cancel run")
+	awaitPage(t, page, `document.querySelector("dialog")?.open`)
+	do(t, page, chromedp.Evaluate(`document.querySelector("dialog button.first").click()`, nil))
+	awaitPage(t, page, `!!document.querySelector(".state.canceled")`)
+	if run, err := s.Run(t.Context(), other.run); err != nil || run.Status != "canceled" {
+		t.Errorf("the run is %s, %v", run.Status, err)
+	}
+}
+
+// TestConsoleRunsAreLive watches a question that waits for a decision in the list and on its
+// page, where it is approved.
+func TestConsoleRunsAreLive(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	s.publish(t, "lights", "The northern pier has a lighthouse.")
+	change := map[string]any{"tools": map[string]any{"approval": []string{"documents_rag"}}}
+	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", change, nil); status != http.StatusOK {
+		t.Fatalf("the project is refused: status %d", status)
+	}
+	search := modeltest.Call(model.ToolCall{ID: "north", Name: "documents_rag", Arguments: `{"query":"northern pier"}`})
+	m.ScriptChat(search, modeltest.Text("Done."), search, modeltest.Text("Done."))
+	a := s.query(t, "What is on the pier?")
+	(&reader{run: a.run, body: a}).until(t, func(list []event) bool { return len(statuses(t, list)) == 1 })
+	s.signInto(t, page)
+	open(t, page, s.ends.API+"/runs")
+	awaitPage(t, page, `!!document.querySelector(".state.running")`)
+	do(t, page, chromedp.Evaluate(`window.stays = true`, nil))
+	if status := s.call(t, "POST", "/runs/"+a.run+"/calls/north", map[string]any{"decision": "approve"}, nil); status != http.StatusOK {
+		t.Fatalf("the call is not approved: status %d", status)
+	}
+	awaitPage(t, page, `window.stays && !document.querySelector(".state.running") && document.querySelectorAll(".state.completed").length === 2`)
+
+	b := s.query(t, "What is on the other pier?")
+	open(t, page, s.ends.API+"/runs/"+b.run)
+	awaitPage(t, page, `!!document.querySelector(".timeline .call.waiting")`)
+	wantLooks(t, page)
+	press(t, page, "Approve")
+	awaitPage(t, page, `!!document.querySelector(".timeline .call.completed") && !!document.querySelector(".state.completed")`)
+	if run, err := s.Run(t.Context(), b.run); err != nil || run.Status != "completed" {
+		t.Errorf("the run is %s, %v", run.Status, err)
+	}
+}
