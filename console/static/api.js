@@ -11,11 +11,13 @@ export class APIError extends Error {
    * @param {string} message for people
    * @param {string} code of docs/errors.md; "network" = there was no answer
    * @param {number} status 0 = there was no answer
+   * @param {{location: string, message: string}[]} [fields] that are wrong
    */
-  constructor(message, code, status) {
+  constructor(message, code, status, fields = []) {
     super(message);
     this.code = code;
     this.status = status;
+    this.fields = fields;
   }
 }
 
@@ -95,7 +97,7 @@ export async function refusal(answer, name) {
   if (answer.status === 401 && name !== "sign-in") session.ended();
   const details = (problem.errors ?? []).map((/** @type {any} */ e) => `${e.location}: ${e.message}`);
   const message = [problem.detail || `HTTP ${answer.status}`, ...details].join("\n");
-  return new APIError(message, problem.code ?? "", answer.status);
+  return new APIError(message, problem.code ?? "", answer.status, problem.errors ?? []);
 }
 
 /** Returns a key of call that no other request has. */

@@ -11,8 +11,12 @@ import { signIn } from "./sign_in.js";
 /** @typedef {import("./router.js").Page} Page */
 
 const main = h("main", { id: "main", tabindex: -1 });
-const links = /** @type {const} */ ([["ask", "/ask"], ["documents", "/documents"], ["runs", "/runs"]]);
-
+const links = /** @type {const} */ ([
+  ["ask", "/ask"],
+  ["documents", "/documents"],
+  ["runs", "/runs"],
+  ["projects", "/projects"],
+]);
 const renewal = 3_600_000; // milliseconds; a session lasts 12 hours from its last renewal
 
 /** @type {Page | null} */

@@ -16,6 +16,8 @@ const modules = {
   "ask": () => import("./pages/ask.js"),
   "documents": () => import("./pages/documents.js"),
   "runs": () => import("./pages/runs.js"),
+  "projects": () => import("./pages/projects.js"),
+  "keys": () => import("./pages/keys.js"),
 };
 
 /**

@@ -32,6 +32,14 @@ export const routes = /** @type {const} */ ({
   "reingest-document": ["POST", "/workspaces/{workspaceId}/documents/{id}/reingest"],
   "delete-document": ["DELETE", "/workspaces/{workspaceId}/documents/{id}"],
   "add-files": ["POST", "/workspaces/{workspaceId}/projects/{id}/files"],
+  "openapi": ["GET", "/openapi.json"],
+  "save-project": ["POST", "/workspaces/{workspaceId}/webhooks/projects"],
+  "get-project": ["GET", "/workspaces/{workspaceId}/projects/{id}"],
+  "patch-project": ["PATCH", "/workspaces/{workspaceId}/projects/{id}"],
+  "reindex-project": ["POST", "/workspaces/{workspaceId}/projects/{id}/reindex"],
+  "list-keys": ["GET", "/workspaces/{workspaceId}/keys"],
+  "create-key": ["POST", "/workspaces/{workspaceId}/keys"],
+  "revoke-key": ["DELETE", "/workspaces/{workspaceId}/keys/{id}"],
   "get-document-page": ["GET", "/workspaces/{workspaceId}/documents/{id}/pages/{page}"],
 });
 

@@ -22,7 +22,6 @@ export async function openRun(id) {
   /** @type {Run} */
   let run = await call("workspace-get-run", { path });
   const names = await projectNames();
-  let conversation = "";
   let paused = false;
   const state = h("p", { role: "status" });
   const facts = h("dl", { class: "facts" });
@@ -37,7 +36,7 @@ export async function openRun(id) {
   const draw = () => {
     paused = run.progress ? run.progress.paused === true : paused;
     fill(state, ...stateOf(paused && run.status === "running" ? { ...run, status: "paused" } : run));
-    fill(facts, ...factsOf(run, names, conversation));
+    fill(facts, ...factsOf(run, names));
     control.allow(run, paused);
     live.plan();
   };
@@ -45,8 +44,7 @@ export async function openRun(id) {
   const stop = follow(address("workspace-run-events", path, { compact: "true" }), 0, {
     event: (name, data) => {
       lines.add(name, data);
-      if (name === "runStarted") conversation = data.conversationId;
-      else if (name === "importUpdate") paused = data.status === "paused";
+      if (name === "importUpdate") paused = data.status === "paused";
       else if (name !== "researchUpdate") return;
       else {
         tree?.update(data);
@@ -61,7 +59,7 @@ export async function openRun(id) {
   return {
     title: `${named(run.kind)} ${id.slice(0, 8)}`,
     element: h("div", { class: "padded document" }, h("p", {}, h("a", { href: "/runs" }, "‹ ", t("run.all"))),
-      h("div", { class: "row" }, h("h1", {}, named(run.kind)), h("span", { class: "space" }), ...control.buttons), state, facts, tree?.element, control.steer, note, lines.element),
+      h("div", { class: "row" }, h("h1", {}, named(run.kind)), h("span", { class: "space" }), ...control.buttons), run.question && h("blockquote", {}, run.question), state, facts, tree?.element, control.steer, note, lines.element),
     stop: () => {
       stop();
       live.stop();
@@ -105,9 +103,8 @@ function controls(id, look) {
 /**
  * @param {Run} run
  * @param {Map<string, string>} names of projects
- * @param {string} conversation
  */
-function factsOf(run, names, conversation) {
+function factsOf(run, names) {
   const link = (/** @type {string} */ page, /** @type {string} */ id) => id && h("a", { href: `/${page}/${encodeURIComponent(id)}` }, id);
   /** @type {[import("./language.js").Word, any][]} */
   const rows = [
@@ -115,7 +112,7 @@ function factsOf(run, names, conversation) {
     ["run.started", moment(run.created_at)], ["run.took", tookOf(run)], ["run.stage", run.stage],
     ["run.usage", countersOf(run.usage)], ["run.progress", countersOf(run.progress)],
     ["run.error", run.error && [run.error.code, run.error.detail, run.error.retry_at && t("run.next", { at: moment(run.error.retry_at) })].filter(Boolean).join(" · ")],
-    ["run.document", link("documents", run.document_id)], ["run.import", link("imports", run.import_id)], ["run.conversation", link("ask", conversation)],
+    ["run.document", link("documents", run.document_id)], ["run.import", link("imports", run.import_id)], ["run.conversation", link("ask", run.conversation_id)],
     ["run.workflow", h("a", { href: run.operator_url, target: "_blank", rel: "noopener" }, run.workflow_id)],
   ];
   return rows.filter(([, value]) => value).flatMap(([word, value]) => [h("dt", {}, t(word)), h("dd", {}, value)]);
