@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/advice"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -90,6 +91,7 @@ const staleFor = 15 * time.Second
 type dependencyState struct {
 	Name   string `json:"name"`
 	Status string `json:"status" enum:"up,down"`
+	Next   string `json:"next,omitempty" doc:"What to do while it is down"`
 }
 
 // Health answers whether a process can work, at /healthz, /readyz and /metrics. Make it
@@ -269,7 +271,7 @@ func (h *Health) readiness(ctx context.Context) readiness {
 		wg.Go(func() {
 			state.Dependencies[i] = dependencyState{Name: d.Name, Status: "up"}
 			if err := d.Ping(ctx); err != nil {
-				state.Dependencies[i].Status = "down"
+				state.Dependencies[i].Status, state.Dependencies[i].Next = "down", advice.OnService(d.Name)
 				h.log.WarnContext(ctx, "dependency is down", "dependency", d.Name, "error", err)
 			}
 		})

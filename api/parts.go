@@ -122,6 +122,7 @@ func (p *parts) newDocumentRoutes(cfg Config, deps Deps) []routes {
 	// A file in base64 is a third longer; the rest of the body is small.
 	limit := min(max(cfg.FileBytes/3*4, cfg.TextBytes*2)+edge.SmallBody, cfg.RequestBytes)
 	return []routes{
+		&documentSummaryRoutes{store: deps.Store, now: p.now},
 		&documentRoutes{store: deps.Store, attributes: deps.Attributes, removals: p.documentRemovals, views: p.views, log: deps.Log},
 		&documentActionRoutes{store: deps.Store, intake: p.intake, imports: p.imports, removals: p.removals, reindexes: reindexes, now: p.now},
 		&documentPartRoutes{store: deps.Store, intake: p.intake, views: p.views},

@@ -87,6 +87,9 @@ type Documents interface {
 	Documents(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) ([]knowledge.Document, string, error)
 	// CountDocuments counts the documents that the query asks for.
 	CountDocuments(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) (int, error)
+	// DocumentSummary counts documents by status, by the code of their failure, and by the
+	// cause for which they wait or were not heard of since before.
+	DocumentSummary(ctx context.Context, p knowledge.Principal, before time.Time) (store.DocumentSummary, error)
 	// AcknowledgeFailure marks the failure of a document as known to a person, or undoes it.
 	AcknowledgeFailure(ctx context.Context, p knowledge.Principal, id string, undo bool) error
 	// UpdateDocument changes a document and its pending versions in one transaction.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/advice"
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -235,10 +236,6 @@ func staleFindings(documents, reindexing int, how string) (found []finding) {
 	return found
 }
 
-// stillWorking is how long a step may take before a person should look. The slowest ones
-// transcribe recordings.
-const stillWorking = time.Hour
-
 // stuck groups documents that failed or wait, or that nothing was heard of for long, by
 // stage and cause, in their order.
 func stuck(documents []client.Document) []finding {
@@ -251,8 +248,8 @@ func stuck(documents []client.Document) []finding {
 			k = cause{string(cmp.Or(d.Error.Stage, d.Stage)), "failed", string(d.Error.Code), d.Error.Message}
 		case d.Waiting != nil:
 			k.state, k.code, k.message = "waits", string(d.Waiting.Code), d.Waiting.Message
-		case d.Status == knowledge.StatusPending && time.Since(d.UpdatedAt) > stillWorking:
-			k.state, k.message = "is pending", "unchanged for more than an hour"
+		case d.Status == knowledge.StatusPending && time.Since(d.UpdatedAt) > advice.StillWorking:
+			k.state, k.message = "is pending", advice.Unchanged
 		default:
 			continue // it is being worked on
 		}

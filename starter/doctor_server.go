@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/advice"
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/starter/terminal"
@@ -34,7 +35,7 @@ func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) (client.Re
 	var found []finding
 	for _, dependency := range state.Dependencies {
 		if dependency.Status != "up" {
-			found = append(found, finding{"server", findingBad, dependency.Name + " is down", whatRepairs(dependency.Name)})
+			found = append(found, finding{"server", findingBad, dependency.Name + " is down", advice.OnService(dependency.Name)})
 		}
 	}
 	if len(found) == 0 && state.Status != "ready" {
@@ -44,7 +45,7 @@ func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) (client.Re
 		found = []finding{{"server", findingOK, fmt.Sprintf("ready, with %s", terminal.Count(len(state.Dependencies), "service")), ""}}
 	}
 	if state.IndexIncomplete {
-		found = append(found, finding{"index", findingBad, "it has no passage of a document that is published: it was lost, or vector.url has changed", "cairn rebuild-index"})
+		found = append(found, finding{"index", findingBad, advice.LostIndex, "cairn rebuild-index"})
 	}
 	if p := state.DiskProblem; p != nil {
 		refused := "uploads"
@@ -56,15 +57,6 @@ func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) (client.Re
 	}
 	found = append(found, lastCalls(state.Models)...)
 	return state, append(found, d.readMetrics(ctx)...)
-}
-
-// whatRepairs returns the next step where a dependency is down.
-func whatRepairs(dependency string) string {
-	setting := map[string]string{"temporal": "temporal.address", "database": "database.url", "index": "vector.url", "blobs": "blob.url"}[dependency]
-	if setting == "" {
-		return "look for its name in the server's log"
-	}
-	return "check that the service of " + setting + " runs; the server's log has the cause"
 }
 
 // lastCalls names the endpoints whose last call by the server failed.

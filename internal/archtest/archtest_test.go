@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"internal/config":         {"internal/knowledge"},
 	"internal/enrich":         {"internal/knowledge"},
 	"internal/phrase":         {},
+	"internal/advice":         {"internal/knowledge"},
 	"internal/model/protocol": {"internal/sse"},
 	"internal/secret":         {},
 	"internal/namespace":      {},
@@ -175,7 +176,7 @@ var mayImport = map[string][]string{
 	"api/edge":   {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
 	"api/openai": {"api/edge", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
 	"api": {
-		"api/edge", "api/openai", "internal/access", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/extract/format", "internal/forget", "internal/idempotency", "internal/index",
+		"api/edge", "api/openai", "internal/access", "internal/advice", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/extract/format", "internal/forget", "internal/idempotency", "internal/index",
 		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/parsed", "internal/phrase", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch",
 	},
@@ -193,7 +194,7 @@ var mayImport = map[string][]string{
 	},
 	"console": {},
 	"starter": {
-		"internal/childserver", "internal/client", "internal/config", "internal/extract", "internal/extract/charset", "internal/knowledge", "internal/mcpserver",
+		"internal/advice", "internal/childserver", "internal/client", "internal/config", "internal/extract", "internal/extract/charset", "internal/knowledge", "internal/mcpserver",
 		"internal/model", "internal/model/localmodel", "internal/server", "internal/source/archive", "internal/telemetry", "samples", "starter/terminal",
 	},
 	"starter/terminal": {"internal/client"},

@@ -16,6 +16,8 @@ var postgresWords = strings.NewReplacer(
 	"json_each(?4)", "json_array_elements_text(CAST(CAST(?4 AS TEXT) AS JSON)) AS e (value)",
 	"json_extract(d.error, '$.code')", "(CAST(d.error AS JSON) ->> 'code')",
 	"json_extract(d.waiting, '$.code')", "(CAST(d.waiting AS JSON) ->> 'code')",
+	"json_extract(d.waiting, '$.message')", "(CAST(d.waiting AS JSON) ->> 'message')",
+	"json_extract(d.waiting, '$.since')", "(CAST(d.waiting AS JSON) ->> 'since')",
 	"json_extract(i.request, '$.source.type')", "(CAST(i.request AS JSON) #>> '{source,type}')",
 )
 

@@ -19,6 +19,7 @@ type Reports interface {
 	HasInstanceKey(ctx context.Context) (bool, error)
 	StaleProject(ctx context.Context, p knowledge.Principal, project knowledge.Project) (store.StaleProject, error)
 	OutdatedIDs(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (store.OutdatedSet, error)
+	DocumentSummary(ctx context.Context, p knowledge.Principal, before time.Time) (store.DocumentSummary, error)
 	ProjectUsage(ctx context.Context, p knowledge.Principal, idOrName string, from, to time.Time) ([]knowledge.DayUsage, error)
 	ArchiveImports(ctx context.Context, workspace, project string) ([]knowledge.ImportRef, error)
 	ImportContains(ctx context.Context, ref knowledge.ImportRef, document string) (bool, error)
@@ -31,6 +32,7 @@ func testReports(t *testing.T, open func(t *testing.T) Store) {
 		"imports_are_found_by_their_documents":              importsOfDocuments,
 		"a_project_of_another_model_is_stale_and_outdated":  staleProject,
 		"an_acknowledgement_holds_until_the_next_failure":   acknowledged,
+		"documents_are_counted_by_cause":                    summarized,
 		"originals_of_older_versions_are_listed":            originals,
 		"an_admin_key_is_noticed":                           adminKey,
 		"the_key_of_a_run_is_released":                      keyOfARun,
