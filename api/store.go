@@ -54,6 +54,8 @@ type Tenants interface {
 	// ProjectUsage returns what the runs of a project used that began in [from, to),
 	// by the day in UTC and the model.
 	ProjectUsage(ctx context.Context, p knowledge.Principal, idOrName string, from, to time.Time) ([]knowledge.DayUsage, error)
+	// Usage is ProjectUsage for each project, key or person, for the admin scope.
+	Usage(ctx context.Context, p knowledge.Principal, by store.UsageBy, from, to time.Time) ([]store.OwnedUsage, error)
 	// RemoveProject hides a project and puts its removal on record. A removal under way is
 	// returned again. One with a document under legal hold is CodeConflict.
 	RemoveProject(ctx context.Context, p knowledge.Principal, id, runID string) (store.Run, error)

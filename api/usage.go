@@ -4,12 +4,14 @@ import (
 	"context"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
 )
 
 // usageDays bounds the time of one request for usage.
@@ -29,6 +31,8 @@ type projectUsage struct {
 // UsageSum counts runs and what they used.
 type UsageSum struct {
 	Runs             int     `json:"runs"`
+	Questions        int     `json:"questions" doc:"Questions that the runs answered, with research"`
+	Documents        int     `json:"documents" doc:"Versions of documents that the runs published, without those of reindexes"`
 	PromptTokens     int     `json:"prompt_tokens"`
 	CompletionTokens int     `json:"completion_tokens"`
 	ModelCalls       int     `json:"model_calls" doc:"Calls of chat, transcription and image models"`
@@ -45,7 +49,7 @@ type usageOfDay struct {
 	UsageSum
 }
 
-// usageRoutes holds the route of what projects have used.
+// usageRoutes holds the routes of what projects, keys and people have used.
 type usageRoutes struct {
 	store Tenants
 	now   func() time.Time
@@ -54,47 +58,105 @@ type usageRoutes struct {
 func (u *usageRoutes) mount(e *edge.Edge) {
 	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-project-usage", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects/{id}/usage",
-		Summary: "Read the model usage of a project", Description: "Sums by day and model. They include finished questions, ingests and reindexes, and imports up to now, each on the day on which it started.", Tags: []string{"projects"},
+		Summary: "Read the model usage of a project", Description: whatUsageSums, Tags: []string{"projects"},
 	}}, u.getProjectUsage)
+	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+		OperationID: "get-usage", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/usage",
+		Summary: "Read the model usage by project, key or person", Description: whatUsageSums + " A run belongs to the person for whom it was started, else to the key that started it: by=key counts only runs that a key started for nobody. Runs of others are under an empty id.", Tags: []string{"projects"},
+	}}, u.getUsage)
+}
+
+const whatUsageSums = "Sums by day and model. They include finished questions, ingests and reindexes, and imports up to now, each on the day on which it started."
+
+// UsagePeriod are the query parameters of the days whose usage is read.
+type UsagePeriod struct {
+	From string `query:"from" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"The first day, in UTC, such as 2026-03-01. Default: 29 days before the last day"`
+	To   string `query:"to" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"The last day. Default: today"`
+}
+
+// days returns the first and the last day.
+func (d UsagePeriod) days(now time.Time) (from, to time.Time, err error) {
+	if to, err = usageDay("query.to", d.To, now.UTC().Truncate(24*time.Hour)); err != nil {
+		return from, to, err
+	}
+	if from, err = usageDay("query.from", d.From, to.AddDate(0, 0, 1-defaultUsageDays)); err != nil {
+		return from, to, err
+	}
+	if from.After(to) || to.Sub(from) >= usageDays*24*time.Hour {
+		err = knowledge.Invalid("query.from", "must be at most %d days before query.to, and not after it", usageDays-1)
+	}
+	return from, to, err
 }
 
 func (u *usageRoutes) getProjectUsage(ctx context.Context, p knowledge.Principal, in *struct {
 	ProjectPath
-	From string `query:"from" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"The first day, in UTC, such as 2026-03-01. Default: 29 days before the last day"`
-	To   string `query:"to" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"The last day. Default: today"`
+	UsagePeriod
 }) (*struct{ Body projectUsage }, error) {
-	to, err := usageDay("query.to", in.To, u.now().UTC().Truncate(24*time.Hour))
+	from, to, err := in.days(u.now())
 	if err != nil {
 		return nil, err
-	}
-	from, err := usageDay("query.from", in.From, to.AddDate(0, 0, 1-defaultUsageDays))
-	if err != nil {
-		return nil, err
-	}
-	if from.After(to) || to.Sub(from) >= usageDays*24*time.Hour {
-		return nil, knowledge.Invalid("query.from", "must be at most %d days before query.to, and not after it", usageDays-1)
 	}
 	days, err := u.store.ProjectUsage(ctx, p, in.ID, from, to.AddDate(0, 0, 1))
 	if err != nil {
 		return nil, err
 	}
-	usage := projectUsage{From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), Days: []usageOfDay{}}
-	var total knowledge.RunUsage
-	runs := 0
-	for _, d := range days {
-		usage.Days = append(usage.Days, usageOfDay{d.Day, d.Model, newUsageSum(d.Runs, d.RunUsage)})
-		runs += d.Runs
-		total.Add(d.Usage)
-		total.Seconds += d.Seconds
-	}
-	total.Seconds = math.Round(1000*total.Seconds) / 1000
-	usage.Total = newUsageSum(runs, total)
-	return &struct{ Body projectUsage }{usage}, nil
+	list, total := sumUsage(days)
+	return &struct{ Body projectUsage }{projectUsage{From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), Days: list, Total: total}}, nil
 }
 
-func newUsageSum(runs int, u knowledge.RunUsage) UsageSum {
+// workspaceUsage is what the runs of a workspace used of models.
+type workspaceUsage struct {
+	From string       `json:"from" format:"date" doc:"The first day, in UTC"`
+	To   string       `json:"to" format:"date" doc:"The last day"`
+	Data []ownedUsage `json:"data" doc:"Those that used models, the most runs first"`
+}
+
+type ownedUsage struct {
+	ID    string       `json:"id" doc:"Of the project or the key, or user: or externalUser: and the person. Empty: the runs that belong to none"`
+	Name  string       `json:"name" doc:"Empty if it is not known any more"`
+	Total UsageSum     `json:"total"`
+	Days  []usageOfDay `json:"days" doc:"Sums by day and model: the model that answered, or that embedded the documents"`
+}
+
+func (u *usageRoutes) getUsage(ctx context.Context, p knowledge.Principal, in *struct {
+	WorkspacePath
+	By store.UsageBy `query:"by" enum:"project,key,user" default:"project" doc:"To whom usage is attributed"`
+	UsagePeriod
+}) (*struct{ Body workspaceUsage }, error) {
+	from, to, err := in.days(u.now())
+	if err != nil {
+		return nil, err
+	}
+	found, err := u.store.Usage(ctx, p, in.By, from, to.AddDate(0, 0, 1))
+	if err != nil {
+		return nil, err
+	}
+	usage := workspaceUsage{From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), Data: []ownedUsage{}}
+	for _, one := range found {
+		days, total := sumUsage(one.Days)
+		usage.Data = append(usage.Data, ownedUsage{ID: one.ID, Name: one.Name, Days: days, Total: total})
+	}
+	slices.SortStableFunc(usage.Data, func(a, b ownedUsage) int { return b.Total.Runs - a.Total.Runs })
+	return &struct{ Body workspaceUsage }{usage}, nil
+}
+
+// sumUsage returns the sums of days as they are shown, and their sum.
+func sumUsage(days []knowledge.DayUsage) (list []usageOfDay, total UsageSum) {
+	list = []usageOfDay{}
+	var all knowledge.DayUsage
+	for _, d := range days {
+		list = append(list, usageOfDay{d.Day, d.Model, newUsageSum(d)})
+		all.Runs, all.Questions, all.Documents = all.Runs+d.Runs, all.Questions+d.Questions, all.Documents+d.Documents
+		all.Add(d.Usage)
+		all.Seconds += d.Seconds
+	}
+	all.Seconds = math.Round(1000*all.Seconds) / 1000
+	return list, newUsageSum(all)
+}
+
+func newUsageSum(u knowledge.DayUsage) UsageSum {
 	return UsageSum{
-		Runs: runs, PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens, ModelCalls: u.ModelCalls,
+		Runs: u.Runs, Questions: u.Questions, Documents: u.Documents, PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens, ModelCalls: u.ModelCalls,
 		EmbeddingCalls: u.EmbeddingCalls, EmbeddingTokens: u.EmbeddingTokens, RerankCalls: u.RerankCalls, RerankTokens: u.RerankTokens, Seconds: u.Seconds,
 	}
 }

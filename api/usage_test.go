@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,7 +49,7 @@ func TestProjectUsage(t *testing.T) {
 	describedBy(e).check(t, "GET", path, got)
 	sum := func(runs, prompt, answer, calls, seconds float64) map[string]any {
 		return map[string]any{
-			"runs": runs, "prompt_tokens": prompt, "completion_tokens": answer, "model_calls": calls, "seconds": seconds,
+			"runs": runs, "questions": runs, "documents": 0.0, "prompt_tokens": prompt, "completion_tokens": answer, "model_calls": calls, "seconds": seconds,
 			"embedding_calls": 0.0, "embedding_tokens": 0.0, "rerank_calls": 0.0, "rerank_tokens": 0.0,
 		}
 	}
@@ -75,4 +77,47 @@ func TestProjectUsage(t *testing.T) {
 	if empty := e.do("GET", path, e.reader, nil).want(200); len(empty["days"].([]any)) != 0 {
 		t.Errorf("%v", empty)
 	}
+}
+
+// TestUsageByOwner has runs of a person, of a customer and of a key, in two projects.
+func TestUsageByOwner(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	made := e.do("POST", own+"/keys", e.admin, `{"name":"robot","scopes":["read"]}`).want(201)["id"].(string)
+	e.do("POST", hooks+"/projects", e.admin, `{"name":"Second","slug":"second"}`).want(200)
+	for i, run := range []struct{ project, owner string }{{"default", "u:ann"}, {"default", "u:ann"}, {"second", "x:bob"}, {"second", "k:" + made}} {
+		id := fmt.Sprintf("owned-%d", i)
+		if err := e.store.AddRun(t.Context(), store.Run{ID: id, Workspace: "default", Project: run.project, Owner: run.owner, Kind: knowledge.KindQuery, WorkflowID: id, CreatedAt: at}); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.store.EndRun(t.Context(), "default", id, store.RunEnd{Status: knowledge.RunCompleted, Usage: []byte(`{"prompt_tokens":5,"completion_tokens":0,"model_calls":1,"model":"m"}`), At: at}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const path = own + "/usage"
+	for by, want := range map[string]string{
+		"":            "[default Default 2] [second Second 2]",
+		"&by=project": "[default Default 2] [second Second 2]",
+		"&by=user":    "[user:ann ann 2] [  1] [externalUser:bob bob 1]",
+		"&by=key":     "[  3] [" + made + " robot 1]",
+	} {
+		got := e.do("GET", path+"?from=2026-03-01&to=2026-03-01"+by, e.admin, nil)
+		describedBy(e).check(t, "GET", path, got)
+		var found []string
+		for _, one := range got.want(200)["data"].([]any) {
+			one := one.(map[string]any)
+			found = append(found, fmt.Sprint([]any{one["id"], one["name"], one["total"].(map[string]any)["questions"]}))
+			if days := one["days"].([]any); len(days) != 1 || days[0].(map[string]any)["model"] != "m" {
+				t.Errorf("%s: days %v", by, days)
+			}
+		}
+		slices.Sort(found[1:])
+		if joined := strings.Join(found, " "); joined != want {
+			t.Errorf("%s: %s, want %s", by, joined, want)
+		}
+	}
+	e.do("GET", path+"?by=colour", e.admin, nil).refused(422, knowledge.CodeInvalid)
+	e.do("GET", path, e.editor, nil).refused(403, knowledge.CodeForbidden)
+	e.do("GET", path, e.stranger, nil).want(404)
 }

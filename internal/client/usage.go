@@ -17,6 +17,8 @@ type Usage struct {
 // UsageSum counts runs and what they used.
 type UsageSum struct {
 	Runs             int     `json:"runs"`
+	Questions        int     `json:"questions"`
+	Documents        int     `json:"documents"` // versions that were published
 	PromptTokens     int     `json:"prompt_tokens"`
 	CompletionTokens int     `json:"completion_tokens"`
 	ModelCalls       int     `json:"model_calls"` // of chat models

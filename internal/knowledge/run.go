@@ -338,6 +338,9 @@ func (u RunUsage) Encode() json.RawMessage {
 type DayUsage struct {
 	Day  string `json:"day"` // 2006-01-02, in UTC
 	Runs int    `json:"runs"`
+	// Questions and Documents are what the runs answered and published.
+	Questions int `json:"questions"`
+	Documents int `json:"documents"`
 	RunUsage
 }
 

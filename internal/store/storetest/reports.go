@@ -21,6 +21,7 @@ type Reports interface {
 	OutdatedIDs(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (store.OutdatedSet, error)
 	DocumentSummary(ctx context.Context, p knowledge.Principal, before time.Time) (store.DocumentSummary, error)
 	ProjectUsage(ctx context.Context, p knowledge.Principal, idOrName string, from, to time.Time) ([]knowledge.DayUsage, error)
+	Usage(ctx context.Context, p knowledge.Principal, by store.UsageBy, from, to time.Time) ([]store.OwnedUsage, error)
 	ArchiveImports(ctx context.Context, workspace, project string) ([]knowledge.ImportRef, error)
 	ImportContains(ctx context.Context, ref knowledge.ImportRef, document string) (bool, error)
 	ImportLost(ctx context.Context, ref knowledge.ImportRef) (bool, error)
@@ -29,6 +30,7 @@ type Reports interface {
 func testReports(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"the_usage_of_a_project_is_by_day_and_model":        usageByDay,
+		"usage_is_attributed_to_projects_keys_and_people":   usageByOwner,
 		"imports_are_found_by_their_documents":              importsOfDocuments,
 		"a_project_of_another_model_is_stale_and_outdated":  staleProject,
 		"an_acknowledgement_holds_until_the_next_failure":   acknowledged,
@@ -49,7 +51,7 @@ func usageByDay(f *fixture) {
 	got, err := f.ProjectUsage(f.ctx, manager("acme"), "handbook", day.Add(-time.Hour), day.AddDate(0, 0, 5))
 	f.must(err)
 	sum := func(day string, runs int) knowledge.DayUsage {
-		return knowledge.DayUsage{Day: day, Runs: runs, RunUsage: knowledge.RunUsage{Model: "m", Seconds: 2 * float64(runs)}}
+		return knowledge.DayUsage{Day: day, Runs: runs, Questions: runs, RunUsage: knowledge.RunUsage{Model: "m", Seconds: 2 * float64(runs)}}
 	}
 	if diff := cmp.Diff([]knowledge.DayUsage{sum("2026-03-01", 2), sum("2026-03-02", 1)}, got); diff != "" {
 		f.Errorf("usage (-want +got):\n%s", diff)
