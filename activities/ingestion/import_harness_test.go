@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/activities/activitytest"
 	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -112,7 +114,7 @@ type importFixture struct {
 	shelf     *shelf
 	importing *ingestion.Importing
 	workflows *importWorkflows
-	imports   *brokenImports
+	writes    *watched
 }
 
 // importWorkflows records the workflows that are started.
@@ -140,35 +142,104 @@ func (w *importWorkflows) Running(context.Context, string) (running, known bool,
 	return false, false, nil
 }
 
-// brokenImports is a store whose next calls of RecordImported fail, before or after
-// they have taken effect, as the calls of a process that dies.
-type brokenImports struct {
-	*store.Store
-	before, after int
+// watched calls a hook around each write of an import: "claim", "index" and "publish".
+type watched struct {
+	mu    sync.Mutex
+	hook  hook
+	calls map[string]int
 }
 
-func (b *brokenImports) RecordImported(ctx context.Context, i store.Import, r store.ImportRecord) ([]knowledge.VersionRef, error) {
-	if b.before > 0 {
-		b.before--
-		return nil, fmt.Errorf("the process died before the transaction")
+// hook is called before and after the effect of the call with a number, from 1 on. Its
+// error is the error of the call.
+type hook func(step string, call int, after bool) error
+
+// set sets the hook, nil for none, and counts calls from 1 again.
+func (w *watched) set(h hook) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hook, w.calls = h, map[string]int{}
+}
+
+func (w *watched) do(step string, effect func() error) error {
+	w.mu.Lock()
+	h := w.hook
+	if h == nil {
+		w.mu.Unlock()
+		return effect()
 	}
-	replaced, err := b.Store.RecordImported(ctx, i, r)
-	if b.after > 0 {
-		b.after--
-		return nil, fmt.Errorf("the process died after the transaction")
+	w.calls[step]++
+	call := w.calls[step]
+	w.mu.Unlock()
+	if err := h(step, call, false); err != nil {
+		return err
 	}
-	return replaced, err
+	if err := effect(); err != nil {
+		return err
+	}
+	return h(step, call, true)
+}
+
+// dies returns a hook with which the process dies at a call, before or after its effect.
+// A dead process writes nothing more.
+func dies(step string, call int, after bool) hook {
+	var dead atomic.Bool
+	return func(s string, c int, a bool) error {
+		if s == step && c == call && a == after {
+			dead.Store(true)
+		}
+		if dead.Load() {
+			return activitytest.ErrKilled
+		}
+		return nil
+	}
+}
+
+type watchedImports struct {
+	*store.Store
+	*watched
+}
+
+func (w watchedImports) ClaimVersions(ctx context.Context, list []store.NewVersion, limits knowledge.LimitsConfig) (claims []store.ImportClaim, err error) {
+	err = w.do("claim", func() (err error) {
+		claims, err = w.Store.ClaimVersions(ctx, list, limits)
+		return err
+	})
+	return claims, err
+}
+
+func (w watchedImports) RecordImported(ctx context.Context, i store.Import, r store.ImportRecord) (recorded store.Recorded, err error) {
+	err = w.do("publish", func() (err error) {
+		recorded, err = w.Store.RecordImported(ctx, i, r)
+		return err
+	})
+	return recorded, err
+}
+
+type watchedIndex struct {
+	ingestion.Index
+	*watched
+}
+
+func (w watchedIndex) Upsert(ctx context.Context, entries []index.Entry) error {
+	return w.do("index", func() error { return w.Index.Upsert(ctx, entries) })
 }
 
 func newImportFixture(t *testing.T) *importFixture {
 	t.Helper()
-	f := &importFixture{fixture: newFixture(t), shelf: &shelf{objects: map[string]shelved{}, size: 1000}, workflows: &importWorkflows{}}
-	f.imports = &brokenImports{Store: f.Store}
-	f.importing = ingestion.NewImporting(ingestion.ImportDependencies{
-		Imports: f.imports, Workflows: f.workflows, Log: activitytest.Discard(),
-		Sources: &ingestion.ImportSources{Connector: f.shelf, Blobs: f.Blobs, Previous: f.Store.PreviousImport, TempDir: t.TempDir()},
-	}, f.Ingestion)
+	f := &importFixture{fixture: newFixture(t), shelf: &shelf{objects: map[string]shelved{}, size: 1000}, workflows: &importWorkflows{}, writes: &watched{}}
+	f.importing = f.process(f.writes)
 	return f
+}
+
+// process returns the activities of a process on the stores of the fixture.
+func (f *importFixture) process(writes *watched) *ingestion.Importing {
+	f.Helper()
+	uses := f.IngestionUses
+	uses.Index = watchedIndex{f.Index, writes}
+	return ingestion.NewImporting(ingestion.ImportDependencies{
+		Imports: watchedImports{f.Store, writes}, Workflows: f.workflows, Log: activitytest.Discard(),
+		Sources: &ingestion.ImportSources{Connector: f.shelf, Blobs: f.Blobs, Previous: f.Store.PreviousImport, TempDir: f.TempDir()},
+	}, ingestion.New(uses))
 }
 
 // start starts an import of the shelf, after the one before has ended.
@@ -208,11 +279,17 @@ func (f *importFixture) list(i store.Import) []int {
 // batch imports the objects of a page in one batch, and then those that take long.
 func (f *importFixture) batch(i store.Import, page int) error {
 	f.Helper()
-	result, err := do(f.fixture, f.importing.ImportBatch, ingestion.BatchInput{ImportRef: i.ImportRef, Run: i.RunID, Page: page, Last: 1000})
+	return f.batchBy(f.importing, i, page)
+}
+
+// batchBy is batch in a process.
+func (f *importFixture) batchBy(process *ingestion.Importing, i store.Import, page int) error {
+	f.Helper()
+	result, err := do(f.fixture, process.ImportBatch, ingestion.BatchInput{ImportRef: i.ImportRef, Run: i.RunID, Page: page, Last: 1000})
 	if err != nil || len(result.Large) == 0 {
 		return err
 	}
-	return act(f.fixture, f.importing.ImportLarge, ingestion.LargeInput{ImportRef: i.ImportRef, Run: i.RunID, Page: page, Objects: result.Large})
+	return act(f.fixture, process.ImportLarge, ingestion.LargeInput{ImportRef: i.ImportRef, Run: i.RunID, Page: page, Objects: result.Large})
 }
 
 // run imports all of the shelf.

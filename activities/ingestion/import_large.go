@@ -54,7 +54,7 @@ func (b *importBatch) runLarge(ctx context.Context, places []int) error {
 	var waits error
 	for n, it := range items {
 		b.waiting = len(items) - n
-		var claim *knowledge.VersionRef
+		var claim *store.ImportClaim
 		err := b.large(ctx, it, &claim)
 		if errors.Is(err, errClaimRemoved) {
 			err = knowledge.Errorf(knowledge.CodeCanceled, "the document was removed while it was imported")
@@ -90,7 +90,7 @@ func (b *importBatch) runLarge(ctx context.Context, places []int) error {
 var errClaimRemoved = errors.New("the document is being removed")
 
 // large imports one object. claim is set when a version is claimed for it.
-func (b *importBatch) large(ctx context.Context, it *importItem, claim **knowledge.VersionRef) error {
+func (b *importBatch) large(ctx context.Context, it *importItem, claim **store.ImportClaim) error {
 	nv, err := b.fetchLarge(ctx, it)
 	if err != nil || it.state == itemSkipped {
 		return err
@@ -104,20 +104,20 @@ func (b *importBatch) large(ctx context.Context, it *importItem, claim **knowled
 	if c.Refused != nil {
 		return c.Refused
 	}
-	*claim = &c.Version.VersionRef
+	*claim = &c
 	if err := b.resumeOrClear(ctx, it, c); err != nil {
 		return err
 	}
 	ctx, stop := b.a.untilRemoved(ctx, c.Version.VersionRef)
 	defer stop()
-	replaced, err := b.importLarge(ctx, it, c)
+	recorded, err := b.importLarge(ctx, it, c)
 	if cause := context.Cause(ctx); errors.Is(cause, errClaimRemoved) {
 		return cause
 	}
 	if err != nil {
 		return err
 	}
-	if err := b.retire(ctx, replaced); err != nil {
+	if err := b.cleanUp(ctx, recorded); err != nil {
 		return err
 	}
 	if err := b.a.documents.Attributes.UpdateIndex(context.WithoutCancel(ctx), c.Version.Document); err != nil {
@@ -127,15 +127,15 @@ func (b *importBatch) large(ctx context.Context, it *importItem, claim **knowled
 }
 
 // importLarge parses the original of a claimed version, embeds its chunks and publishes
-// it. It returns the version if it replaces another.
-func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.ImportClaim) ([]knowledge.VersionRef, error) {
+// it. It returns what is to be cleaned up.
+func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.ImportClaim) (recorded store.Recorded, err error) {
 	a, v := b.a.documents, c.Version
 	if err := b.lookLarge(ctx, v); err != nil {
-		return nil, step.AtStage(knowledge.StageExtract, err)
+		return recorded, step.AtStage(knowledge.StageExtract, err)
 	}
 	release, err := a.extracting.reserve(ctx, v)
 	if err != nil {
-		return nil, err
+		return recorded, err
 	}
 	var done cut
 	err = withSlot(ctx, b.a.limits().large, func() error {
@@ -144,30 +144,30 @@ func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.I
 	})
 	release()
 	if err != nil {
-		return nil, err
+		return recorded, err
 	}
 	facts := store.Facts{PageCount: done.Pages, ChunkCount: done.Count, Language: done.Language, Metadata: done.Metadata, Warnings: done.Warnings}
 	if err := noteStage(ctx, a.Versions, v.VersionRef, knowledge.StageEmbed, 0, facts); err != nil {
-		return nil, err
+		return recorded, err
 	}
 	if err := b.enrichLarge(ctx, v, done.Count); err != nil {
-		return nil, step.AtStage(knowledge.StageEnrich, err)
+		return recorded, step.AtStage(knowledge.StageEnrich, err)
 	}
 	if v, err = a.Versions.Version(ctx, v.VersionRef); err != nil { // with what was found out
-		return nil, fmt.Errorf("read version: %w", err)
+		return recorded, fmt.Errorf("read version: %w", err)
 	}
 	it.stage = knowledge.StageEmbed
 	if err := b.embedLarge(ctx, v, done.Count); err != nil {
-		return nil, err
+		return recorded, err
 	}
 	it.stage = knowledge.StagePublish
 	p, err := a.publishing.write(ctx, PublishInput{StepInput: StepInput{VersionRef: v.VersionRef, Run: b.runID}, Count: done.Count}, v)
 	if err != nil {
-		return nil, err
+		return recorded, err
 	}
 	b.spent.Add(p.Used.Usage)
 	return b.record(ctx, store.ImportRecord{Page: b.page, Published: []store.ImportedVersion{{
-		Key: it.object.Key, Ref: v.VersionRef, Of: p.Of, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(), Bytes: v.Bytes, Chunks: p.Chunks, Reused: c.Reused,
+		Key: it.object.Key, Ref: v.VersionRef, SourceKey: c.Version.SourceKey, Of: p.Of, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(), Bytes: v.Bytes, Chunks: p.Chunks, Reused: c.Reused,
 	}}})
 }
 
@@ -248,6 +248,9 @@ func (b *importBatch) resumeOrClear(ctx context.Context, it *importItem, c store
 		}
 		if err == nil && before == now && now.ETag != "" {
 			return nil
+		}
+		if err := b.checkClaim(ctx, c.Version); err != nil {
+			return err
 		}
 		if _, err := blobs.DeletePrefix(ctx, blob.VersionPrefix(c.Version.VersionRef), nil); err != nil {
 			return fmt.Errorf("delete what an earlier try left: %w", err)

@@ -102,7 +102,11 @@ func (f *importFixture) bytes() (n int64) {
 // batch: every count is exact, and nothing is published twice.
 func TestImportOverDeaths(t *testing.T) {
 	t.Parallel()
-	for name, deaths := range map[string][2]int{"before": {2, 0}, "after": {0, 2}, "both": {1, 1}} {
+	for name, deaths := range map[string][]hook{
+		"before": {dies("publish", 1, false), dies("publish", 1, false)},
+		"after":  {dies("publish", 1, true), dies("publish", 1, true)},
+		"both":   {dies("publish", 1, false), dies("publish", 1, true)},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newImportFixture(t)
@@ -115,16 +119,14 @@ func TestImportOverDeaths(t *testing.T) {
 			}
 			i := f.start()
 			f.list(i)
-			f.imports.before, f.imports.after = deaths[0], deaths[1]
-			failed := 0
-			for f.batch(i, 0) != nil {
-				if failed++; failed > 5 {
-					t.Fatal("the batch does not end")
+			for _, death := range deaths {
+				f.writes.set(death)
+				if f.batch(i, 0) == nil {
+					t.Error("the batch did not fail")
 				}
 			}
-			if failed != 2 {
-				t.Errorf("the batch failed %d times", failed)
-			}
+			f.writes.set(nil)
+			f.Must(f.batch(i, 0))
 			f.wantCounts(i, knowledge.ImportCounts{Discovered: 60, Published: 60, Bytes: f.bytes()})
 			for n := range 60 {
 				f.wantOnce(fmt.Sprintf("%02d.txt", n), 2)
@@ -222,10 +224,11 @@ func TestLargeObjects(t *testing.T) {
 		f.shelf.put("long.txt", long.String()+"One more paragraph.")
 		next := f.start()
 		f.list(next)
-		f.imports.before = 1
+		f.writes.set(dies("publish", 1, false))
 		if f.batch(next, 0) == nil {
 			t.Fatal("it did not fail")
 		}
+		f.writes.set(nil)
 		calls, asked := f.Parser.Calls, f.Server.Totals().Embeddings.Asked
 		f.Must(f.batch(next, 0))
 		if f.Parser.Calls != calls || f.Server.Totals().Embeddings.Asked != asked {

@@ -54,17 +54,17 @@ func (b *importBatch) write(ctx context.Context, items []*importItem) error {
 	return err
 }
 
-// record stores the outcome of objects, and returns the versions that replace others.
-func (b *importBatch) record(ctx context.Context, r store.ImportRecord) ([]knowledge.VersionRef, error) {
+// record stores the outcome of objects, and returns what is to be cleaned up.
+func (b *importBatch) record(ctx context.Context, r store.ImportRecord) (store.Recorded, error) {
 	r.Usage = knowledge.RunUsage{Usage: b.spent, Model: b.a.documents.Embedder.Endpoint().Model}
-	replaced, err := b.a.Imports.RecordImported(ctx, b.Import, r)
+	recorded, err := b.a.Imports.RecordImported(ctx, b.Import, r)
 	if errors.Is(err, store.ErrGenerationsMoved) { // the next try writes the present ones
 		for _, v := range r.Published {
 			err = errors.Join(err, b.a.documents.publishing.forgetGenerations(ctx, v.Ref, v.Of))
 		}
 	}
 	if err != nil {
-		return nil, err
+		return store.Recorded{}, err
 	}
 	b.spent = knowledge.Usage{}
 	for range r.Published {
@@ -73,7 +73,7 @@ func (b *importBatch) record(ctx context.Context, r store.ImportRecord) ([]knowl
 	for range r.Failed {
 		b.a.documents.Metrics.DocumentDone(string(knowledge.RunFailed))
 	}
-	return replaced, nil
+	return recorded, nil
 }
 
 func (b *importBatch) failedObject(it *importItem) store.FailedObject {
@@ -92,20 +92,50 @@ func (b *importBatch) publish(ctx context.Context, items []*importItem) error {
 	}
 	// From here on a cancel waits: a claim that is left would keep a removal waiting.
 	ctx = context.WithoutCancel(ctx)
-	var replaced []knowledge.VersionRef
+	var recorded store.Recorded
 	err = withSlot(ctx, b.a.limits().writes, func() (err error) {
-		replaced, err = b.writeVersions(ctx, items, versions)
+		recorded, err = b.writeVersions(ctx, items, versions)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := b.retire(ctx, replaced); err != nil {
+	if err := b.cleanUp(ctx, recorded); err != nil {
 		return err
 	}
 	// Attributes may have changed while the versions were written.
 	if err := b.a.documents.Attributes.UpdateIndex(ctx, ""); err != nil {
 		return fmt.Errorf("update index attributes: %w", err)
+	}
+	return nil
+}
+
+// cleanUp deletes the data of versions that were replaced, and what this try has written
+// of versions that were given up.
+func (b *importBatch) cleanUp(ctx context.Context, r store.Recorded) error {
+	for _, ref := range r.GivenUp {
+		if err := b.a.documents.Index.RemoveVersion(ctx, ref.Workspace, ref.Document, ref.Version); err != nil {
+			return fmt.Errorf("remove index entries: %w", err)
+		}
+		if err := b.a.documents.Versions.DiscardVersion(ctx, ref); err != nil {
+			return fmt.Errorf("delete chunks: %w", err)
+		}
+	}
+	return b.retire(ctx, r.Replaced)
+}
+
+// checkClaim returns store.ErrClaimLost if a claim does not hold any more. It is called
+// before anything is removed that somebody else may have written since.
+func (b *importBatch) checkClaim(ctx context.Context, claimed store.Version) error {
+	now, err := b.a.documents.Versions.Version(ctx, claimed.VersionRef)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return store.ErrClaimLost
+	}
+	if err != nil {
+		return fmt.Errorf("read version: %w", err)
+	}
+	if now.Status != knowledge.StatusPending || now.RunID != claimed.RunID || now.SourceKey != claimed.SourceKey {
+		return store.ErrClaimLost
 	}
 	return nil
 }
@@ -137,11 +167,11 @@ func (b *importBatch) storeOriginals(ctx context.Context, items []*importItem) (
 }
 
 // writeVersions claims versions, writes their index entries and publishes them. It
-// returns those that replace another.
-func (b *importBatch) writeVersions(ctx context.Context, items []*importItem, versions []store.NewVersion) ([]knowledge.VersionRef, error) {
+// returns what is to be cleaned up.
+func (b *importBatch) writeVersions(ctx context.Context, items []*importItem, versions []store.NewVersion) (recorded store.Recorded, err error) {
 	claims, err := b.a.Imports.ClaimVersions(ctx, versions, b.Request.Limits)
 	if err != nil {
-		return nil, err
+		return recorded, err
 	}
 	record := store.ImportRecord{Page: b.page}
 	var list []index.Entry
@@ -150,37 +180,40 @@ func (b *importBatch) writeVersions(ctx context.Context, items []*importItem, ve
 		c := claims[n]
 		if c.Refused != nil {
 			if err := b.a.documents.vectors.dropUnnamed(ctx, it.embedded[0].part.ref); err != nil { // vectors of a document that may be gone
-				return nil, err
+				return recorded, err
 			}
 			it.stage, it.err = knowledge.StagePublish, c.Refused
 			record.Failed = append(record.Failed, b.failedObject(it))
 			continue
 		}
 		if c.Reused { // an earlier try may have written entries of other chunks
+			if err := b.checkClaim(ctx, c.Version); err != nil {
+				return recorded, err
+			}
 			if err := b.a.documents.Index.RemoveVersion(ctx, c.Version.Workspace, c.Version.Document, c.Version.Version); err != nil {
-				return nil, fmt.Errorf("remove index entries: %w", err)
+				return recorded, fmt.Errorf("remove index entries: %w", err)
 			}
 		}
 		own(it.chunks, c.Version.VersionRef)
 		for place, e := range it.embedded {
 			data, err := json.Marshal(e.part.manifest)
 			if err != nil {
-				return nil, fmt.Errorf("encode manifest: %w", err)
+				return recorded, fmt.Errorf("encode manifest: %w", err)
 			}
 			manifests = append(manifests, blob.Item{Key: importedManifest(c.Version.VersionRef, place, e.part.manifest), Data: data})
 			list = append(list, entries(c.Version, it.chunks, e.generation, e.vectors)...)
 		}
 		record.Published = append(record.Published, store.ImportedVersion{
-			Key: it.object.Key, Ref: c.Version.VersionRef, Of: it.of, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(),
+			Key: it.object.Key, Ref: c.Version.VersionRef, SourceKey: c.Version.SourceKey, Of: it.of, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(),
 			Bytes: it.object.Bytes, Chunks: it.chunks, Reused: c.Reused,
 		})
 	}
 	if err := b.a.documents.Blobs.PutAll(ctx, manifests...); err != nil {
-		return nil, fmt.Errorf("store manifests: %w", err)
+		return recorded, fmt.Errorf("store manifests: %w", err)
 	}
 	if len(list) > 0 {
 		if err := b.a.documents.Index.Upsert(ctx, list); err != nil {
-			return nil, fmt.Errorf("write index: %w", err)
+			return recorded, fmt.Errorf("write index: %w", err)
 		}
 	}
 	return b.record(ctx, record)

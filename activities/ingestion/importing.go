@@ -89,11 +89,11 @@ type Imports interface {
 	PutSidecars(ctx context.Context, i store.Import, list []store.Sidecar) error
 	ImportSidecars(ctx context.Context, i store.Import, keys []string) (map[string]store.Sidecar, error)
 	// ClaimVersions inserts the next versions of documents, which this import alone
-	// publishes.
+	// publishes. What an earlier try has claimed and not published it claims again.
 	ClaimVersions(ctx context.Context, list []store.NewVersion, limits knowledge.LimitsConfig) ([]store.ImportClaim, error)
-	// RecordImported publishes versions and stores failures, in one transaction, and
-	// returns the versions that replace others.
-	RecordImported(ctx context.Context, i store.Import, r store.ImportRecord) (replaced []knowledge.VersionRef, err error)
+	// RecordImported publishes versions and stores failures, in one transaction, while
+	// their claims hold, and returns what is to be cleaned up.
+	RecordImported(ctx context.Context, i store.Import, r store.ImportRecord) (store.Recorded, error)
 	// CountVanished counts the objects that are no longer listed, and MarkVanished
 	// starts the removal of their documents, part by part.
 	CountVanished(ctx context.Context, i store.Import) (int64, error)

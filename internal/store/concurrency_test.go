@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -128,8 +130,12 @@ func claimAtOnce(t *testing.T, both [2]*store.Store) {
 	}
 	_, err = both[0].AddImportPage(ctx, i, store.ImportPage{}, list, nil)
 	must(t, err)
-	atOnce(both, 2, func(s *store.Store, _ int) {
-		claims, err := s.ClaimVersions(ctx, wanted, knowledge.LimitsConfig{})
+	atOnce(both, 2, func(s *store.Store, worker int) {
+		mine := slices.Clone(wanted)
+		for n := range mine {
+			mine[n].SourceKey = fmt.Sprint("upload-", worker)
+		}
+		claims, err := s.ClaimVersions(ctx, mine, knowledge.LimitsConfig{})
 		if err != nil {
 			t.Error(err)
 			return
@@ -140,10 +146,11 @@ func claimAtOnce(t *testing.T, both [2]*store.Store) {
 				continue
 			}
 			record.Published = append(record.Published, store.ImportedVersion{
-				Key: list[n].Key, Ref: c.Version.VersionRef, ETag: "1", Chunks: chunksOf(c.Version.VersionRef, 2), Reused: c.Reused,
+				Key: list[n].Key, Ref: c.Version.VersionRef, SourceKey: c.Version.SourceKey, ETag: "1", Chunks: chunksOf(c.Version.VersionRef, 2), Reused: c.Reused,
 			})
 		}
-		if _, err := s.RecordImported(ctx, i, record); err != nil {
+		// The last one to claim a version publishes it.
+		if _, err := s.RecordImported(ctx, i, record); err != nil && !errors.Is(err, store.ErrClaimLost) {
 			t.Error(err)
 		}
 	})

@@ -8,6 +8,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// ErrClaimLost is the error of RecordImported for a version that another try of the import
+// has claimed since, or that a retry ingests by now: what was written under the claim may
+// have been removed. Repeating the import claims the version again, if it is still to be
+// imported.
+var ErrClaimLost = errors.New("the version was claimed again while it was imported")
+
 // ImportClaim is the result of claiming a version for an object.
 type ImportClaim struct {
 	Version Version
@@ -21,7 +27,9 @@ type ImportClaim struct {
 // ClaimVersions inserts the next versions of documents, in one transaction, for an
 // import to publish: they are pending, and no workflow ingests them. The RunID of
 // all versions is the import's. A version that the same run has claimed before and
-// not published is claimed again, with the new attributes.
+// not published is claimed again, with the new attributes: the earlier claim is lost, and
+// RecordImported does not publish what was written under it. So each call names originals
+// of its own.
 //
 // A document that is being removed, one for which the limits leave no room, and one
 // that would have too many tags, are refused; the others are claimed.
@@ -203,16 +211,25 @@ func (s *importStore) HasClaim(ctx context.Context, workspace, document string, 
 	return there, nil
 }
 
-// failClaim ends a claimed version with an error. The document shows the error if
-// this is its newest version.
-func failClaim(ctx context.Context, tx transaction, ref knowledge.VersionRef, e knowledge.DocumentError) error {
+// isLost reports whether somebody else is to publish a version by now: another try of the
+// import, which has claimed it again, or the run of a retry.
+func (c claim) isLost(ctx context.Context, tx transaction, ref knowledge.VersionRef) (bool, error) {
+	var one int
+	return first(ctx, tx, []any{&one}, "SELECT 1 FROM document_versions WHERE document_id = ? AND version = ? AND status = 'pending' AND (run_id <> ? OR source_key <> ?)",
+		ref.Document, ref.Version, c.run, c.source)
+}
+
+// failClaim ends a claimed version with an error, if the claim holds. The document shows
+// the error if this is its newest version.
+func failClaim(ctx context.Context, tx transaction, ref knowledge.VersionRef, by claim, e knowledge.DocumentError) error {
 	text, err := encodeError(&e)
 	if err != nil {
 		return err
 	}
 	now := micros(tx.now())
-	ended, err := changed(tx.exec(ctx, "UPDATE document_versions SET status = 'error', stage = ?, error = ?, updated_at = ? WHERE document_id = ? AND version = ? AND status = 'pending'",
-		e.Stage, text, now, ref.Document, ref.Version))
+	ended, err := changed(tx.exec(ctx, `UPDATE document_versions SET status = 'error', stage = ?, error = ?, updated_at = ?
+		WHERE document_id = ? AND version = ? AND status = 'pending' AND run_id = ? AND source_key = ?`,
+		e.Stage, text, now, ref.Document, ref.Version, by.run, by.source))
 	if err != nil || !ended {
 		return err
 	}

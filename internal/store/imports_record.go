@@ -21,6 +21,7 @@ type ImportRecord struct {
 type ImportedVersion struct {
 	Key         string
 	Ref         knowledge.VersionRef
+	SourceKey   string                // of the claim
 	Of          knowledge.Generations // in which its vectors are in the index
 	ETag        string
 	Fingerprint string
@@ -37,30 +38,39 @@ type FailedObject struct {
 	Fingerprint string
 	Object      []byte // JSON of the object, for its source
 	Error       knowledge.DocumentError
-	// Claim is the version that was claimed for the object, nil if none was: then
-	// Version is inserted with the error.
-	Claim   *knowledge.VersionRef
+	// Claim is what was claimed for the object, nil if nothing was: then Version is
+	// inserted with the error.
+	Claim   *ImportClaim
 	Version NewVersion
+}
+
+// Recorded is what RecordImported leaves to clean up.
+type Recorded struct {
+	// Replaced are the published versions that replace another.
+	Replaced []knowledge.VersionRef
+	// GivenUp are the versions that will not be published. Readers never see the index
+	// entries and the chunks that were written of them.
+	GivenUp []knowledge.VersionRef
 }
 
 // RecordImported publishes versions, stores failures, and counts both, in one
 // transaction. An object that has an outcome already, or that belongs to another
-// page by now, is left as it is: so a repetition changes nothing. It returns the
-// versions that readers see because of it, and which of them replace another. It
+// page by now, is left as it is: so a repetition changes nothing. It
 // returns ErrGenerationsMoved, and stores nothing, if the project's generations have
-// changed since one of the versions was written.
-func (s *importStore) RecordImported(ctx context.Context, i Import, r ImportRecord) (replaced []knowledge.VersionRef, err error) {
+// changed since one of the versions was written, and ErrClaimLost if a claim of an object
+// without an outcome does not hold any more.
+func (s *importStore) RecordImported(ctx context.Context, i Import, r ImportRecord) (Recorded, error) {
 	w := recording{Import: i, store: s, page: r.Page}
 	for _, v := range r.Published {
 		rows, err := newChunkRows(v.Ref, 0, v.Chunks)
 		if err != nil {
-			return nil, err
+			return Recorded{}, err
 		}
 		w.chunks = append(w.chunks, rows)
 	}
 	doing := fmt.Sprintf("record %d objects of import %s", len(r.Published)+len(r.Failed)+len(r.Skipped), i.Import)
-	err = s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
-		w.counts, w.replaced = knowledge.ImportCounts{}, nil
+	err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
+		w.counts, w.recorded = knowledge.ImportCounts{}, Recorded{}
 		for n, v := range r.Published {
 			if err := w.publish(ctx, tx, v, w.chunks[n]); err != nil {
 				return err
@@ -81,7 +91,10 @@ func (s *importStore) RecordImported(ctx context.Context, i Import, r ImportReco
 		}
 		return addUsage(ctx, tx, i, r.Usage)
 	})
-	return w.replaced, err
+	if err != nil {
+		return Recorded{}, err
+	}
+	return w.recorded, nil
 }
 
 // addUsage adds to what the run of an import has used. The caller has changed the row of the
@@ -111,7 +124,7 @@ type recording struct {
 	page     int
 	chunks   [][]chunkRow
 	counts   knowledge.ImportCounts
-	replaced []knowledge.VersionRef
+	recorded Recorded
 }
 
 // settle stores the outcome of an object. It reports whether the object had none.
@@ -129,7 +142,7 @@ func (w *recording) publish(ctx context.Context, tx transaction, v ImportedVersi
 		return w.giveUp(ctx, tx, v)
 	}
 	var result Published
-	switched, err := w.store.versions.publish(ctx, tx, v.Ref, v.Of, &result)
+	switched, err := w.store.versions.publish(ctx, tx, v.Ref, v.Of, claim{w.RunID, v.SourceKey}, &result)
 	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return err
 	}
@@ -148,7 +161,7 @@ func (w *recording) publish(ctx context.Context, tx transaction, v ImportedVersi
 	w.counts.Published++
 	w.counts.Bytes += v.Bytes
 	if v.Ref.Version > 1 {
-		w.replaced = append(w.replaced, v.Ref)
+		w.recorded.Replaced = append(w.recorded.Replaced, v.Ref)
 	}
 	return err
 }
@@ -168,22 +181,54 @@ func (w *recording) putChunks(ctx context.Context, tx transaction, v ImportedVer
 }
 
 // giveUp ends a claim whose object got its outcome elsewhere, unless it is that
-// outcome.
+// outcome. Of a claim that is lost it changes nothing: who has it now gives it up.
 func (w *recording) giveUp(ctx context.Context, tx transaction, v ImportedVersion) error {
-	_, err := tx.exec(ctx, "UPDATE document_versions SET status = 'inactive' WHERE document_id = ? AND version = ? AND status = 'pending'", v.Ref.Document, v.Ref.Version)
+	ended, err := changed(tx.exec(ctx, "UPDATE document_versions SET status = 'inactive' WHERE document_id = ? AND version = ? AND status = 'pending' AND run_id = ? AND source_key = ?",
+		v.Ref.Document, v.Ref.Version, w.RunID, v.SourceKey))
+	if err != nil {
+		return err
+	}
+	if ended {
+		if err := showBefore(ctx, tx, v.Ref); err != nil {
+			return err
+		}
+	}
+	var status string
+	there, err := first(ctx, tx, []any{&status}, "SELECT status FROM document_versions WHERE document_id = ? AND version = ?", v.Ref.Document, v.Ref.Version)
+	if !there || status == string(knowledge.StatusInactive) {
+		w.recorded.GivenUp = append(w.recorded.GivenUp, v.Ref)
+	}
+	return err
+}
+
+// showBefore lets a document whose newest version was given up show the state of the
+// version before.
+func showBefore(ctx context.Context, tx transaction, ref knowledge.VersionRef) error {
+	_, err := tx.exec(ctx, `UPDATE documents AS d SET status = v.status, stage = v.stage, error = v.error, progress = CASE WHEN v.status = 'published' THEN 1 ELSE 0 END, updated_at = ?1
+		FROM document_versions AS v
+		WHERE d.id = ?2 AND d.version = ?3 AND d.removed = FALSE AND d.removing_upto = 0 AND v.document_id = d.id
+			AND v.version = (SELECT max(o.version) FROM document_versions AS o WHERE o.document_id = d.id AND o.version < d.version AND o.status <> 'inactive')`,
+		micros(tx.now()), ref.Document, ref.Version)
 	return err
 }
 
 // overtaken stores the failure of an object whose document was removed, or got a
-// newer version, while it was imported.
+// newer version, while it was imported. A claim that is lost is ErrClaimLost.
 func (w *recording) overtaken(ctx context.Context, tx transaction, v ImportedVersion) error {
+	lost, err := claim{w.RunID, v.SourceKey}.isLost(ctx, tx, v.Ref)
+	if err != nil {
+		return err
+	}
+	if lost {
+		return ErrClaimLost
+	}
 	if err := w.giveUp(ctx, tx, v); err != nil {
 		return err
 	}
 	if _, err := tx.exec(ctx, "UPDATE import_objects SET outcome = 'failed' WHERE source_id = ? AND key = ?", w.Source, v.Key); err != nil {
 		return err
 	}
-	return w.addFailure(ctx, tx, FailedObject{Key: v.Key, ETag: v.ETag, Fingerprint: v.Fingerprint, Object: v.Object, Claim: &v.Ref, Error: knowledge.DocumentError{
+	return w.addFailure(ctx, tx, &v.Ref, FailedObject{Key: v.Key, ETag: v.ETag, Fingerprint: v.Fingerprint, Object: v.Object, Error: knowledge.DocumentError{
 		Code: knowledge.CodeConflict, Stage: knowledge.StagePublish, Retryable: true,
 		Message: "the document was removed, or got a newer version, while it was imported",
 	}})
@@ -194,16 +239,33 @@ func (w *recording) fail(ctx context.Context, tx transaction, f FailedObject) er
 	if err != nil {
 		return err
 	}
+	var ref *knowledge.VersionRef
 	switch {
 	case f.Claim != nil:
-		err = failClaim(ctx, tx, *f.Claim, f.Error)
+		ref, err = &f.Claim.Version.VersionRef, w.failClaimed(ctx, tx, f, open)
 	case open:
-		f.Claim, err = w.insertFailed(ctx, tx, f)
+		ref, err = w.insertFailed(ctx, tx, f)
 	}
 	if err != nil || !open {
 		return err
 	}
-	return w.addFailure(ctx, tx, f)
+	return w.addFailure(ctx, tx, ref, f)
+}
+
+// failClaimed ends what was claimed for an object with its error. A claim that is lost is
+// ErrClaimLost, if the object is open.
+func (w *recording) failClaimed(ctx context.Context, tx transaction, f FailedObject, open bool) error {
+	ref, by := f.Claim.Version.VersionRef, claim{w.RunID, f.Claim.Version.SourceKey}
+	if open {
+		lost, err := by.isLost(ctx, tx, ref)
+		if err != nil {
+			return err
+		}
+		if lost {
+			return ErrClaimLost
+		}
+	}
+	return failClaim(ctx, tx, ref, by, f.Error)
 }
 
 // insertFailed inserts a version with the error. A document that is being removed
@@ -232,7 +294,8 @@ func (w *recording) insertFailed(ctx context.Context, tx transaction, f FailedOb
 	return &ref, nil
 }
 
-func (w *recording) addFailure(ctx context.Context, tx transaction, f FailedObject) error {
+// addFailure stores the failure of an object, and of its version if there is one.
+func (w *recording) addFailure(ctx context.Context, tx transaction, ref *knowledge.VersionRef, f FailedObject) error {
 	text, err := encodeError(&f.Error)
 	if err != nil {
 		return err
@@ -241,8 +304,8 @@ func (w *recording) addFailure(ctx context.Context, tx transaction, f FailedObje
 		Import: w.Number, Key: f.Key, DocumentID: f.Version.DocumentID, ETag: f.ETag, Fingerprint: f.Fingerprint,
 		Object: string(f.Object), Error: text, CreatedAt: micros(w.store.now()),
 	}
-	if f.Claim != nil {
-		row.DocumentID, row.Version = f.Claim.Document, f.Claim.Version
+	if ref != nil {
+		row.DocumentID, row.Version = ref.Document, ref.Version
 	}
 	w.counts.Failed++
 	if _, err := tx.exec(ctx, "DELETE FROM import_failures WHERE import = ? AND key = ?", row.Import, row.Key); err != nil {

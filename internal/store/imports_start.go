@@ -192,7 +192,7 @@ func releaseClaims(ctx context.Context, tx transaction, runID string) error {
 	rows, err := versionTable.all(ctx, tx, "v.status = 'pending' AND v.run_id = ?", runID)
 	for i := range rows {
 		if err == nil {
-			err = failClaim(ctx, tx, rows[i].ref(), knowledge.DocumentError{
+			err = failClaim(ctx, tx, rows[i].ref(), claim{runID, rows[i].SourceKey}, knowledge.DocumentError{
 				Code: knowledge.CodeCanceled, Stage: knowledge.StagePublish, Retryable: true, Message: "the import ended before this document was published",
 			})
 		}

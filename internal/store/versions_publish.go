@@ -17,7 +17,8 @@ type Published struct {
 
 // publish sets published_version, and with it everything that readers know of the
 // document. Its conditions: the document is not being removed, the version is newer
-// than the published one, and its run has not given it up.
+// than the published one, and its run has not given it up. The last two arguments are the
+// claim of an import, which must still hold; a version that was not claimed has none.
 const publish = `UPDATE documents AS d SET
 	published_version = v.version, name = v.name, tags = v.tags, metadata = v.metadata, found = v.found, classification = v.classification,
 	access = v.access, external_user_id = v.external_user_id, conversation_id = v.conversation_id, media_type = v.media_type, bytes = v.bytes,
@@ -28,6 +29,7 @@ const publish = `UPDATE documents AS d SET
 	error = CASE WHEN d.version = v.version THEN '' ELSE d.error END
 FROM document_versions AS v
 WHERE v.document_id = ?2 AND v.version = ?3 AND v.workspace = ?4 AND v.project = ?5 AND v.status = 'pending'
+	AND (?6 = '' OR v.run_id = ?6 AND v.source_key = ?7)
 	AND d.id = v.document_id AND d.removed = FALSE AND d.removing_upto = 0 AND d.published_version < v.version`
 
 // Publication is a version that is to be published.
@@ -60,7 +62,7 @@ func (s *versionStore) PublishVersion(ctx context.Context, p Publication) (Publi
 	doing := fmt.Sprintf("publish version %d of document %s", p.Ref.Version, p.Ref.Document)
 	err = s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
 		result = Published{}
-		switched, err := s.publish(ctx, tx, p.Ref, p.Of, &result)
+		switched, err := s.publish(ctx, tx, p.Ref, p.Of, claim{}, &result)
 		if err == nil && switched && p.Chunks != nil {
 			err = replaceChunks(ctx, tx, p.Ref, 0, math.MaxInt32, rows)
 		}
@@ -81,9 +83,13 @@ func (s *versionStore) PublishVersion(ctx context.Context, p Publication) (Publi
 	return result, nil
 }
 
-// publish switches readers to a version. It reports whether it did; result.Done
-// is also true if readers saw the version before.
-func (s *versionStore) publish(ctx context.Context, tx transaction, ref knowledge.VersionRef, of knowledge.Generations, result *Published) (switched bool, err error) {
+// claim is by whom, and with which original, a version was claimed. Another claim of the
+// version has another original. The zero value is no claim.
+type claim struct{ run, source string }
+
+// publish switches readers to a version, if the claim holds. It reports whether it did;
+// result.Done is also true if readers saw the version before.
+func (s *versionStore) publish(ctx context.Context, tx transaction, ref knowledge.VersionRef, of knowledge.Generations, by claim, result *Published) (switched bool, err error) {
 	var doc documentRow
 	there, err := loadDocument(ctx, tx, ref.Document, &doc)
 	if err != nil {
@@ -102,7 +108,7 @@ func (s *versionStore) publish(ctx context.Context, tx transaction, ref knowledg
 		}
 	}
 	now := micros(s.now())
-	switched, err = changed(tx.exec(ctx, publish, now, ref.Document, ref.Version, ref.Workspace, ref.Project))
+	switched, err = changed(tx.exec(ctx, publish, now, ref.Document, ref.Version, ref.Workspace, ref.Project, by.run, by.source))
 	if err != nil {
 		return false, err
 	}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -24,6 +25,9 @@ func testImports(t *testing.T, open func(t *testing.T) Store) {
 		"a_batch_is_published_and_counted_once":                 recordOnce,
 		"the_sweep_does_not_see_a_claim":                        claimHidden,
 		"the_same_run_claims_a_version_again":                   claimAgain,
+		"a_claim_that_was_taken_over_records_nothing":           claimTakenOver,
+		"a_claim_that_a_retry_ingests_publishes_nothing":        claimRetried,
+		"a_claim_of_an_object_with_an_outcome_is_given_up":      claimGivenUp,
 		"a_removal_sees_a_claim_until_it_is_recorded":           claimBlocksRemoval,
 		"an_object_removed_while_it_is_imported_fails":          removedWhileImported,
 		"a_project_gets_no_more_documents_than_its_limit":       claimLimit,
@@ -92,7 +96,9 @@ func (f *fixture) listPage(i store.Import, page int, list ...store.ListedObject)
 // claim claims the next version of an object's document.
 func (f *fixture) claim(i store.Import, key string) store.ImportClaim {
 	f.Helper()
-	claims, err := f.ClaimVersions(f.ctx, []store.NewVersion{f.object(i, key)}, knowledge.LimitsConfig{})
+	nv := f.object(i, key)
+	nv.SourceKey = nv.DocumentID + "/upload-" + knowledge.NewID()
+	claims, err := f.ClaimVersions(f.ctx, []store.NewVersion{nv}, knowledge.LimitsConfig{})
 	f.must(err)
 	return claims[0]
 }
@@ -104,7 +110,7 @@ func (f *fixture) object(i store.Import, key string) store.NewVersion {
 // importedVersion is a claimed version with one chunk.
 func importedVersion(c store.ImportClaim, key string) store.ImportedVersion {
 	return store.ImportedVersion{
-		Key: key, Ref: c.Version.VersionRef, ETag: "1", Fingerprint: "f", Bytes: 10, Reused: c.Reused,
+		Key: key, Ref: c.Version.VersionRef, SourceKey: c.Version.SourceKey, ETag: "1", Fingerprint: "f", Bytes: 10, Reused: c.Reused,
 		Chunks: passages(c.Version.VersionRef, "text of "+key),
 	}
 }
@@ -245,10 +251,10 @@ func recordOnce(f *fixture) {
 		Skipped: []string{"c"},
 	}
 	for range 2 {
-		replaced, err := f.RecordImported(f.ctx, i, record)
+		recorded, err := f.RecordImported(f.ctx, i, record)
 		f.must(err)
-		if len(replaced) != 0 {
-			f.Errorf("first versions replaced %v", replaced)
+		if len(recorded.Replaced)+len(recorded.GivenUp) != 0 {
+			f.Errorf("first versions leave %+v", recorded)
 		}
 	}
 	want := knowledge.ImportCounts{Discovered: 3, Published: 1, Failed: 1, Skipped: 1, Bytes: 10}
@@ -303,10 +309,87 @@ func claimAgain(f *fixture) {
 	if v.Version != 2 || third.Reused || third.Version.Version != 3 {
 		f.Errorf("after an upload as version %d, the claim is %+v", v.Version, third)
 	}
-	replaced, err := f.RecordImported(f.ctx, i, store.ImportRecord{Published: []store.ImportedVersion{importedVersion(third, "a")}})
+	recorded, err := f.RecordImported(f.ctx, i, store.ImportRecord{Published: []store.ImportedVersion{importedVersion(third, "a")}})
 	f.must(err)
-	if len(replaced) != 1 || replaced[0].Version != 3 {
-		f.Errorf("replaced %+v", replaced)
+	if diff := cmp.Diff(store.Recorded{Replaced: []knowledge.VersionRef{third.Version.VersionRef}}, recorded); diff != "" {
+		f.Errorf("recorded (-want +got):\n%s", diff)
+	}
+}
+
+// claimTakenOver lets a try of a batch that has stalled publish, or fail, what another try
+// has claimed since, whose index entries may be gone.
+func claimTakenOver(f *fixture) {
+	i := f.imported("bucket")
+	f.listPage(i, 0, listed("a", "1"), listed("b", "1"))
+	first, whole := f.claim(i, "a"), f.claim(i, "b")
+	second := f.claim(i, "a")
+	failed := store.FailedObject{
+		Key: "a", ETag: "1", Fingerprint: "f", Version: f.object(i, "a"), Claim: &first,
+		Error: knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "it is broken"},
+	}
+	for name, late := range map[string]store.ImportRecord{
+		"published": {Published: []store.ImportedVersion{importedVersion(whole, "b"), importedVersion(first, "a")}},
+		"failed":    {Published: []store.ImportedVersion{importedVersion(whole, "b")}, Failed: []store.FailedObject{failed}},
+	} {
+		if recorded, err := f.RecordImported(f.ctx, i, late); !errors.Is(err, store.ErrClaimLost) || len(recorded.GivenUp) != 0 {
+			f.Errorf("%s by an earlier claim: %+v, %v", name, recorded, err)
+		}
+	}
+	f.wantCounts(i, knowledge.ImportCounts{Discovered: 2})
+	if d := f.document(first.Version.Document); d.PublishedVersion != 0 || d.Status != knowledge.StatusPending {
+		f.Errorf("document %+v", d)
+	}
+	_, err := f.RecordImported(f.ctx, i, store.ImportRecord{Published: []store.ImportedVersion{importedVersion(whole, "b"), importedVersion(second, "a")}})
+	f.must(err)
+	f.wantCounts(i, knowledge.ImportCounts{Discovered: 2, Published: 2, Bytes: 20})
+	for _, late := range []store.ImportRecord{{Published: []store.ImportedVersion{importedVersion(first, "a")}}, {Failed: []store.FailedObject{failed}}} {
+		recorded, err := f.RecordImported(f.ctx, i, late)
+		f.must(err)
+		if len(recorded.GivenUp) != 0 {
+			f.Errorf("given up, though readers see it: %+v", recorded.GivenUp)
+		}
+	}
+	f.wantCounts(i, knowledge.ImportCounts{Discovered: 2, Published: 2, Bytes: 20})
+	if d := f.document(first.Version.Document); d.PublishedVersion != 1 || d.Status != knowledge.StatusPublished {
+		f.Errorf("document %+v", d)
+	}
+}
+
+// claimRetried lets an import whose run was ended publish a version that a retry of the
+// document ingests by now.
+func claimRetried(f *fixture) {
+	i := f.imported("bucket")
+	f.listPage(i, 0, listed("a", "1"))
+	c := f.claim(i, "a")
+	f.must(f.EndRun(f.ctx, i.Workspace, i.RunID, store.RunEnd{Kind: knowledge.KindImport, Status: knowledge.RunCanceled}))
+	_, err := f.RetryVersion(f.ctx, manager("acme"), c.Version.Document, knowledge.NewID(), time.Now())
+	f.must(err)
+	if _, err := f.RecordImported(f.ctx, i, store.ImportRecord{Published: []store.ImportedVersion{importedVersion(c, "a")}}); !errors.Is(err, store.ErrClaimLost) {
+		f.Errorf("recorded: %v", err)
+	}
+	if d := f.document(c.Version.Document); d.PublishedVersion != 0 || d.Status != knowledge.StatusPending {
+		f.Errorf("document %+v", d)
+	}
+}
+
+// claimGivenUp lets a late repetition of a batch claim and publish an object that has its
+// outcome. The document is as it was.
+func claimGivenUp(f *fixture) {
+	i := f.imported("bucket")
+	f.importObjects(i, "a")
+	before := f.document(f.object(i, "a").DocumentID)
+	late := f.claim(i, "a")
+	for range 2 {
+		recorded, err := f.RecordImported(f.ctx, i, store.ImportRecord{Published: []store.ImportedVersion{importedVersion(late, "a")}})
+		f.must(err)
+		if diff := cmp.Diff(store.Recorded{GivenUp: []knowledge.VersionRef{late.Version.VersionRef}}, recorded); diff != "" {
+			f.Errorf("recorded (-want +got):\n%s", diff)
+		}
+		f.wantCounts(i, knowledge.ImportCounts{Discovered: 1, Published: 1, Bytes: 10})
+		after := f.document(before.ID)
+		if after.Status != knowledge.StatusPublished || after.PublishedVersion != 1 || after.Progress != 1 || after.Stage != before.Stage || after.Error != nil {
+			f.Errorf("document %+v, before %+v", after, before)
+		}
 	}
 }
 

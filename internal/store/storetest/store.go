@@ -173,7 +173,7 @@ type Imports interface {
 	HasRoom(ctx context.Context, i store.Import, document string, limit int) (bool, error)
 	PreviousImport(ctx context.Context, i store.Import) (string, error)
 	HasClaim(ctx context.Context, workspace, document string, upto int) (bool, error)
-	RecordImported(ctx context.Context, i store.Import, r store.ImportRecord) (replaced []knowledge.VersionRef, err error)
+	RecordImported(ctx context.Context, i store.Import, r store.ImportRecord) (store.Recorded, error)
 	CountVanished(ctx context.Context, i store.Import) (int64, error)
 	MarkVanished(ctx context.Context, i store.Import, after string) (store.VanishedPage, error)
 	FailedObjects(ctx context.Context, i store.Import, after string, limit int) ([]store.ImportFailure, error)
