@@ -59,6 +59,10 @@ func (b *bench) bulkWith(ctx context.Context, kind string) (figures []figure, er
 		return nil, err
 	}
 	disk, asked := folderBytes(s.folder), totals(s.model)
+	before, err := s.importWrites(ctx)
+	if err != nil {
+		return nil, err
+	}
 	many, err := s.importFrom(ctx, s.objects, "many/", b.objects)
 	if err != nil {
 		return nil, err
@@ -69,6 +73,13 @@ func (b *bench) bulkWith(ctx context.Context, kind string) (figures []figure, er
 	}
 	each := func(n int64) float64 { return float64(n) / float64(b.objects) }
 	figures = append(figures, lower("KB on disk an object", each(folderBytes(s.folder)-disk)/1000))
+	after, err := s.importWrites(ctx)
+	if err != nil {
+		return nil, err
+	}
+	writes := after.since(before)
+	figures = append(figures, writes.figures(b.objects)...)
+	writes.print(b.out, b.objects)
 	if s.model != nil {
 		now := totals(s.model)
 		figures = append(figures, lower("chunks embedded an object", each(int64(now.Texts-asked.Texts))),

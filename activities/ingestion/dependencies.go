@@ -3,6 +3,7 @@ package ingestion
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/extract"
@@ -238,6 +239,9 @@ type Workflows interface {
 type Metrics interface {
 	// IngestStage records how long one stage of an ingest took.
 	IngestStage(stage string, seconds float64)
+	// ImportWrite records a write of a group of an import: how long it waited for its
+	// turn, and how long it took.
+	ImportWrite(step string, wait, work time.Duration)
 	// DocumentDone counts a version whose ingest ended, by its outcome.
 	DocumentDone(outcome string)
 	// ModelCall records a call of a model (kind "chat", "embedding" or "transcription")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/index"
@@ -92,11 +93,7 @@ func (b *importBatch) publish(ctx context.Context, items []*importItem) error {
 	}
 	// From here on a cancel waits: a claim that is left would keep a removal waiting.
 	ctx = context.WithoutCancel(ctx)
-	var recorded store.Recorded
-	err = withSlot(ctx, b.a.limits().writes, func() (err error) {
-		recorded, err = b.writeVersions(ctx, items, versions)
-		return err
-	})
+	recorded, err := b.writeVersions(ctx, items, versions)
 	if err != nil {
 		return err
 	}
@@ -167,56 +164,104 @@ func (b *importBatch) storeOriginals(ctx context.Context, items []*importItem) (
 }
 
 // writeVersions claims versions, writes their index entries and publishes them. It
-// returns what is to be cleaned up.
+// returns what is to be cleaned up. Each write begins when the one before is committed.
 func (b *importBatch) writeVersions(ctx context.Context, items []*importItem, versions []store.NewVersion) (recorded store.Recorded, err error) {
-	claims, err := b.a.Imports.ClaimVersions(ctx, versions, b.Request.Limits)
-	if err != nil {
-		return recorded, err
-	}
-	record := store.ImportRecord{Page: b.page}
-	var list []index.Entry
-	var manifests []blob.Item
+	asked := time.Now()
+	err = withSlot(ctx, b.a.limits().writes, func() error {
+		var claims []store.ImportClaim
+		err := b.timed("claim", asked, func() (err error) {
+			claims, err = b.a.Imports.ClaimVersions(ctx, versions, b.Request.Limits)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		g, err := b.claimed(ctx, items, claims)
+		if err != nil {
+			return err
+		}
+		if err := b.a.documents.Blobs.PutAll(ctx, g.manifests...); err != nil {
+			return fmt.Errorf("store manifests: %w", err)
+		}
+		if err := b.timed("index", time.Now(), func() error { return b.writeIndex(ctx, g) }); err != nil {
+			return err
+		}
+		return b.timed("publish", time.Now(), func() (err error) {
+			recorded, err = b.record(ctx, g.record)
+			return err
+		})
+	})
+	return recorded, err
+}
+
+// timed does one write of a group, and records how long the group has waited for its turn
+// since it asked for it, and how long the write took.
+func (b *importBatch) timed(step string, asked time.Time, write func() error) error {
+	turn := time.Now()
+	err := write()
+	b.a.documents.Metrics.ImportWrite(step, turn.Sub(asked), time.Since(turn))
+	return err
+}
+
+// claimedGroup is what is written of a group after its versions are claimed.
+type claimedGroup struct {
+	reused    []store.Version // an earlier try may have written entries of other chunks
+	entries   []index.Entry
+	manifests []blob.Item
+	record    store.ImportRecord
+}
+
+// claimed makes the entries, the manifests and the outcome of items from their claims.
+func (b *importBatch) claimed(ctx context.Context, items []*importItem, claims []store.ImportClaim) (claimedGroup, error) {
+	g := claimedGroup{record: store.ImportRecord{Page: b.page}}
 	for n, it := range items {
 		c := claims[n]
 		if c.Refused != nil {
 			if err := b.a.documents.vectors.dropUnnamed(ctx, it.embedded[0].part.ref); err != nil { // vectors of a document that may be gone
-				return recorded, err
+				return g, err
 			}
 			it.stage, it.err = knowledge.StagePublish, c.Refused
-			record.Failed = append(record.Failed, b.failedObject(it))
+			g.record.Failed = append(g.record.Failed, b.failedObject(it))
 			continue
 		}
-		if c.Reused { // an earlier try may have written entries of other chunks
-			if err := b.checkClaim(ctx, c.Version); err != nil {
-				return recorded, err
-			}
-			if err := b.a.documents.Index.RemoveVersion(ctx, c.Version.Workspace, c.Version.Document, c.Version.Version); err != nil {
-				return recorded, fmt.Errorf("remove index entries: %w", err)
-			}
+		if c.Reused {
+			g.reused = append(g.reused, c.Version)
 		}
 		own(it.chunks, c.Version.VersionRef)
 		for place, e := range it.embedded {
 			data, err := json.Marshal(e.part.manifest)
 			if err != nil {
-				return recorded, fmt.Errorf("encode manifest: %w", err)
+				return g, fmt.Errorf("encode manifest: %w", err)
 			}
-			manifests = append(manifests, blob.Item{Key: importedManifest(c.Version.VersionRef, place, e.part.manifest), Data: data})
-			list = append(list, entries(c.Version, it.chunks, e.generation, e.vectors)...)
+			g.manifests = append(g.manifests, blob.Item{Key: importedManifest(c.Version.VersionRef, place, e.part.manifest), Data: data})
+			g.entries = append(g.entries, entries(c.Version, it.chunks, e.generation, e.vectors)...)
 		}
-		record.Published = append(record.Published, store.ImportedVersion{
+		g.record.Published = append(g.record.Published, store.ImportedVersion{
 			Key: it.object.Key, Ref: c.Version.VersionRef, SourceKey: c.Version.SourceKey, Of: it.of, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(),
 			Bytes: it.object.Bytes, Chunks: it.chunks, Reused: c.Reused,
 		})
 	}
-	if err := b.a.documents.Blobs.PutAll(ctx, manifests...); err != nil {
-		return recorded, fmt.Errorf("store manifests: %w", err)
-	}
-	if len(list) > 0 {
-		if err := b.a.documents.Index.Upsert(ctx, list); err != nil {
-			return recorded, fmt.Errorf("write index: %w", err)
+	return g, nil
+}
+
+// writeIndex writes the index entries of a group, which readers do not see yet.
+func (b *importBatch) writeIndex(ctx context.Context, g claimedGroup) error {
+	to := b.a.documents.Index
+	for _, v := range g.reused {
+		if err := b.checkClaim(ctx, v); err != nil {
+			return err
+		}
+		if err := to.RemoveVersion(ctx, v.Workspace, v.Document, v.Version); err != nil {
+			return fmt.Errorf("remove index entries: %w", err)
 		}
 	}
-	return b.record(ctx, record)
+	if len(g.entries) == 0 {
+		return nil
+	}
+	if err := to.Upsert(ctx, g.entries); err != nil {
+		return fmt.Errorf("write index: %w", err)
+	}
+	return nil
 }
 
 // importedManifest returns the key of the manifest of an imported version in the

@@ -22,6 +22,7 @@ type Metrics struct {
 	workflows     *prometheus.CounterVec
 	documents     *prometheus.CounterVec
 	stages        *prometheus.HistogramVec
+	importWrites  *prometheus.HistogramVec
 	modelCalls    *prometheus.HistogramVec
 	modelTokens   *prometheus.CounterVec
 	retrievalLegs *prometheus.HistogramVec
@@ -48,6 +49,7 @@ func NewMetrics(version string) *Metrics {
 	m.workflows = m.counter("cairn_workflows_total", "Workflows that ended, by type and status.", "workflow", "status")
 	m.documents = m.counter("cairn_documents_total", "Versions of documents whose ingest ended, by outcome.", "outcome")
 	m.stages = m.histogram("cairn_ingest_stage_seconds", "Time of the stages of an ingest.", long, "stage")
+	m.importWrites = m.histogram("cairn_import_write_seconds", "Time of the writes of imports of small texts, each of a group of documents: step claim and publish in the database, index in the index; phase wait is the time until the group's turn, work the time of the write.", quick, "step", "phase")
 	m.modelCalls = m.histogram("cairn_model_call_seconds", "Time of calls of models.", slow, "provider", "kind", "outcome")
 	m.modelTokens = m.counter("cairn_model_tokens_total", "Tokens that models read (prompt) and wrote (completion).", "provider", "kind", "direction")
 	m.webhooks = m.counter("cairn_webhook_attempts_total", "Requests to webhooks, by type of event and what became of the delivery: delivered, pending (it is tried again) or failed.", "type", "outcome")
@@ -123,6 +125,13 @@ func (m *Metrics) WebhookAttempt(kind, outcome string) {
 // IngestStage records the duration of one stage of an ingest.
 func (m *Metrics) IngestStage(stage string, seconds float64) {
 	m.stages.WithLabelValues(stage).Observe(seconds)
+}
+
+// ImportWrite records one write of a group of an import's documents: how long it waited for
+// its turn, and how long it took.
+func (m *Metrics) ImportWrite(step string, wait, work time.Duration) {
+	m.importWrites.WithLabelValues(step, "wait").Observe(wait.Seconds())
+	m.importWrites.WithLabelValues(step, "work").Observe(work.Seconds())
 }
 
 // ModelCall records one call of a model (kind "chat" or "embedding") and the

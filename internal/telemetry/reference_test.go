@@ -71,6 +71,7 @@ func TestBacklog(t *testing.T) {
 	m.WorkflowDone("IngestDocument", "failed")
 	m.DocumentDone("failed")
 	m.IngestStage("embed", 7200)
+	m.ImportWrite("claim", time.Second, time.Second)
 	m.ModelCall("offline", "chat", "ok", 1, 1, 1)
 	m.WebhookAttempt("documents", "failed")
 	m.Retrieval(map[string]time.Duration{"dense": 1})

@@ -63,6 +63,7 @@ func TestMetrics(t *testing.T) {
 	m.DocumentDone("published")
 	m.DocumentDone("published")
 	m.IngestStage("embed", 1.5)
+	m.ImportWrite("index", time.Second, 2*time.Second)
 	m.ModelCall("offline", "chat", "ok", .2, 100, 20)
 	m.ModelCall("offline", "chat", "ok", .2, -1, 1)
 	m.Retrieval(map[string]time.Duration{"dense": time.Millisecond, "bm25": 2 * time.Millisecond})
@@ -74,6 +75,8 @@ func TestMetrics(t *testing.T) {
 		`cairn_workflows_total{status="completed",workflow="AnswerQuery"} 1`,
 		`cairn_documents_total{outcome="published"} 2`,
 		`cairn_ingest_stage_seconds_sum{stage="embed"} 1.5`,
+		`cairn_import_write_seconds_sum{phase="wait",step="index"} 1`,
+		`cairn_import_write_seconds_sum{phase="work",step="index"} 2`,
 		`cairn_model_call_seconds_count{kind="chat",outcome="ok",provider="offline"} 2`,
 		`cairn_model_tokens_total{direction="prompt",kind="chat",provider="offline"} 100`,
 		`cairn_model_tokens_total{direction="completion",kind="chat",provider="offline"} 21`,
