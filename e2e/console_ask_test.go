@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -13,14 +12,6 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
-
-// press clicks the button with a text or a label.
-func press(t *testing.T, page context.Context, name string) {
-	t.Helper()
-	button := fmt.Sprintf(`[...document.querySelectorAll("button")].find(b => (b.textContent === %[1]q || b.getAttribute("aria-label") === %[1]q) && b.checkVisibility())`, name)
-	awaitPage(t, page, "!!"+button)
-	do(t, page, chromedp.Evaluate(button+".click()", nil))
-}
 
 // answersOnPage is JavaScript for the number of answers that are complete.
 const answersOnPage = `document.querySelectorAll('[aria-label="Answer"]:not(.live)').length`
@@ -99,14 +90,15 @@ func TestConsoleRatesAndRenames(t *testing.T) {
 func TestConsoleQueuesAndShares(t *testing.T) {
 	t.Parallel()
 	page := browser(t)
-	slow := modeltest.Reply{Text: strings.TrimSpace(strings.Repeat("word ", 300)), TokenDelay: 15 * time.Millisecond}
+	told := make(chan struct{})
+	slow := modeltest.Reply{Text: strings.TrimSpace(strings.Repeat("word ", 300)), Until: told}
 	m := standIn(t, modeltest.Options{})
 	s := start(t, at(m.URL())...)
 	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
 	m.ScriptChat(slow, modeltest.Text("What is on the southern pier?"), slow) // a follow-up is rewritten first
 	s.signInto(t, page)
 	askOnPage(t, page, "What is on the northern pier?")
-	awaitPage(t, page, `document.querySelector(".words")?.textContent.includes("word")`)
+	awaitPage(t, page, `document.querySelectorAll(".answer.live").length === 1 && location.pathname !== "/ask"`)
 	askOnPage(t, page, "What is on the southern pier?")
 	awaitPage(t, page, `document.querySelectorAll(".answer.live").length === 2 && document.querySelectorAll(".phase")[1].textContent.startsWith("Waits")`)
 
@@ -117,6 +109,7 @@ func TestConsoleQueuesAndShares(t *testing.T) {
 	const asked = `[...document.querySelectorAll(".asked p")].map(p => p.textContent).join("|")`
 	const both = "What is on the northern pier?|What is on the southern pier?"
 	awaitPage(t, other, asked+fmt.Sprintf(" === %q", both))
+	close(told)
 	for _, tab := range []context.Context{other, page} {
 		do(t, tab, cdppage.BringToFront())
 		awaitPage(t, tab, answersOnPage+" === 2")

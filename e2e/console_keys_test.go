@@ -10,14 +10,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// press clicks the button with this label, in the dialog if one is open.
-func press(t *testing.T, page context.Context, label string) {
-	t.Helper()
-	button := fmt.Sprintf(`[...(document.querySelector("dialog") ?? document).querySelectorAll("button")].find(b => b.textContent === %q && !b.disabled)`, label)
-	awaitPage(t, page, "!!"+button)
-	do(t, page, chromedp.Evaluate(button+".click()", nil))
-}
-
 // isText checks that no part of a page was made of the hostile names of a test.
 func isText(t *testing.T, page context.Context, text string) {
 	t.Helper()

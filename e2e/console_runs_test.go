@@ -18,12 +18,6 @@ func pressed(label string) string {
 	return `[...document.querySelectorAll("button")].find(b => b.textContent === "` + label + `" && !b.hidden && !b.closest("[hidden]")).click()`
 }
 
-// press presses the button with these words.
-func press(t *testing.T, page context.Context, label string) {
-	t.Helper()
-	do(t, page, chromedp.Evaluate(pressed(label), nil))
-}
-
 // TestConsoleRuns goes from an answer to its run, and from the list of runs to one that
 // failed and to the run of a document.
 func TestConsoleRuns(t *testing.T) {

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -42,6 +43,15 @@ func evaluate[T any](t *testing.T, page context.Context, expression string) T {
 func askOnPage(t *testing.T, page context.Context, text string) {
 	t.Helper()
 	do(t, page, chromedp.SendKeys(`textarea[aria-label="Question"]`, text+kb.Enter, chromedp.ByQuery))
+}
+
+// press clicks the button with this text or label, in the dialog if one is open.
+func press(t *testing.T, page context.Context, name string) {
+	t.Helper()
+	button := fmt.Sprintf(`[...(document.querySelector("dialog") ?? document).querySelectorAll("button")]
+		.find(b => (b.textContent === %[1]q || b.getAttribute("aria-label") === %[1]q) && b.checkVisibility() && !b.disabled)`, name)
+	awaitPage(t, page, "!!"+button)
+	do(t, page, chromedp.Evaluate(button+".click()", nil))
 }
 
 // thrownIn records the errors that the scripts of a page throw.

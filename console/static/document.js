@@ -2,16 +2,16 @@
 
 import { actionButton, confirm } from "./action.js";
 import { address, call } from "./api.js";
+import { editDocument } from "./document_edit.js";
+import { parsedView, versions } from "./document_versions.js";
 import { fill, h } from "./dom.js";
 import { statusOf } from "./documents_list.js";
+import { findField } from "./find.js";
 import { bytes, moment, number, t } from "./language.js";
-import { blocks, render } from "./markdown.js";
+import { blocks, plain, render } from "./markdown.js";
 import { passagesOf } from "./passages.js";
 import { navigate, rename } from "./router.js";
 import { sheet } from "./sheet.js";
-
-/** A passage cites nothing. @type {import("./markdown.js").Marks} */
-const noMarks = { citation: (_, rank) => document.createTextNode(rank), web: (_, title) => document.createTextNode(title) };
 
 /** @typedef {import("./passages.js").Passage} Passage */
 
@@ -34,7 +34,7 @@ export async function openDocument(id, query) {
     const here = paged ? passages.filter((one) => one.bbox.some((box) => box.page_number === page)) : passages;
     const list = h("ol", { class: "passages", "data-list": "", "aria-label": t("doc.passages") }, ...here.map((one, i) =>
       h("li", { id: "passage-" + one.id, "data-item": "", tabindex: 0, class: one.id === chosen && "chosen", onfocus: () => choose(one.id), onmouseenter: () => choose(one.id) },
-        h("span", { class: "quiet" }, `${i + 1} ${one.heading?.join(" › ") ?? ""}`), h("div", { class: "text" }, ...blocks(one.text).map((block) => render(block, noMarks))))));
+        h("span", { class: "quiet" }, `${i + 1} ${one.heading?.join(" › ") ?? ""}`), h("div", { class: "text" }, ...blocks(one.text).map((block) => render(block, plain))))));
     fill(reader, paged && sheetOf(doc, page, here, choose), h("div", {},
       paged && h("div", { class: "row" }, h("button", { type: "button", "aria-label": t("doc.page.previous"), disabled: page <= 1, onclick: () => turn(-1) }, "‹"),
         t("doc.page", { n: page, all: doc.pageCount }),
@@ -51,6 +51,16 @@ export async function openDocument(id, query) {
     rename(`/documents/${encodeURIComponent(id)}?page=${page}`);
     readPage("");
   };
+  const search = findField(async () => passages, (hit) => {
+    if (!hit) return;
+    const at = hit.boxes[0]?.page_number;
+    if (at && at !== page) {
+      page = at;
+      rename(`/documents/${encodeURIComponent(id)}?page=${page}`);
+    }
+    readPage(hit.passage.id);
+    document.getElementById("passage-" + hit.passage.id)?.scrollIntoView({ block: "nearest" });
+  });
   const act = (/** @type {"retry-document" | "reingest-document"} */ what) => async () => {
     doc = await call(what, { path: { id } });
     await draw();
@@ -60,11 +70,12 @@ export async function openDocument(id, query) {
       h("h1", {}, doc.name || doc.externalId), h("span", { class: "space" }),
       h("a", { class: "button", href: address("get-document-content", { id }), target: "_blank", rel: "noopener" }, t("doc.original")),
       doc.status === "error" && actionButton(t("doc.retry"), act("retry-document"), { class: "first" }),
+      h("button", { type: "button", onclick: () => editDocument(doc, refresh) }, t("doc.edit")),
       actionButton(t("doc.reingest"), act("reingest-document")),
       h("button", { type: "button", onclick: () => remove(doc) }, t("doc.remove"))),
     h("p", {}, statusOf(doc)),
     ...(doc.warnings ?? []).map((/** @type {any} */ one) => h("p", { class: "wrong" }, one.message)));
-    fill(details, ...detailsOf(doc), ...await versionsOf(id));
+    fill(details, ...detailsOf(doc), ...await versions(id));
     clearTimeout(timer);
     if (doc.status === "pending") timer = setTimeout(refresh, 2000);
   };
@@ -79,7 +90,7 @@ export async function openDocument(id, query) {
   };
   await draw();
   readPage(query.get("chunk") ?? "");
-  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, reader, details), stop: () => clearTimeout(timer) };
+  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, search, reader, parsedView(id), details), stop: () => clearTimeout(timer) };
 }
 
 /**
@@ -112,14 +123,6 @@ function detailsOf(doc) {
   return [h("h2", {}, t("doc.details")),
     h("dl", { class: "facts" }, ...rows.filter(([, value]) => value).flatMap(([word, value]) => [h("dt", {}, t(word)), h("dd", {}, value)])),
     doc.operatorUrl && h("p", {}, h("a", { href: doc.operatorUrl, target: "_blank", rel: "noopener" }, t("doc.run")))];
-}
-
-/** @param {string} id */
-async function versionsOf(id) {
-  const found = await call("list-document-versions", { path: { id }, query: { limit: 20 } }).catch(() => ({ data: [] }));
-  return [h("h2", {}, t("doc.versions")), h("ul", {}, ...found.data.map((/** @type {any} */ one) =>
-    h("li", {}, [t("doc.version", { n: one.version }), moment(one.created_at), t(`doc.${/** @type {"published"} */ (one.status)}`), one.published ? t("doc.readers") : "", one.error?.message].filter(Boolean).join(" · "),
-      one.run_id && [" · ", h("a", { href: "/runs/" + encodeURIComponent(one.run_id) }, t("run.link"))])))];
 }
 
 /** Asks for the name of a document, and removes it. @param {any} doc */

@@ -1,11 +1,12 @@
 // The list of documents, kept up to date while documents are in work.
 
-import { actionButton } from "./action.js";
 import { call } from "./api.js";
-import { announce, h } from "./dom.js";
+import { addText } from "./document_add.js";
+import { bulkActions } from "./documents_bulk.js";
+import { documentFilters } from "./documents_filter.js";
+import { h } from "./dom.js";
 import { bytes, moment, number, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
-import { projectChoice } from "./project_choice.js";
 import { filesOf, uploads } from "./uploads.js";
 
 /** @typedef {"pending" | "published" | "error" | "inactive" | "deleting"} Status */
@@ -20,12 +21,18 @@ import { filesOf, uploads } from "./uploads.js";
  * @property {number} pageCount
  * @property {number} chunkCount
  * @property {number} bytes
+ * @property {string} language
+ * @property {string[]} [tags]
  * @property {string} updatedAt
  * @property {{code: string, message: string} | null} error
  * @property {{since: string, message: string}} [waiting]
  */
 
-const pace = 2000; // milliseconds between two looks at documents in work
+// Milliseconds between two looks at documents in work: at a few, and at the many of an import,
+// which would keep the server busy.
+const pace = 2000;
+const calmPace = 10_000;
+const few = 20;
 
 /** Says how a document is. @param {Doc} doc */
 export function statusOf(doc) {
@@ -36,29 +43,33 @@ export function statusOf(doc) {
   return [words];
 }
 
-/** @returns {import("./router.js").Page} */
-export function openDocuments() {
+/**
+ * @param {URLSearchParams} asked the filters of the address
+ * @returns {import("./router.js").Page}
+ */
+export function openDocuments(asked) {
   let timer = 0;
-  const status = h("select", { "aria-label": t("doc.status"), onchange: () => table.restart() }, h("option", { value: "" }, t("doc.every")),
-    ...(/** @type {Status[]} */ (["published", "pending", "error", "inactive", "deleting"])).map((one) => h("option", { value: one }, t(`doc.${one}`))));
-  const named = h("input", { type: "search", "aria-label": t("doc.find"), placeholder: t("doc.find"), onchange: () => table.restart() });
-  const project = projectChoice("", () => table.restart());
+  let order = "";
+  const filters = documentFilters(asked, () => table.restart());
   const picked = h("input", { type: "file", multiple: true, hidden: true, onchange: () => take(picked) });
   const folder = h("input", { type: "file", webkitdirectory: true, hidden: true, onchange: () => take(folder) });
-  const sending = uploads(() => project.value, () => void look());
-  const query = () => ({ status: status.value, named: named.value, project_id: project.value });
-  const numbers = ["pages", "passages", "size"];
+  const sending = uploads(filters.project, () => void look());
+  const query = () => ({ ...filters.query(), sort: order });
   /** @type {import("./paged_table.js").Table<Doc>} */
   const table = pagedTable({
     name: t("documents"),
-    columns: (/** @type {const} */ (["name", "status", "pages", "passages", "size", "changed"])).map((one) => ({ title: t(`doc.${one}`), number: numbers.includes(one) })),
+    columns: [
+      { title: t("doc.name"), order: "name" }, { title: t("doc.status") }, { title: t("doc.pages"), number: true }, { title: t("doc.passages"), number: true },
+      { title: t("doc.size"), number: true, order: "size" }, { title: t("doc.language") }, { title: t("doc.tags") }, { title: t("doc.changed"), order: "updated" },
+    ],
+    sort: (by) => (order = by),
     load: (cursor) => call("list-documents", { query: { ...query(), limit: 100, cursor } }),
     key: (doc) => doc.id,
     cells: (doc) => [
       h("a", { href: "/documents/" + encodeURIComponent(doc.id), "data-item": "" }, doc.name || doc.externalId), statusOf(doc),
-      doc.pageCount ? number(doc.pageCount) : "", number(doc.chunkCount), bytes(doc.bytes), moment(doc.updatedAt),
+      doc.pageCount ? number(doc.pageCount) : "", number(doc.chunkCount), bytes(doc.bytes), doc.language, (doc.tags ?? []).join(", "), moment(doc.updatedAt),
     ],
-    none: () => t(query().status || query().named ? "doc.none.found" : "doc.none"),
+    none: () => t(filters.any() ? "doc.none.found" : "doc.none"),
     loaded: () => watch(),
   });
 
@@ -68,34 +79,30 @@ export function openDocuments() {
   };
   /** Looks at the newest documents and at those in work, with one request for many rows. */
   const look = async () => {
-    const [newest, working] = await Promise.all([
+    const [newest, working] = document.hidden ? [null, null] : await Promise.all([
       call("list-documents", { query: { ...query(), limit: 50 } }),
-      call("list-documents", { query: { status: "pending", limit: 500 } }),
+      call("list-documents", { query: { status: "pending", limit: 100 } }),
     ]).catch(() => [null, null]);
     if (!newest) return watch();
-    for (const doc of newest.data.reverse()) table.put(doc, true);
-    const pending = new Set(working.data.map((/** @type {Doc} */ doc) => doc.id));
     const known = new Map(table.items().map((doc) => [doc.id, doc]));
+    for (const doc of newest.data.reverse()) if (!order || known.has(doc.id)) table.put(doc, true);
+    const pending = new Set(working.data.map((/** @type {Doc} */ doc) => doc.id));
     for (const doc of working.data) if (known.has(doc.id)) table.put(doc);
-    const left = [...known.values()].filter((doc) => doc.status === "pending" && !pending.has(doc.id)).slice(0, 20);
+    const left = [...known.values()].filter((doc) => doc.status === "pending" && !pending.has(doc.id)).slice(0, few);
     for (const doc of left) await call("get-document", { path: { id: doc.id } }).then((now) => table.put(now), () => table.drop(doc.id));
     watch();
   };
   const watch = () => {
     clearTimeout(timer);
-    if (table.items().some((doc) => doc.status === "pending" || doc.status === "deleting")) timer = setTimeout(look, pace);
-  };
-  const retryFailed = async () => {
-    const answer = await call("retry-documents", { body: { filter: { status: "error", projectId: project.value || undefined } } });
-    announce(t("doc.retried", { n: answer.started }));
-    table.restart();
+    const working = table.items().filter((doc) => doc.status === "pending" || doc.status === "deleting").length;
+    if (working) timer = setTimeout(look, working > few ? calmPace : pace);
   };
   const element = h("div", { class: "padded documents" },
-    h("div", { class: "row" }, h("h1", {}, t("documents")), h("span", { class: "space" }), named, status, project,
-      actionButton(t("doc.retry.failed"), retryFailed),
+    h("div", { class: "row" }, h("h1", {}, t("documents")), h("span", { class: "space" }),
+      h("button", { type: "button", onclick: () => addText(filters.project(), () => void look()) }, t("doc.add")),
       h("button", { type: "button", onclick: () => folder.click() }, t("doc.folder")),
       h("button", { type: "button", class: "first", onclick: () => picked.click() }, t("doc.upload")), picked, folder),
-    sending.element, table.element);
+    filters.element, bulkActions(filters, () => table.restart()), sending.element, table.element);
   element.addEventListener("dragover", (e) => {
     e.preventDefault();
     element.classList.add("dropping");

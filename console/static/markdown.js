@@ -6,6 +6,9 @@ import { inline } from "./inline.js";
 
 /** @typedef {import("./inline.js").Marks} Marks */
 
+/** Of a text that cites nothing. @type {Marks} */
+export const plain = { citation: (_, rank) => document.createTextNode(rank), web: (_, title) => document.createTextNode(title) };
+
 /**
  * Returns the blocks of a text: those before the last never change when text is appended.
  * @param {string} text

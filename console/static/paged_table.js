@@ -29,7 +29,8 @@ import { t } from "./language.js";
  * @template T
  * @param {object} options
  * @param {string} options.name for screen readers
- * @param {{title: string, number?: boolean}[]} options.columns
+ * @param {{title: string, number?: boolean, order?: string}[]} options.columns order: the one that a click on the title asks for
+ * @param {(order: string) => void} [options.sort] is called with it
  * @param {(cursor: string) => Promise<{data: T[], next_cursor: string | null}>} options.load
  * @param {(item: T) => string} options.key
  * @param {(item: T) => (import("./dom.js").Child | import("./dom.js").Child[])[]} options.cells
@@ -37,7 +38,7 @@ import { t } from "./language.js";
  * @param {() => void} [options.loaded] is called when more items are there
  * @returns {Table<T>}
  */
-export function pagedTable({ name, columns, load, key, cells, none, loaded }) {
+export function pagedTable({ name, columns, load, key, cells, none, loaded, sort }) {
   /** @type {Block<T>[]} */
   let blocks = [];
   /** @type {Map<string, Block<T>>} */
@@ -45,7 +46,14 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded }) {
   let cursor = /** @type {string | null} */ ("");
   let turn = 0;
   const table = h("table", { class: "wide", "aria-label": name, "data-list": "" },
-    h("thead", {}, h("tr", {}, ...columns.map((one) => h("th", { scope: "col", class: one.number && "number" }, one.title)))));
+    h("thead", {}, h("tr", {}, ...columns.map((one) => h("th", { scope: "col", class: one.number && "number" },
+      one.order === undefined ? one.title : h("button", { type: "button", class: "plain sort", onclick: (/** @type {Event} */ e) => order(/** @type {Element} */ (e.target), one.order ?? "") }, one.title))))));
+  const order = (/** @type {Element} */ button, /** @type {string} */ by) => {
+    for (const one of table.querySelectorAll("th")) one.removeAttribute("aria-sort");
+    button.closest("th")?.setAttribute("aria-sort", by === "name" ? "ascending" : "descending");
+    sort?.(by);
+    restart();
+  };
   const empty = h("p", { class: "empty quiet", hidden: true });
   const end = h("div", { class: "end" });
   const problem = h("p", { class: "wrong", role: "alert" });

@@ -5,7 +5,7 @@ import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { findField } from "./find.js";
 import { t } from "./language.js";
-import { blocks, render } from "./markdown.js";
+import { blocks, plain, render } from "./markdown.js";
 import { passagesOf } from "./passages.js";
 import { sheet } from "./sheet.js";
 import { isWeb, sourceName } from "./sources.js";
@@ -123,8 +123,7 @@ function pagesOf(source, boxes) {
  * @param {string} quote "" = none
  */
 function passage(text, quote) {
-  const nothing = { citation: (/** @type {string} */ _, /** @type {string} */ rank) => document.createTextNode(rank), web: (/** @type {string} */ _, /** @type {string} */ title) => document.createTextNode(title) };
-  const shown = blocks(text).map((block) => render(block, nothing));
+  const shown = blocks(text).map((block) => render(block, plain));
   const words = new Set(wordsOf(quote));
   let best = 0;
   /** @type {Element | null} */

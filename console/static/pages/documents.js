@@ -5,5 +5,5 @@ import { openDocuments } from "../documents_list.js";
 
 /** @type {import("../router.js").Open} */
 export function open([id], query) {
-  return id ? openDocument(id, query) : openDocuments();
+  return id ? openDocument(id, query) : openDocuments(query);
 }

@@ -1,0 +1,44 @@
+// The versions of a document, and a document as it was read.
+
+import { address, call, refusal } from "./api.js";
+import { fill, h } from "./dom.js";
+import { moment, t } from "./language.js";
+import { blocks, plain, render } from "./markdown.js";
+
+/** @typedef {any} Version (schema VersionView) */
+
+/**
+ * Returns the list of versions.
+ * @param {string} id of the document
+ */
+export async function versions(id) {
+  /** @type {{data: Version[]}} */
+  const found = await call("list-document-versions", { path: { id }, query: { limit: 20 } }).catch(() => ({ data: [] }));
+  return [h("h2", {}, t("doc.versions")), h("ul", {}, ...found.data.map((one) =>
+    h("li", {}, [t("doc.version", { n: one.version }), moment(one.created_at), t(`doc.${/** @type {"published"} */ (one.status)}`), one.published ? t("doc.readers") : "", one.error?.message].filter(Boolean).join(" · "),
+      one.run_id && [" · ", h("a", { href: "/runs/" + encodeURIComponent(one.run_id) }, t("run.link"))])))];
+}
+
+/**
+ * Returns a folded view of a document as it was read.
+ * @param {string} id
+ */
+export function parsedView(id) {
+  const place = h("div", { class: "text" });
+  const element = h("details", { class: "parsed", ontoggle: async () => {
+    if (!element.open || place.childElementCount) return;
+    try {
+      fill(place, ...blocks(await parsed(id)).map((block) => render(block, plain)));
+    } catch (failure) {
+      fill(place, h("p", { class: "wrong" }, /** @type {Error} */ (failure).message));
+    }
+  } }, h("summary", {}, t("doc.parsed")), place);
+  return element;
+}
+
+/** Returns a document as it was read, as Markdown. @param {string} id */
+async function parsed(id) {
+  const answer = await fetch(address("get-document-parsed", { id }, { format: "markdown" }));
+  if (!answer.ok) throw await refusal(answer);
+  return answer.text();
+}

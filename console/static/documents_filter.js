@@ -1,0 +1,75 @@
+// Which documents the list shows. The address has the filters, so that it can be kept.
+
+import { call } from "./api.js";
+import { h } from "./dom.js";
+import { t } from "./language.js";
+import { projectChoice } from "./project_choice.js";
+import { rename } from "./router.js";
+
+const statuses = /** @type {const} */ (["published", "pending", "error", "inactive", "deleting"]);
+const stages = /** @type {const} */ (["fetch", "check", "extract", "enrich", "chunk", "embed", "publish"]);
+
+/**
+ * @typedef {object} Filters
+ * @property {HTMLElement} element
+ * @property {() => string} project the id of the chosen project; "" = all
+ * @property {() => Record<string, string | string[]>} query of list-documents
+ * @property {() => Record<string, any> | null} selection as a filter of the actions on many documents; null = they have no such filter
+ * @property {() => boolean} any whether one is set
+ */
+
+/**
+ * @param {URLSearchParams} asked
+ * @param {() => void} changed
+ * @returns {Filters}
+ */
+export function documentFilters(asked, changed) {
+  const change = () => {
+    const set = new URLSearchParams(Object.entries(values()).filter(([, value]) => value));
+    rename("/documents" + (set.size ? `?${set}` : ""));
+    changed();
+  };
+  const select = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string} */ every, /** @type {[string, string][]} */ options) => {
+    const chosen = asked.get(name) ?? "";
+    return h("select", { name, "aria-label": label, onchange: change }, h("option", { value: "" }, every),
+      ...options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
+      chosen && !options.some(([value]) => value === chosen) && h("option", { value: chosen, selected: true }, chosen));
+  };
+  const field = (/** @type {string} */ name, /** @type {string} */ label, /** @type {number} */ maxlength) =>
+    h("input", { type: "search", name, value: asked.get(name) ?? "", maxlength, "aria-label": label, placeholder: label, onchange: change });
+  const status = select("status", t("doc.status"), t("doc.every"), statuses.map((one) => [one, t(`doc.${one}`)]));
+  const code = select("code", t("doc.cause"), t("doc.cause.every"), []);
+  const stage = select("stage", t("doc.stage"), t("doc.stage.every"), stages.map((one) => [one, one]));
+  const named = field("named", t("doc.find"), 1024);
+  const tag = field("tag", t("doc.tag"), 256);
+  const language = field("language", t("doc.language.code"), 20);
+  let project = asked.get("project") ?? "";
+  const choice = projectChoice(project, (chosen) => {
+    project = chosen;
+    change();
+  });
+  // The causes are those that documents have.
+  void call("get-document-summary").then((found) => {
+    const known = new Set([...code.options].map((one) => one.value));
+    for (const one of [...found.by_code, ...found.waiting]) {
+      if (!one.code || known.has(one.code)) continue;
+      known.add(one.code);
+      code.append(h("option", { value: one.code }, one.code));
+    }
+  }, () => {}); // the list says what is wrong
+  const values = () => ({ status: status.value, code: code.value, stage: stage.value, named: named.value.trim(), tag: tag.value.trim(), language: language.value.trim(), project });
+  return {
+    element: h("div", { class: "row filters" }, named, status, code, stage, tag, language, choice),
+    project: () => project,
+    query: () => {
+      const { tag: tags, project: project_id, ...others } = values();
+      return { ...others, tags: tags ? [tags] : [], project_id };
+    },
+    selection: () => {
+      const set = values();
+      if (set.named || set.language || set.stage) return null;
+      return { status: set.status || undefined, code: set.code || undefined, tags: set.tag ? [set.tag] : undefined, projectId: set.project || undefined };
+    },
+    any: () => Object.values(values()).some((one) => one !== ""),
+  };
+}

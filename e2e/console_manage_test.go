@@ -1,0 +1,95 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+const rowsOnPage = `[...document.querySelectorAll('table[aria-label="Documents"] tbody a')].map(a => a.textContent).join("|")`
+
+// TestConsoleFiltersAndActs adds documents by text, filters and orders the list, and removes
+// what a filter chooses.
+func TestConsoleFiltersAndActs(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	thrown := thrownIn(page)
+	s.signInto(t, page)
+	do(t, page, chromedp.EmulateViewport(1280, 900))
+	open(t, page, s.ends.API+"/documents")
+	for i, name := range []string{"buoy.md", "anchor.md", "<i>crane</i>"} {
+		press(t, page, "Add an address or a text")
+		do(t, page, chromedp.SendKeys(`dialog input:not([type=url])`, name, chromedp.ByQuery),
+			chromedp.SendKeys(`dialog textarea`, strings.Repeat("The pier has a word. ", 3*(i+1)), chromedp.ByQuery))
+		press(t, page, "Add")
+		awaitPage(t, page, fmt.Sprintf(`!document.querySelector("dialog") && document.querySelectorAll(".state.published").length === %d`, i+1))
+	}
+	press(t, page, "Name")
+	awaitPage(t, page, rowsOnPage+` === "<i>crane</i>|anchor.md|buoy.md"`)
+	press(t, page, "Size")
+	awaitPage(t, page, rowsOnPage+` === "<i>crane</i>|anchor.md|buoy.md" && document.querySelector('th[aria-sort="descending"]').textContent === "Size"`)
+	wantLooks(t, page)
+
+	var list struct{ Data []struct{ ID, Name string } }
+	s.call(t, "GET", "/workspaces/default/documents", nil, &list)
+	for _, d := range list.Data {
+		if d.Name != "anchor.md" {
+			s.call(t, "PATCH", "/workspaces/default/documents/"+d.ID, map[string]any{"tags": []string{"old"}}, nil)
+		}
+	}
+	do(t, page, chromedp.SendKeys(`input[name=tag]`, "old"+kb.Enter, chromedp.ByQuery))
+	awaitPage(t, page, rowsOnPage+` === "<i>crane</i>|buoy.md" && location.search === "?tag=old"`)
+	do(t, page, chromedp.Reload())
+	awaitPage(t, page, rowsOnPage+`.split("|").length === 2 && document.querySelector("input[name=tag]").value === "old"`)
+	do(t, page, chromedp.Click(".bulk summary", chromedp.ByQuery))
+	press(t, page, "Remove")
+	awaitPage(t, page, `document.querySelector("dialog button.first")?.disabled && document.querySelector("dialog h2").textContent === "Remove: 2 documents?"`)
+	do(t, page, chromedp.SendKeys(`dialog input`, "2"+kb.Enter, chromedp.ByQuery))
+	s.awaitDocuments(t, "default", 1, "")
+	if len(*thrown) > 0 {
+		t.Errorf("the pages threw %s", *thrown)
+	}
+}
+
+// TestConsoleChangesADocument edits tags and access of a document, reads it as it was parsed,
+// and finds a word in it.
+func TestConsoleChangesADocument(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	thrown := thrownIn(page)
+	s.publish(t, "lights", "# Piers\n\nThe northern pier has a lighthouse.\n\nThe southern pier has a foghorn.")
+	s.publish(t, "lights", "# Piers\n\nThe northern pier has a lamp.\n\nThe southern pier has a foghorn.")
+	var list struct{ Data []struct{ ID string } }
+	s.call(t, "GET", "/workspaces/default/documents", nil, &list)
+	path := "/documents/" + list.Data[0].ID
+	s.signInto(t, page)
+	open(t, page, s.ends.API+path)
+	do(t, page, chromedp.Click(".parsed summary", chromedp.ByQuery))
+	awaitPage(t, page, `document.querySelector(".parsed .text")?.textContent.includes("lamp")`)
+	do(t, page, chromedp.SendKeys(`.find input`, "foghorn", chromedp.ByQuery))
+	awaitPage(t, page, `document.querySelector(".find [role=status]").textContent === "1 of 1" && document.querySelector(".passages li.chosen").textContent.includes("foghorn")`)
+	wantLooks(t, page)
+
+	press(t, page, "Edit")
+	do(t, page, chromedp.SendKeys(`dialog input`, `new, <b>bold`, chromedp.ByQuery))
+	wantLooks(t, page)
+	do(t, page, chromedp.Evaluate(`document.querySelector("dialog fieldset input[type=checkbox]").click()`, nil))
+	press(t, page, "Save")
+	awaitPage(t, page, `!document.querySelector("dialog") && document.querySelector(".facts").textContent.includes("new, <b>bold")`)
+	var d struct {
+		Tags   []string
+		Access struct{ Workspace bool }
+	}
+	s.call(t, "GET", "/workspaces/default"+path, nil, &d)
+	if len(d.Tags) != 2 || d.Tags[1] != "<b>bold" || d.Access.Workspace {
+		t.Errorf("the document is %+v", d)
+	}
+	if len(*thrown) > 0 {
+		t.Errorf("the pages threw %s", *thrown)
+	}
+}
