@@ -50,6 +50,7 @@ func Handler(next http.Handler) http.Handler {
 		"runs":      true,
 		"projects":  true,
 		"keys":      true,
+		"imports":   true,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := ""

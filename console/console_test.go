@@ -60,6 +60,8 @@ func TestPagesAreForBrowsers(t *testing.T) {
 		{"/runs/0309be1f", "application/json", http.StatusTeapot, ""},
 		{"/projects/default/keys", browser, 200, "text/html; charset=utf-8"},
 		{"/keys", browser, 200, "text/html; charset=utf-8"},
+		{"/imports", browser, 200, "text/html; charset=utf-8"},
+		{"/imports/0309be1f", browser, 200, "text/html; charset=utf-8"},
 		{"/docs", browser, http.StatusTeapot, ""},
 		{"/askew", browser, http.StatusTeapot, ""},
 		{"/console/app.js", "*/*", 200, "text/javascript; charset=utf-8"},

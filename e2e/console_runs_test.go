@@ -71,7 +71,7 @@ func TestConsoleRuns(t *testing.T) {
 // wantTimeline checks the lines of a question's run, its call of a tool and its events.
 func wantTimeline(t *testing.T, page context.Context, lines, query string) {
 	t.Helper()
-	for _, want := range []string{"The run started", "passages found", "documents_rag: completed", "The words of the model", "prompt_tokens"} {
+	for _, want := range []string{"The run started", "passages found", "documents_rag: completed", "The words of the model", "prompt tokens"} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("the timeline has no %q: %s", want, lines)
 		}

@@ -15,6 +15,7 @@ const links = /** @type {const} */ ([
   ["ask", "/ask"],
   ["documents", "/documents"],
   ["runs", "/runs"],
+  ["imports", "/imports"],
   ["projects", "/projects"],
 ]);
 const renewal = 3_600_000; // milliseconds; a session lasts 12 hours from its last renewal

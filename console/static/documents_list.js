@@ -88,7 +88,7 @@ export function openDocuments(asked) {
     for (const doc of newest.data.reverse()) if (!order || known.has(doc.id)) table.put(doc, true);
     const pending = new Set(working.data.map((/** @type {Doc} */ doc) => doc.id));
     for (const doc of working.data) if (known.has(doc.id)) table.put(doc);
-    const left = [...known.values()].filter((doc) => doc.status === "pending" && !pending.has(doc.id)).slice(0, few);
+    const left = working.next_cursor ? [] : [...known.values()].filter((doc) => doc.status === "pending" && !pending.has(doc.id)).slice(0, few);
     for (const doc of left) await call("get-document", { path: { id: doc.id } }).then((now) => table.put(now), () => table.drop(doc.id));
     watch();
   };

@@ -79,5 +79,5 @@ export function clock(count) {
  */
 export function duration(count) {
   if (count >= 60) return clock(count);
-  return number(count, { style: "unit", unit: "second", unitDisplay: "narrow", maximumFractionDigits: count < 10 ? 1 : 0 });
+  return number(count, { style: "unit", unit: "second", unitDisplay: "narrow", maximumFractionDigits: count < 1 ? 2 : count < 10 ? 1 : 0 });
 }

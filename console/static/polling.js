@@ -26,10 +26,10 @@ export function polling(look, underWay) {
 }
 
 /**
- * Returns a paged table whose rows stay up to date while some are under way.
+ * Returns a table whose rows stay up to date while some are under way.
  * @param {Omit<Parameters<typeof pagedTable<any>>[0], "loaded">} options
  * @param {(item: any) => boolean} underWay
- * @param {(items: any[]) => Promise<any[]>} look returns the rows that may have changed, newest first
+ * @param {(items: any[]) => Promise<any[]>} look returns rows that may have changed, newest first
  */
 export function liveTable(options, underWay, look) {
   const table = pagedTable({ ...options, loaded: () => live.plan() });

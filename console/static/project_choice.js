@@ -13,6 +13,11 @@ export async function projectNames() {
   return new Map(found.data.map((/** @type {{id: string, name: string}} */ one) => [one.id, one.name]));
 }
 
+/** Returns the name of a project; null = all of them. @param {Map<string, string>} names @param {string | null} id */
+export function projectName(names, id) {
+  return id ? names.get(id) ?? id : t("ask.every");
+}
+
 /**
  * Returns a select of the projects of the workspace; "" = all of them.
  * @param {string} chosen the id of the project that is selected

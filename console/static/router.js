@@ -18,6 +18,7 @@ const modules = {
   "runs": () => import("./pages/runs.js"),
   "projects": () => import("./pages/projects.js"),
   "keys": () => import("./pages/keys.js"),
+  "imports": () => import("./pages/imports.js"),
 };
 
 /**

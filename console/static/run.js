@@ -8,15 +8,12 @@ import { moment, t } from "./language.js";
 import { polling } from "./polling.js";
 import { projectNames } from "./project_choice.js";
 import { researchTree } from "./research_tree.js";
-import { countersOf, named, stateOf, tookOf } from "./runs_list.js";
+import { countersOf, factList, named, originOf, stateOf } from "./runs_list.js";
 import { timeline } from "./timeline.js";
 
 /** @typedef {import("./runs_list.js").Run} Run */
 
-/**
- * @param {string} id
- * @returns {Promise<import("./router.js").Page>}
- */
+/** @param {string} id */
 export async function openRun(id) {
   const path = { run_id: id };
   /** @type {Run} */
@@ -58,7 +55,7 @@ export async function openRun(id) {
   draw();
   return {
     title: `${named(run.kind)} ${id.slice(0, 8)}`,
-    element: h("div", { class: "padded document" }, h("p", {}, h("a", { href: "/runs" }, "‹ ", t("run.all"))),
+    element: h("div", { class: "padded document" }, h("p", {}, h("a", { href: "/runs" }, "‹ ", t("runs"))),
       h("div", { class: "row" }, h("h1", {}, named(run.kind)), h("span", { class: "space" }), ...control.buttons), run.question && h("blockquote", {}, run.question), state, facts, tree?.element, control.steer, note, lines.element),
     stop: () => {
       stop();
@@ -67,15 +64,11 @@ export async function openRun(id) {
   };
 }
 
-/**
- * Returns what can be done about a run.
- * @param {string} id
- * @param {() => Promise<void>} look reads the run again
- */
+/** Returns what can be done about a run. @param {string} id @param {() => Promise<void>} look */
 function controls(id, look) {
   const path = { run_id: id };
   const act = (/** @type {"workspace-pause-run" | "workspace-resume-run" | "workspace-cancel-run"} */ what) => () => call(what, { path }).then(look);
-  const pause = actionButton(t("run.pause"), act("workspace-pause-run"));
+  const pause = actionButton(t("doc.pause"), act("workspace-pause-run"));
   const resume = actionButton(t("run.resume"), act("workspace-resume-run"), { class: "first" });
   const cancel = h("button", { type: "button", onclick: () => confirm({ title: t("run.cancel.title"), hint: t("run.cancel.hint"), label: t("run.cancel") }, act("workspace-cancel-run")) }, t("run.cancel"));
   const field = h("input", { name: "message", maxlength: 4000, "aria-label": t("run.steer"), placeholder: t("run.steer") });
@@ -100,20 +93,12 @@ function controls(id, look) {
   return { buttons: [resume, pause, cancel], steer, allow };
 }
 
-/**
- * @param {Run} run
- * @param {Map<string, string>} names of projects
- */
+/** @param {Run} run @param {Map<string, string>} names of projects */
 function factsOf(run, names) {
   const link = (/** @type {string} */ page, /** @type {string} */ id) => id && h("a", { href: `/${page}/${encodeURIComponent(id)}` }, id);
-  /** @type {[import("./language.js").Word, any][]} */
-  const rows = [
-    ["run.project", run.project_id ? names.get(run.project_id) ?? run.project_id : t("ask.every")],
-    ["run.started", moment(run.created_at)], ["run.took", tookOf(run)], ["run.stage", run.stage],
-    ["run.usage", countersOf(run.usage)], ["run.progress", countersOf(run.progress)],
+  return factList([
+    ...originOf(run, names), ["run.progress", run.stage || countersOf(run.progress)], ["run.usage", countersOf(run.usage)],
     ["run.error", run.error && [run.error.code, run.error.detail, run.error.retry_at && t("run.next", { at: moment(run.error.retry_at) })].filter(Boolean).join(" · ")],
     ["run.document", link("documents", run.document_id)], ["run.import", link("imports", run.import_id)], ["run.conversation", link("ask", run.conversation_id)],
-    ["run.workflow", h("a", { href: run.operator_url, target: "_blank", rel: "noopener" }, run.workflow_id)],
-  ];
-  return rows.filter(([, value]) => value).flatMap(([word, value]) => [h("dt", {}, t(word)), h("dd", {}, value)]);
+  ]);
 }

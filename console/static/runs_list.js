@@ -4,12 +4,9 @@ import { call } from "./api.js";
 import { h } from "./dom.js";
 import { duration, moment, number, t } from "./language.js";
 import { liveTable } from "./polling.js";
-import { projectChoice, projectNames } from "./project_choice.js";
+import { projectChoice, projectName, projectNames } from "./project_choice.js";
 
 /** @typedef {any} Run a run of the API (schema RunView) */
-
-const kinds = ["query", "research", "tool", "ingest", "import", "reindex", "remove", "remove_project"];
-const statuses = ["running", "completed", "failed", "canceled"];
 
 /** Returns the word for a value of the API. @param {string} value */
 export function named(value) {
@@ -33,37 +30,49 @@ export function tookOf(run) {
 
 /** Shows counters as the API names them. @param {Record<string, any> | null | undefined} counters */
 export function countersOf(counters) {
-  return Object.entries(counters ?? {}).filter(([, value]) => value && typeof value !== "object").map(([name, value]) => `${name} ${typeof value === "number" ? number(value) : value}`).join(", ");
+  return Object.entries(counters ?? {}).filter(([, value]) => value && typeof value !== "object").map(([name, value]) => `${name.replaceAll("_", " ")} ${typeof value === "number" ? number(value) : value}`).join(", ");
 }
 
-/** @returns {import("./router.js").Page} */
+/** @typedef {[import("./language.js").Word, any]} Fact */
+
+/** Returns what runs and imports have in common. @param {any} item @param {Map<string, string>} names @returns {Fact[]} */
+export function originOf(item, names) {
+  return [
+    ["ask.project", projectName(names, item.project_id)], ["run.started", moment(item.created_at)], ["run.took", tookOf(item)],
+    ["run.workflow", h("a", { href: item.operator_url, target: "_blank", rel: "noopener" }, item.workflow_id ?? item.id)],
+  ];
+}
+
+/** Returns the elements of facts that are known. @param {Fact[]} facts */
+export function factList(facts) {
+  return facts.filter(([, value]) => value).flatMap(([word, value]) => [h("dt", {}, t(word)), h("dd", {}, value)]);
+}
+
 export function openRuns() {
   let names = new Map();
   const known = projectNames().then((found) => (names = found));
-  const choice = (/** @type {"run.kind" | "run.status"} */ label, /** @type {string[]} */ values) =>
-    h("select", { "aria-label": t(label), onchange: () => table.restart() }, h("option", { value: "" }, t(`${label}.every`)), ...values.map((one) => h("option", { value: one }, named(one))));
-  const kind = choice("run.kind", kinds);
-  const status = choice("run.status", statuses);
+  const choice = (/** @type {string} */ label, /** @type {string} */ every, /** @type {string[]} */ values) =>
+    h("select", { "aria-label": label, onchange: () => table.restart() }, h("option", { value: "" }, every), ...values.map((one) => h("option", { value: one }, named(one))));
+  const kind = choice(t("run.kind"), t("run.kind.every"), ["query", "research", "tool", "ingest", "import", "reindex", "remove", "remove_project"]);
+  const status = choice(t("doc.status"), t("doc.every"), ["running", "completed", "failed", "canceled"]);
   const project = projectChoice("", () => table.restart());
   const list = (/** @type {object} */ more) => call("list-runs", { query: { kind: kind.value, status: status.value, project_id: project.value, ...more } });
   const table = liveTable({
     name: t("runs"),
-    columns: (/** @type {const} */ (["kind", "status", "project", "started", "took"])).map((one) => ({ title: t(`run.${one}`), number: one === "took" })),
+    columns: [{ title: t("run.kind") }, { title: t("doc.status") }, { title: t("ask.project") }, { title: t("run.started") }, { title: t("run.took"), number: true }],
     load: (cursor) => known.then(() => list({ limit: 100, cursor })),
     key: (run) => run.id,
     cells: (run) => [
       h("a", { href: "/runs/" + encodeURIComponent(run.id), "data-item": "" }, named(run.kind), h("span", { class: "quiet" }, " ", run.id.slice(0, 8))), stateOf(run),
-      run.project_id ? names.get(run.project_id) ?? run.project_id : t("ask.every"), moment(run.created_at), tookOf(run),
+      projectName(names, run.project_id), moment(run.created_at), tookOf(run),
     ],
     none: () => t(kind.value || status.value || project.value ? "run.none.found" : "run.none"),
   }, (run) => run.status === "running", async (items) => {
     const [newest, working] = await Promise.all([list({ limit: 50 }), list({ status: "running", limit: 500 })]);
     const waits = await waitsOf(working.data);
-    const shown = new Map(items.map((run) => [run.id, run]));
-    const now = new Map([...newest.data, ...working.data.filter((/** @type {Run} */ run) => shown.has(run.id))].map((run) => [run.id, run]));
+    const now = new Map([...newest.data, ...working.data.filter((/** @type {Run} */ run) => items.some((one) => one.id === run.id))].map((run) => [run.id, run]));
     const ended = items.filter((run) => run.status === "running" && !now.has(run.id)).slice(0, 20);
     for (const { id } of ended) now.set(id, await call("workspace-get-run", { path: { run_id: id } }));
-    // What counts the seconds of a run that is under way makes its row anew.
     return [...now.values()].map((run) => run.ended_at ? run : { ...run, waiting: waits.get(run.document_id ?? run.import_id), took: tookOf(run) });
   });
   return {
@@ -72,11 +81,7 @@ export function openRuns() {
   };
 }
 
-/**
- * Returns why documents and imports of runs wait, by their ids, with one request for each of
- * the two.
- * @param {Run[]} runs
- */
+/** Returns why documents and imports of runs wait, by their ids: two requests for all. @param {Run[]} runs */
 async function waitsOf(runs) {
   const of = (/** @type {string} */ kind, /** @type {"list-documents" | "list-imports"} */ route, /** @type {object} */ query) =>
     runs.some((run) => run.kind === kind) ? call(route, { query: { ...query } }).catch(() => ({ data: [] })) : { data: [] }; // the causes are not for every key

@@ -25,7 +25,7 @@ const titles = {
   completedMessage: (data) => [named("completed"), data.model, countersOf(data.usage), data.finishReason, ...(data.notices ?? []).map((/** @type {any} */ one) => one.message)],
   tool_end: () => [named("completed")],
   runEnded: (data) => [named(data.status), data.error?.code, data.error?.message],
-  error: (data) => [named(data.code === "canceled" ? data.code : "failed"), data.code, data.message],
+  error: (data) => [data.code, data.message],
 };
 
 /** The text that a line opens. @type {Record<string, (data: any) => string>} */
@@ -57,7 +57,7 @@ export function timeline(run) {
     if (!last || last.name !== name || !grows.has(name)) {
       last = { name, title: h(text === undefined ? "span" : "summary"), text: document.createTextNode("") };
       const wrong = name === "error" || name === "modelFailed" || data.error || data.waiting || data.status === "failed";
-      list.append(h("li", { class: wrong && "wrong" }, text === undefined ? last.title : h("details", {}, last.title, h("pre", { tabindex: 0, role: "group", "aria-label": t("run.timeline") }, last.text))));
+      list.append(h("li", { class: wrong && "wrong" }, text === undefined ? last.title : fold(last.title, last.text)));
     }
     last.title.textContent = titles[name](data).filter(Boolean).join(" · ");
     if (data.reset) last.text.data = "";
@@ -72,13 +72,18 @@ export function timeline(run) {
   };
   const add = (/** @type {string} */ name, /** @type {any} */ data) => {
     if (name === "toolCall") toolCall(place(data.id), run, data);
-    else if (name === "toolEvent") place(data.toolCallId).append(h("details", {}, h("summary", {}, data.event), h("pre", { tabindex: 0, role: "group", "aria-label": data.event }, json(data.data))));
+    else if (name === "toolEvent") place(data.toolCallId).append(fold(h("summary", {}, data.event), json(data.data)));
     else if (titles[name]) line(name, data);
     count.textContent = t("run.raw", { n: number(++events) });
     if (events <= shown) raw.append(h("li", {}, `${name} ${JSON.stringify(data)}`));
     else rest.textContent = t("run.more", { n: number(events - shown) });
   };
   return { add, element: h("section", {}, h("h2", {}, t("run.timeline")), list, h("details", { class: "events" }, count, raw, rest)) };
+}
+
+/** @param {HTMLElement} summary @param {Text | string} text */
+function fold(summary, text) {
+  return h("details", {}, summary, h("pre", { tabindex: 0, role: "group", "aria-label": t("run.timeline") }, text));
 }
 
 /** @param {any} data */

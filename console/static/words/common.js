@@ -7,6 +7,7 @@ export const common = table({
   "ask": ["Ask", "Fragen"],
   "documents": ["Documents", "Dokumente"],
   "runs": ["Runs", "Läufe"],
+  "imports": ["Imports", "Importe"],
   "skip": ["Skip to the content", "Zum Inhalt springen"],
   "pages": ["Pages", "Seiten"],
   "theme": ["Theme", "Farben"],

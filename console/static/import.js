@@ -1,0 +1,71 @@
+// An import: its counters while it runs, what holds it, and what failed.
+
+import { actionButton, confirm } from "./action.js";
+import { call } from "./api.js";
+import { fill, h } from "./dom.js";
+import { countsOf, isOpen, rateOf } from "./imports_list.js";
+import { bytes, t } from "./language.js";
+import { pagedTable } from "./paged_table.js";
+import { polling } from "./polling.js";
+import { projectNames } from "./project_choice.js";
+import { factList, originOf, stateOf } from "./runs_list.js";
+
+/** @typedef {import("./imports_list.js").Import} Import */
+
+/** Returns what an import has done so far. @param {Import} one */
+export function progressOf(one) {
+  const done = one.published + one.skipped + one.failed;
+  return [h("p", {}, ...stateOf(one), one.dry_run && ` · ${t("imp.dry")}`),
+    isOpen(one) && !one.dry_run && h("progress", { max: one.discovered || 1, value: done, "aria-label": t("imp.objects") }),
+    h("p", {}, [countsOf(one), one.bytes ? bytes(one.bytes) : "", rateOf(one)].filter(Boolean).join(" · "))];
+}
+
+/** @param {string} id */
+export async function openImport(id) {
+  const path = { id };
+  /** @type {Import} */
+  let one = await call("get-import", { path });
+  const names = await projectNames();
+  const state = h("div");
+  const facts = h("dl", { class: "facts" });
+  const failures = pagedTable({
+    name: t("imp.failures"), columns: [{ title: t("imp.objects") }, { title: t("run.error") }],
+    load: (cursor) => call("list-import-failures", { path, query: { limit: 100, cursor } }),
+    key: (/** @type {any} */ failure) => failure.key,
+    cells: (failure) => [failure.document_id ? h("a", { href: "/documents/" + encodeURIComponent(failure.document_id), "data-item": "" }, failure.key) : failure.key,
+      `${failure.error.code}: ${failure.error.message}`],
+    none: () => t("imp.none_failed"),
+  });
+  const act = (/** @type {"pause-import" | "resume-import" | "cancel-import" | "retry-import"} */ what) => () => call(what, { path }).then(look);
+  const pause = actionButton(t("doc.pause"), act("pause-import"));
+  const resume = actionButton(t("run.resume"), act("resume-import"), { class: "first" });
+  const retry = actionButton(t("imp.retry"), act("retry-import"));
+  const cancel = h("button", { type: "button", onclick: () => confirm({ title: t("imp.cancel.title"), hint: t("imp.cancel.hint"), label: t("imp.cancel") }, act("cancel-import")) }, t("imp.cancel"));
+  const draw = () => {
+    fill(state, ...progressOf(one));
+    fill(facts, ...factList([...originOf(one, names), ["run.kind", h("a", { href: "/runs/" + encodeURIComponent(one.run_id) }, one.run_id)]]));
+    pause.hidden = one.status !== "running";
+    resume.hidden = one.status !== "paused";
+    cancel.hidden = !isOpen(one);
+    retry.hidden = isOpen(one) ? !one.waiting : !one.failed;
+    live.plan();
+  };
+  const look = async () => {
+    const before = one.failed;
+    one = await call("get-import", { path });
+    if (one.failed !== before) failures.restart();
+    draw();
+  };
+  const live = polling(look, () => isOpen(one));
+  draw();
+  return {
+    title: one.source.uri,
+    element: h("div", { class: "padded document" }, h("p", {}, h("a", { href: "/imports" }, "‹ ", t("imports"))),
+      h("div", { class: "row" }, h("h1", {}, one.source.uri), h("span", { class: "space" }), resume, retry, pause, cancel), state, facts,
+      h("h2", {}, t("imp.failures")), failures.element),
+    stop: () => {
+      failures.stop();
+      live.stop();
+    },
+  };
+}
