@@ -92,6 +92,8 @@ type researchEvent struct {
 	Notes     *int               `json:"notes,omitempty"`
 	Reason    string             `json:"reason,omitempty" doc:"The reason of a failure, or the part of the budget that is used up: tokens, calls or time"`
 	Usage     *knowledge.Usage   `json:"usage,omitempty" doc:"The usage so far"`
+
+	Budget *knowledge.ResearchBudget `json:"budget,omitempty" doc:"With the start of the first plan: the limits of the usage"`
 }
 
 type researchDocument struct {
@@ -118,6 +120,9 @@ func (r *renderer) researchUpdate(ctx context.Context, e stream.Event) (string, 
 	if e.Ref != "" {
 		err = r.researchWords(ctx, e.Ref, &out)
 	}
+	if data.Phase == "plan" && data.Status == "started" && data.Round == 1 {
+		out.Budget, err = r.researchBudget(ctx)
+	}
 	if err == nil && len(data.Searches) > 0 {
 		out.Documents, out.Pages, err = r.searchHits(ctx, data.Searches)
 	}
@@ -125,6 +130,19 @@ func (r *renderer) researchUpdate(ctx context.Context, e stream.Event) (string, 
 		return "", nil, fmt.Errorf("research event of run %s: %w", r.run.ID, err)
 	}
 	return "researchUpdate", out, nil
+}
+
+// researchBudget returns the limits of the usage of a research.
+func (r *renderer) researchBudget(ctx context.Context) (*knowledge.ResearchBudget, error) {
+	request, err := r.request(ctx)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) { // it was forgotten
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	budget := request.Config.Tools.DeepResearch.WithDefaults().Budget
+	return &budget, nil
 }
 
 // researchWords fills in the words that are in the blob of a plan, an outline or a

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -118,6 +119,9 @@ func TestConsoleResearch(t *testing.T) {
 		if !strings.Contains(tree, want) {
 			t.Errorf("the tree has no %q: %s", want, tree)
 		}
+	}
+	if left := evaluate[string](t, page, `document.querySelector("section:has(> .tree) p").textContent`); !regexp.MustCompile(`model calls (\d+), .*calls left (\d+), tokens left \d`).MatchString(left) {
+		t.Errorf("the budget is shown as %q", left)
 	}
 	if made := evaluate[int](t, page, `(window.ran ?? 0) + document.querySelectorAll("main img").length`); made != 0 {
 		t.Error("a message became an element")

@@ -1,4 +1,4 @@
-// The form of a new import, which can be checked before it is started.
+// The form of a new import.
 
 import { actionButton } from "./action.js";
 import { call } from "./api.js";
@@ -14,12 +14,12 @@ import { navigate } from "./router.js";
 const bucket = { endpoint: "url", anonymous: "checkbox" };
 
 /**
- * The types of sources as docs/sources.md has them: an example, the options as the API names
- * them with the types of their fields, and the host that gets the credentials.
+ * The types of docs/sources.md: an example, the fields of the options, and the host that gets
+ * the credentials.
  * @type {Record<string, {uri: string, options: Record<string, string>, host?: (uri: string) => string}>}
  */
 const types = {
-  s3: { uri: "s3://bucket/prefix", options: { ...bucket, path_style: "checkbox", region: "text", role_arn: "text", external_id: "text" }, host: () => "s3.amazonaws.com" },
+  s3: { uri: "s3://bucket/prefix", options: { region: "text", role_arn: "text", external_id: "text", ...bucket, path_style: "checkbox" }, host: () => "s3.amazonaws.com" },
   gcs: { uri: "gs://bucket/prefix", options: bucket, host: () => "storage.googleapis.com" },
   azure: { uri: "azblob://account/container/prefix", options: bucket, host: (uri) => `${uri.split("/")[2]}.blob.core.windows.net` },
   zip: { uri: "https://example.com/files.zip", options: {} },

@@ -17,6 +17,7 @@ export function researchTree() {
   const root = h("ul", { class: "tree", "aria-label": named("research") });
   const used = h("p", { class: "quiet" });
   let messages = 0;
+  let budget = { calls: 0, tokens: 0 };
 
   const show = (/** @type {string} */ key, /** @type {string} */ parent, /** @type {string} */ text, /** @type {any} */ step = null) => {
     const one = branches.get(key) ?? { label: h("div"), list: h("ul"), steps: {} };
@@ -28,7 +29,7 @@ export function researchTree() {
     for (const { url, title } of step?.pages ?? []) one.list.append(h("li", {}, /^https?:/.test(url) ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, title || url) : title));
   };
   const update = (/** @type {any} */ step) => {
-    const { phase, round, question, section, text = "" } = step;
+    const { phase, round, question, section, text = "", usage } = step;
     if (question) show(`${round}.${question}`, `plan ${round}`, text, step);
     else if (section) show(`section ${section}`, "report", text, step);
     else if (phase === "plan") show(`plan ${round}`, "", t("run.plan", { n: round }), step);
@@ -37,7 +38,8 @@ export function researchTree() {
     else if (phase === "budget") show("budget", "", t("run.used_up", { what: step.reason }));
     (step.questions ?? []).forEach((/** @type {string} */ one, /** @type {number} */ i) => show(`${round}.${i + 1}`, `plan ${round}`, one));
     (step.sections ?? []).forEach((/** @type {string} */ one, /** @type {number} */ i) => show(`section ${i + 1}`, "report", one));
-    if (step.usage) used.textContent = countersOf(step.usage);
+    budget = step.budget ?? budget;
+    if (usage) used.textContent = countersOf({ ...usage, calls_left: budget.calls - usage.model_calls, tokens_left: budget.tokens - usage.prompt_tokens - usage.completion_tokens });
   };
   return { update, element: h("section", {}, h("h2", {}, named("research")), used, root) };
 }
