@@ -41,9 +41,16 @@ func TestRetrieveContextExplains(t *testing.T) {
 		t.Error("the retriever was not asked to explain")
 	}
 
+	override := `{"text":"What?","projectConfigOverride":{"ai":{"retrieval":{"strategy":"bm25","numberOfChunks":3}}}}`
+	e.do("POST", hooks+"/retrieve-context?explain=true", e.reader, override).want(200)
+	if r := e.work.retrieved[1].Config; r.Strategy != "bm25" || r.NumberOfChunks != 3 {
+		t.Errorf("searched with %+v", r)
+	}
+	e.do("POST", hooks+"/retrieve-context", e.reader, `{"text":"What?","projectConfigOverride":{"ai":{"tags":["a"]}}}`).refused(422, knowledge.CodeInvalid)
+
 	e.work.trace = nil
 	plain := e.do("POST", hooks+"/retrieve-context", e.reader, `{"text":"What?"}`).want(200)
-	if _, ok := plain["dropped"]; ok || plain["chunks"].([]any)[0].(map[string]any)["explain"] != nil || e.work.retrieved[1].Explain {
+	if _, ok := plain["dropped"]; ok || plain["chunks"].([]any)[0].(map[string]any)["explain"] != nil || e.work.retrieved[2].Explain {
 		t.Errorf("explained without being asked: %v", plain)
 	}
 }

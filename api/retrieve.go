@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -22,6 +23,8 @@ type retrieveBody struct {
 	Filters        knowledge.Filter `json:"filters,omitempty"`
 	NumberOfChunks int              `json:"numberOfChunks,omitempty" minimum:"1" maximum:"100" doc:"Default: the setting of the project"`
 	edge.ActingBody
+
+	Override changeOf[knowledge.ProjectConfig] `json:"projectConfigOverride,omitempty" doc:"Settings of the project to override for this search, as in POST /query"`
 }
 
 // retrievedContext is what was found, for a prompt and one by one.
@@ -82,7 +85,7 @@ func (rr *retrieveRoutes) retrieveContext(ctx context.Context, p knowledge.Princ
 	if err != nil {
 		return nil, err
 	}
-	setup, err := rr.questions.Setup(ctx, p, project, question.Request{Filter: b.Filters})
+	setup, err := rr.questions.Setup(ctx, p, project, question.Request{Filter: b.Filters, Override: json.RawMessage(b.Override)})
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func TestConsoleProjectSettings(t *testing.T) {
 		t.Errorf("saved is %+v", got)
 	}
 	wantLooks(t, page)
-	do(t, page, chromedp.Evaluate(`document.querySelector("details.advanced").open = true`, nil))
+	do(t, page, chromedp.Evaluate(`document.querySelector(".fields details").open = true`, nil))
 	wantLooks(t, page)
 
 	setField(t, page, "ai.retrieval.numberOfChunks", "500")

@@ -7,5 +7,5 @@ import { t } from "../language.js";
 /** @type {import("../router.js").Open} */
 export function open() {
   const { element, stop } = keys("");
-  return { title: t("keys"), element: h("div", { class: "padded documents" }, h("h1", {}, t("keys")), h("p", { class: "quiet" }, t("keys.hint")), element), stop };
+  return { title: t("keys"), element: h("div", { class: "padded documents" }, h("h1", {}, t("keys")), element), stop };
 }

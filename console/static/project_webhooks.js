@@ -1,0 +1,77 @@
+// The webhooks of a project, and what was sent to them.
+
+import { actionButton } from "./action.js";
+import { actionForm, choices, field, removal, showOnce } from "./action_form.js";
+import { call } from "./api.js";
+import { h } from "./dom.js";
+import { moment, t } from "./language.js";
+import { pagedTable } from "./paged_table.js";
+
+/** @param {any} project (schema ProjectView) */
+export function webhooks(project) {
+  const path = { id: project.id };
+  const read = async () => (await call("get-project", { path })).webhooks ?? [];
+  /** Changes the list as it is now, because a change replaces all of it. @param {(now: any[]) => any[]} edit */
+  const change = async (edit) => {
+    const kept = (await read()).map((/** @type {any} */ { id, url, types, enabled }) => ({ id, url, types, enabled }));
+    const saved = await call("patch-project", { path, body: { webhooks: edit(kept) } });
+    showOnce((saved.webhooks ?? []).map((/** @type {any} */ one) => [one.url, one.secret]));
+    table.restart();
+  };
+  const table = pagedTable({
+    name: t("project.webhooks"), columns: [t("hook.url"), t("hook.types"), t("doc.status"), t("hook.change")].map((title) => ({ title })),
+    load: async () => ({ data: await read(), next_cursor: null }),
+    key: (/** @type {any} a WebhookView */ one) => one.id,
+    cells: (one) => [one.url, one.types.join(", "), one.enabled ? t("form.on") : one.disabledReason || t("form.off"), h("div", { class: "row" },
+      actionButton(t(one.enabled ? "hook.disable" : "hook.enable"), () => change((now) => now.map((other) => other.id === one.id ? { ...other, enabled: !one.enabled } : other))),
+      removal(t("doc.remove"), one.url, () => change((now) => now.filter((other) => other.id !== one.id))))],
+    none: () => t("hook.none"),
+  });
+  const url = field(t("hook.url"), { type: "url", maxlength: 2000, placeholder: "https://" });
+  const types = choices(t("hook.types"), ["documents_created", "documents_updated", "documents_deleted", "queries"], 3);
+  const form = actionForm(t("hook.add"), () => change((now) => [...now, { url: url.value, types: types.chosen() }]), url, types.element);
+  const sent = deliveries(project.id);
+  return {
+    element: h("div", { class: "full" }, form, table.element, h("h2", {}, t("hook.deliveries")), sent.element),
+    stop: () => {
+      table.stop();
+      sent.stop();
+    },
+  };
+}
+
+/** Returns the deliveries, which are looked at again while one is pending. @param {string} project */
+function deliveries(project) {
+  let timer = 0;
+  const columns = /** @type {const} */ (["hook.types", "doc.status", "hook.attempts", "ask.answer", "hook.next", "keys.created", "hook.change"]);
+  const load = (/** @type {string} */ cursor) => call("list-webhook-deliveries", { query: { project_id: project, limit: 50, cursor } });
+  const table = pagedTable({
+    name: t("hook.deliveries"), columns: columns.map((one) => ({ title: t(one), number: one === "hook.attempts" })), load,
+    key: (/** @type {any} a DeliveryView */ one) => one.id,
+    cells: (one) => [one.document_id ? h("a", { href: "/documents/" + encodeURIComponent(one.document_id) }, one.type) : one.type,
+      h("span", { class: `state ${one.status === "delivered" ? "published" : one.status === "failed" ? "error" : ""}` }, t(`hook.${/** @type {"failed"} */ (one.status)}`)),
+      one.attempts, [one.http_status, one.error ?? one.answer?.error?.message].filter(Boolean).join(": "), moment(one.next_attempt_at), moment(one.created_at),
+      actionButton(t("hook.again"), async () => {
+        table.put(await call("redeliver", { path: { id: one.id } }));
+        watch();
+      })],
+    none: () => t("hook.none.sent"),
+    loaded: () => watch(),
+  });
+  const look = async () => {
+    const found = document.hidden ? null : await load("").catch(() => null);
+    for (const one of found?.data.reverse() ?? []) table.put(one, true);
+    watch();
+  };
+  const watch = () => {
+    clearTimeout(timer);
+    if (table.items().some((one) => one.status === "pending")) timer = setTimeout(look, 2000);
+  };
+  return {
+    element: table.element,
+    stop: () => {
+      table.stop();
+      clearTimeout(timer);
+    },
+  };
+}
