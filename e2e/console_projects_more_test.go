@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/standin"
 )
 
 // TestConsoleWebhooks adds a receiver that refuses its first event, and delivers it again.
@@ -125,6 +128,31 @@ func TestConsoleSecrets(t *testing.T) {
 	}
 }
 
+// runPython runs a program with OpenAI's package and returns what it printed.
+func runPython(t *testing.T, m *modeltest.Server, program string) string {
+	t.Helper()
+	m.ScriptChat(modeltest.Text("A lighthouse is there."))
+	out, _ := exec.CommandContext(t.Context(), standin.Program{Path: "openai/bin/python", Install: ".ci/stand-ins"}.Installed(t), "-c", program).CombinedOutput()
+	return string(out) // an error of the program is in it
+}
+
+// runNode is runPython in JavaScript. Node finds packages from the folder of the program.
+func runNode(t *testing.T, m *modeltest.Server, program string) string {
+	t.Helper()
+	m.ScriptChat(modeltest.Text("A lighthouse is there."))
+	installed := standin.Program{Path: "openai-js/node_modules/openai/package.json", Install: ".ci/stand-ins"}.Installed(t)
+	folder := t.TempDir()
+	if err := os.Symlink(filepath.Dir(filepath.Dir(installed)), filepath.Join(folder, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, "ask.mjs")
+	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := exec.CommandContext(t.Context(), "node", file).CombinedOutput()
+	return string(out) // an error of the program is in it
+}
+
 // TestConsoleShowsHowToAsk runs the lines that the page shows, with a key of the project.
 func TestConsoleShowsHowToAsk(t *testing.T) {
 	t.Parallel()
@@ -132,13 +160,14 @@ func TestConsoleShowsHowToAsk(t *testing.T) {
 	m := standIn(t, modeltest.Options{})
 	s := start(t, at(m.URL())...)
 	var project struct{ ID, APIKey string }
-	if status := s.call(t, "POST", webhooks+"/projects", map[string]any{"name": "Piers & <b>lights</b>"}, &project); status != http.StatusOK {
+	if status := s.call(t, "POST", webhooks+"/projects", map[string]any{"name": `<img src=x onerror=ran=1>`}, &project); status != http.StatusOK {
 		t.Fatalf("make a project: status %d", status)
 	}
 	s.publishIn(t, project.ID, "lights", "The northern pier has a lighthouse.", nil)
 	s.signInto(t, page)
 	open(t, page, s.ends.API+"/projects/"+project.ID+"/code")
 	awaitPage(t, page, `document.querySelectorAll("pre.code").length === 4`)
+	isText(t, page, `<img src=x onerror=ran=1>`)
 	wantLooks(t, page)
 	shown := func(name string) string {
 		return strings.ReplaceAll(evaluate[string](t, page, fmt.Sprintf(`document.querySelector('pre[aria-label=%q]').textContent`, name)), "YOUR_KEY", project.APIKey)
@@ -150,6 +179,11 @@ func TestConsoleShowsHowToAsk(t *testing.T) {
 	}
 	if err != nil || json.Unmarshal(out, &answer) != nil || len(answer.Choices) != 1 || !strings.Contains(answer.Choices[0].Message.Content, "A lighthouse") {
 		t.Errorf("curl answered %v, %s", err, out)
+	}
+	for name, answered := range map[string]string{"Python": runPython(t, m, shown("Python")), "JavaScript": runNode(t, m, shown("JavaScript"))} {
+		if !strings.Contains(answered, "A lighthouse is there.") {
+			t.Errorf("%s answered %s", name, answered)
+		}
 	}
 	var client struct {
 		Servers map[string]struct {
