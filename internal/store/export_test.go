@@ -9,6 +9,8 @@ import (
 
 	"github.com/uptrace/bun/dialect/pgdialect"
 	"modernc.org/sqlite"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // Pool is a pool of connections and the statements that are prepared on it.
@@ -91,15 +93,28 @@ func (s *Store) PagePlans(ctx context.Context) (plans map[string][]string, err e
 	for name, query := range map[string]string{
 		"PublishedVersions": strings.Replace(publishedPage, "LIMIT ?", "LIMIT 100", 1), "OutdatedDocuments": outdatedPage,
 	} {
-		if plans[name], err = s.plan(ctx, query); err != nil {
+		if plans[name], err = s.plan(ctx, query, "w", "p", "d"); err != nil {
 			return nil, err
 		}
 	}
 	return plans, nil
 }
 
-func (s *Store) plan(ctx context.Context, query string) (steps []string, err error) {
-	rows, err := s.writer.DB.DB.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, "w", "p", "d")
+// ListPlan returns how SQLite reads the list of documents with a status.
+func (s *Store) ListPlan(ctx context.Context, p knowledge.Principal, status knowledge.Status) ([]string, error) {
+	var list []documentRow
+	q, err := s.queryDocuments(&list, p, DocumentQuery{Status: status})
+	if err != nil {
+		return nil, err
+	}
+	if q, _, err = newestFirst(q, "d", "documents", Page{}, defaultDocumentsLimit); err != nil {
+		return nil, err
+	}
+	return s.plan(ctx, q.String())
+}
+
+func (s *Store) plan(ctx context.Context, query string, args ...any) (steps []string, err error) {
+	rows, err := s.writer.DB.DB.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, args...)
 	if err != nil {
 		return nil, err
 	}

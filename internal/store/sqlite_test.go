@@ -306,3 +306,16 @@ func TestPagesFollowAnIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestListByStatusReadsFewRows has pages that ask every few seconds for the documents in
+// work, which are few among many.
+func TestListByStatusReadsFewRows(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for _, status := range []knowledge.Status{knowledge.StatusPending, knowledge.StatusError} {
+		plan, err := s.ListPlan(t.Context(), manager(), status)
+		if steps := strings.Join(plan, "; "); err != nil || !strings.Contains(steps, "documents_"+string(status)) || strings.Contains(steps, "TEMP B-TREE FOR ORDER BY") {
+			t.Errorf("the list of %s documents is read by %s, %v", status, steps, err)
+		}
+	}
+}
