@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 install      = @test -x $(TOOLS)/$(1) || GOBIN=$(TOOLS) GOFLAGS=-mod=mod $(GO) install $(2)
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-cluster demo test race fmt lint replay histories e2e e2e-cluster check-deploy bench bench-compare vuln docs clean
+.PHONY: help build build-cluster demo test race fmt lint replay histories e2e console-pictures e2e-cluster check-deploy bench bench-compare vuln docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ histories: build ## record these histories again, after an intended change of wo
 
 e2e: build ## test the built binary from outside, including kills
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 60m -v ./e2e/...
+
+console-pictures: build ## write pictures of every page of the console to dist/console-pictures (needs Chromium)
+	CAIRN_CONSOLE_PICTURES=$(CURDIR)/dist/console-pictures CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -run '^TestConsolePictures$$' ./e2e
 
 e2e-cluster: build ## test two APIs and two workers on Temporal, PostgreSQL, Milvus and S3, including kills of each
 	.ci/stand-ins

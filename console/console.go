@@ -44,13 +44,15 @@ func Handler(next http.Handler) http.Handler {
 	// The first parts of the addresses that are pages. Some are addresses of the API too, so a
 	// page is sent only to who asks for HTML.
 	pages := map[string]bool{
-		"":          true,
-		"ask":       true,
-		"documents": true,
-		"runs":      true,
-		"projects":  true,
-		"keys":      true,
-		"imports":   true,
+		"":           true,
+		"ask":        true,
+		"documents":  true,
+		"runs":       true,
+		"projects":   true,
+		"keys":       true,
+		"usage":      true,
+		"operations": true,
+		"imports":    true,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := ""

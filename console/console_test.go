@@ -62,6 +62,8 @@ func TestPagesAreForBrowsers(t *testing.T) {
 		{"/keys", browser, 200, "text/html; charset=utf-8"},
 		{"/imports", browser, 200, "text/html; charset=utf-8"},
 		{"/imports/0309be1f", browser, 200, "text/html; charset=utf-8"},
+		{"/operations", browser, 200, "text/html; charset=utf-8"},
+		{"/usage", browser, 200, "text/html; charset=utf-8"},
 		{"/docs", browser, http.StatusTeapot, ""},
 		{"/askew", browser, http.StatusTeapot, ""},
 		{"/console/app.js", "*/*", 200, "text/javascript; charset=utf-8"},

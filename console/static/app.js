@@ -17,6 +17,7 @@ const links = /** @type {const} */ ([
   ["runs", "/runs"],
   ["imports", "/imports"],
   ["projects", "/projects"],
+  ["operations", "/operations"],
 ]);
 const renewal = 3_600_000; // milliseconds; a session lasts 12 hours from its last renewal
 

@@ -19,6 +19,8 @@ const modules = {
   "projects": () => import("./pages/projects.js"),
   "keys": () => import("./pages/keys.js"),
   "imports": () => import("./pages/imports.js"),
+  "operations": () => import("./pages/operations.js"),
+  "usage": () => import("./pages/usage.js"),
 };
 
 /**

@@ -61,6 +61,10 @@ export const routes = /** @type {const} */ ({
   "list-keys": ["GET", "/workspaces/{workspaceId}/keys"],
   "create-key": ["POST", "/workspaces/{workspaceId}/keys"],
   "revoke-key": ["DELETE", "/workspaces/{workspaceId}/keys/{id}"],
+  "readiness": ["GET", "/readyz"],
+  "metrics": ["GET", "/metrics"],
+  "acknowledge-documents": ["POST", "/workspaces/{workspaceId}/documents/acknowledge"],
+  "get-usage": ["GET", "/workspaces/{workspaceId}/usage"],
   "get-document-page": ["GET", "/workspaces/{workspaceId}/documents/{id}/pages/{page}"],
 });
 

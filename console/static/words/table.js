@@ -6,6 +6,7 @@ import { documents } from "./documents.js";
 import { runs } from "./runs.js";
 import { projects } from "./projects.js";
 import { imports } from "./imports.js";
+import { operations } from "./operations.js";
 
 export const words = {
   ...common,
@@ -14,4 +15,5 @@ export const words = {
   ...runs,
   ...projects,
   ...imports,
+  ...operations,
 };

@@ -1,0 +1,80 @@
+// The checks of a server, as rows of a table.
+
+import { actionButton } from "./action.js";
+import { call } from "./api.js";
+import { h } from "./dom.js";
+import { bytes, moment, number, t } from "./language.js";
+
+/** @typedef {import("./dom.js").Child} Child */
+/** @typedef {"published" | "error" | "pending"} Mark the classes of a state: good, bad, and of no matter */
+
+const clockTolerance = 5; // seconds
+const leastFree = 1 << 30; // bytes
+
+/**
+ * Returns a small table; each row is a list of cells, of which a number is one of the last.
+ * @param {string} name for screen readers
+ * @param {string[]} columns
+ * @param {(Child | Child[])[][]} rows
+ * @param {number} [numbers] how many of the columns, from the end, are numbers
+ */
+export function smallTable(name, columns, rows, numbers = 0) {
+  const kind = (/** @type {number} */ at) => at >= columns.length - numbers && "number";
+  return h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": name }, h("table", { class: "small", "aria-label": name },
+    h("thead", {}, h("tr", {}, ...columns.map((one, at) => h("th", { scope: "col", class: kind(at) }, one)))),
+    h("tbody", {}, ...rows.map((cells) => h("tr", {}, ...cells.map((cell, at) => h("td", { class: kind(at) }, cell)))))));
+}
+
+/** @param {Mark} mark @param {string} words */
+function state(mark, words) {
+  return h("span", { class: `state ${mark}` }, words);
+}
+
+/**
+ * Returns the rows of the checks: what was checked, how it is, and what to do.
+ * @param {import("./health.js").Health} health
+ * @param {(act: () => Promise<any>) => () => Promise<any>} then does something and reads the page again
+ * @returns {(Child | Child[])[][]}
+ */
+export function checkRows({ state: ready, version, apart }, then) {
+  const rows = ready.dependencies.map((one) => [one.name, state(one.status === "up" ? "published" : "error", t(`ops.${one.status}`)), one.next ?? ""]);
+  if (ready.indexIncomplete) {
+    rows.push([t("ops.index"), state("error", t("ops.incomplete")), /** @type {any} */ ([h("p", {}, t("ops.lost")), actionButton(t("ops.rebuild"), then(rebuild))])]);
+  } else if (ready.dependencies.every((one) => one.status === "up")) {
+    rows.push([t("ops.index"), state("published", t("ops.complete")), ""]);
+  }
+  const problem = ready.diskProblem;
+  if (problem) {
+    const refused = t(problem.refusesQuestions ? "ops.refuses.both" : "ops.refuses.uploads", { free: bytes(problem.freeBytes), needed: bytes(problem.neededBytes) });
+    rows.push([t("ops.uploads"), state("error", t(`ops.${problem.code}`)), /** @type {any} */ ([h("p", {}, refused), problem.message])]);
+  }
+  if (ready.disk) {
+    const used = Object.entries(ready.disk.usedBytes).map(([name, count]) => `${name} ${bytes(count)}`).sort().join(", ");
+    const little = ready.disk.freeBytes < leastFree;
+    rows.push([t("ops.disk"), state(little ? "error" : "published", t("ops.free", { size: bytes(ready.disk.freeBytes) })), little ? t("ops.free.some") : used]);
+  }
+  if (version) rows.push([t("ops.version"), state("published", version), ""]);
+  const skewed = apart > clockTolerance;
+  rows.push([t("ops.clock"), state(skewed ? "error" : "published", t(skewed ? "ops.clock.apart" : "ops.clock.same", { seconds: number(Math.round(apart)) })), skewed ? t("ops.clock.set") : ""]);
+  for (const one of ready.uncomparedEmbeddings ?? []) rows.push([one.model, state("error", t("ops.uncompared")), one.message]);
+  return rows;
+}
+
+/**
+ * Returns the rows of model endpoints with their last call.
+ * @param {import("./health.js").Readiness} ready
+ * @returns {(Child | Child[])[][]}
+ */
+export function modelRows(ready) {
+  return (ready.models ?? []).map((one) => {
+    const good = one.outcome === "ok";
+    const when = t("ops.when", { at: moment(one.at), n: number(one.seconds, { maximumFractionDigits: 2 }) });
+    return [[one.kind, " ", h("span", { class: "quiet" }, one.provider)], [state(good ? "published" : "error", t(good ? "ops.answered" : "ops.not.answered")), " ", h("span", { class: "quiet" }, when)]];
+  });
+}
+
+/** Fills the index of each project again. */
+async function rebuild() {
+  const projects = await call("list-projects", { query: { limit: 100 } });
+  for (const one of projects.data) await call("reindex-project", { path: { id: one.id }, body: { rebuild: true } });
+}
