@@ -31,6 +31,7 @@ var measures = []measure{
 	{"retrieve", true, retrieve},
 	{"completions", false, completions},
 	{"streams", false, idleStreams},
+	{"console", false, consoles},
 	{"cranfield", false, cranfield},
 	{"retrieval", false, retrieval},
 	{"search", false, search},
