@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"mime"
@@ -15,6 +16,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/cairn-rag/cairn/samples"
 )
 
 //go:embed static
@@ -80,24 +83,52 @@ func Handler(next http.Handler) http.Handler {
 	})
 }
 
-// read returns the embedded files by their paths below static.
+// read returns the files by their paths below folder: the modules, and the sample documents
+// with a list of their names.
 func read() (map[string]file, error) {
 	files := map[string]file{}
-	err := fs.WalkDir(static, "static", func(name string, entry fs.DirEntry, err error) error {
+	if err := readInto(files, static, "static/", ""); err != nil {
+		return nil, fmt.Errorf("read the console: %w", err)
+	}
+	documents, err := samples.Documents()
+	if err != nil {
+		return nil, fmt.Errorf("open the samples: %w", err)
+	}
+	names, err := fs.Glob(documents, "*")
+	if err != nil {
+		return nil, fmt.Errorf("list the samples: %w", err)
+	}
+	list, err := json.Marshal(names)
+	if err != nil {
+		return nil, fmt.Errorf("encode the list of samples: %w", err)
+	}
+	files["samples/list.json"] = newFile("list.json", list)
+	if err := readInto(files, documents, "", "samples/"); err != nil {
+		return nil, fmt.Errorf("read the samples: %w", err)
+	}
+	return files, nil
+}
+
+// readInto adds the files of a folder, with another beginning of their names.
+func readInto(files map[string]file, from fs.FS, cut, prefix string) error {
+	return fs.WalkDir(from, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := static.ReadFile(name)
+		content, err := fs.ReadFile(from, name)
 		if err != nil {
-			return fmt.Errorf("read the console: %w", err)
+			return err
 		}
-		sum := sha256.Sum256(content)
-		kind := mime.TypeByExtension(path.Ext(name))
-		if strings.HasSuffix(name, ".js") { // some systems know another type
-			kind = "text/javascript; charset=utf-8"
-		}
-		files[strings.TrimPrefix(name, "static/")] = file{content, kind, `"` + hex.EncodeToString(sum[:8]) + `"`}
+		files[prefix+strings.TrimPrefix(name, cut)] = newFile(name, content)
 		return nil
 	})
-	return files, err
+}
+
+func newFile(name string, content []byte) file {
+	sum := sha256.Sum256(content)
+	kind := mime.TypeByExtension(path.Ext(name))
+	if strings.HasSuffix(name, ".js") { // some systems know another type
+		kind = "text/javascript; charset=utf-8"
+	}
+	return file{content, kind, `"` + hex.EncodeToString(sum[:8]) + `"`}
 }

@@ -63,12 +63,23 @@ func open(t *testing.T, page context.Context, url string) {
 	}
 }
 
-// awaitPage waits until a JavaScript expression is true.
+// awaitPage waits until a JavaScript expression is true, in the page or the one that it is
+// loading.
 func awaitPage(t *testing.T, page context.Context, expression string) {
 	t.Helper()
-	if err := chromedp.Run(page, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(90*time.Second))); err != nil {
-		t.Fatalf("waited for %s: %v", expression, err)
+	var err error
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); {
+		poll := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(time.Until(end)))
+		if err = chromedp.Run(page, poll); err == nil {
+			return
+		}
+		if !strings.Contains(err.Error(), "navigated or closed") {
+			break
+		}
 	}
+	shown := ""
+	_ = chromedp.Run(page, chromedp.Evaluate(`document.body.innerText.slice(0, 2000)`, &shown)) // it helps to see why, no more
+	t.Fatalf("waited for %s: %v; the page shows:\n%s", expression, err, shown)
 }
 
 // listen is the script of a page that follows a run with an EventSource alone.

@@ -65,7 +65,7 @@ func TestConsoleDocuments(t *testing.T) {
 // server while they are sent, and wants each once.
 func TestConsoleTakesManyFiles(t *testing.T) {
 	t.Parallel()
-	const count = 200
+	const count = 1000
 	page := browser(t)
 	s := start(t)
 	s.signInto(t, page)

@@ -15,12 +15,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
-// press clicks the button with a name for screen readers.
-func press(t *testing.T, page context.Context, name string) {
-	t.Helper()
-	do(t, page, chromedp.Click(fmt.Sprintf(`button[aria-label=%q]`, name), chromedp.ByQuery))
-}
-
 // summary is how the API counts documents by cause.
 type summary struct {
 	ByCode []struct {

@@ -72,6 +72,7 @@ func (d demoCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "Cairn is ready after %.1f s at %s; its data is in %s.\n", time.Since(begin).Seconds(), server.Endpoints().API, folder)
+	fmt.Fprintf(a.stdout, "Its console is at %s/ until the demo ends; \"cairn up\" starts one that stays, and prints a link that signs you in.\n", server.Endpoints().API)
 	show := demonstration{app: a, server: server, question: d.Question}
 	return show.run(ctx)
 }

@@ -1,5 +1,6 @@
 // The list of documents, kept up to date while documents are in work.
 
+import { actionButton } from "./action.js";
 import { call } from "./api.js";
 import { addText } from "./document_add.js";
 import { bulkActions } from "./documents_bulk.js";
@@ -7,7 +8,7 @@ import { documentFilters } from "./documents_filter.js";
 import { h } from "./dom.js";
 import { bytes, moment, number, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
-import { filesOf, uploads } from "./uploads.js";
+import { filesOf, samples, uploads } from "./uploads.js";
 
 /** @typedef {"pending" | "published" | "error" | "inactive" | "deleting"} Status */
 
@@ -69,7 +70,7 @@ export function openDocuments(asked) {
       h("a", { href: "/documents/" + encodeURIComponent(doc.id), "data-item": "" }, doc.name || doc.externalId), statusOf(doc),
       doc.pageCount ? number(doc.pageCount) : "", number(doc.chunkCount), bytes(doc.bytes), doc.language, (doc.tags ?? []).join(", "), moment(doc.updatedAt),
     ],
-    none: () => t(filters.any() ? "doc.none.found" : "doc.none"),
+    none: () => filters.any() ? t("doc.none.found") : [h("p", {}, t("doc.none")), actionButton(t("doc.samples"), async () => sending.add(await samples()))],
     loaded: () => watch(),
   });
 

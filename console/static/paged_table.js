@@ -34,7 +34,7 @@ import { t } from "./language.js";
  * @param {(cursor: string) => Promise<{data: T[], next_cursor: string | null}>} options.load
  * @param {(item: T) => string} options.key
  * @param {(item: T) => (import("./dom.js").Child | import("./dom.js").Child[])[]} options.cells
- * @param {() => string} options.none what is shown in place of an empty list
+ * @param {() => import("./dom.js").Child | import("./dom.js").Child[]} options.none what is shown in place of an empty list
  * @param {() => void} [options.loaded] is called when more items are there
  * @returns {Table<T>}
  */
@@ -54,7 +54,7 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
     sort?.(by);
     restart();
   };
-  const empty = h("p", { class: "empty quiet", hidden: true });
+  const empty = h("div", { class: "empty quiet", hidden: true });
   const end = h("div", { class: "end" });
   const problem = h("p", { class: "wrong", role: "alert" });
 
@@ -123,7 +123,7 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
       problem.textContent = "";
       const fresh = found.data.filter((item) => !places.has(key(item)));
       if (fresh.length) addBlock(fresh);
-      empty.textContent = none();
+      fill(empty, none());
       empty.hidden = places.size > 0;
       loaded?.();
     } catch (failure) {

@@ -1,6 +1,6 @@
 // Files on their way to the server: some at a time, with what was refused and why.
 
-import { APIError, call, newKey } from "./api.js";
+import { APIError, call, newKey, refusal } from "./api.js";
 import { fill, h } from "./dom.js";
 import { t } from "./language.js";
 
@@ -106,4 +106,18 @@ export async function filesOf(dropped) {
   };
   for (const entry of entries) await walk(entry);
   return found;
+}
+
+/**
+ * Returns the sample documents, which the server brings with it.
+ * @returns {Promise<Chosen[]>}
+ */
+export async function samples() {
+  const read = async (/** @type {string} */ name) => {
+    const answer = await fetch("/console/samples/" + encodeURIComponent(name));
+    if (!answer.ok) throw await refusal(answer);
+    return answer.blob();
+  };
+  const list = JSON.parse(await (await read("list.json")).text());
+  return Promise.all(list.map(async (/** @type {string} */ name) => ({ file: new File([await read(name)], name), path: name })));
 }

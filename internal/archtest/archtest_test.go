@@ -192,7 +192,7 @@ var mayImport = map[string][]string{
 		"internal/extract", "internal/extract/format", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/question", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
 		"internal/scrape", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "worker", "workflows",
 	},
-	"console": {},
+	"console": {"samples"},
 	"starter": {
 		"internal/advice", "internal/childserver", "internal/client", "internal/config", "internal/extract", "internal/extract/charset", "internal/knowledge", "internal/mcpserver",
 		"internal/model", "internal/model/localmodel", "internal/server", "internal/source/archive", "internal/telemetry", "samples", "starter/terminal",

@@ -75,7 +75,7 @@ export async function open([id]) {
     e.preventDefault();
     if (e.dataTransfer) void drop(e.dataTransfer);
   });
-  queueMicrotask(() => field.focus());
+  setTimeout(() => field.focus()); // when it is in the page
   return { title, element, stop: () => live.forEach((one) => one.stop()) };
 }
 

@@ -19,6 +19,7 @@ export const documents = table({
   "doc.inactive": ["inactive", "inaktiv"],
   "doc.deleting": ["being removed", "wird entfernt"],
   "doc.none": ["No documents yet. Drop your first file here, or press Upload: it becomes searchable within seconds.", "Noch keine Dokumente. Die erste Datei hier ablegen oder auf „Hochladen“ drücken: Nach Sekunden ist sie auffindbar."],
+  "doc.samples": ["Load the sample documents", "Beispieldokumente laden"],
   "doc.none.found": ["No document matches.", "Kein Dokument passt."],
   "doc.sending": ["{done} of {all} files sent", "{done} von {all} Dateien gesendet"],
   "doc.sent": ["{all} files sent", "{all} Dateien gesendet"],

