@@ -32,8 +32,18 @@ func (p *platform) listen(context.Context) (err error) {
 		p.listener.Close()
 		return nil
 	})
-	p.ends.API = "http://" + p.listener.Addr().String()
+	p.ends.API = urlOf(p.listener)
 	return nil
+}
+
+// urlOf returns the address at which programs of this machine reach a listener: one of
+// all interfaces has none of its own.
+func urlOf(listener net.Listener) string {
+	at := listener.Addr().String()
+	if host, port, err := net.SplitHostPort(at); err == nil && net.ParseIP(host).IsUnspecified() {
+		at = net.JoinHostPort("localhost", port)
+	}
+	return "http://" + at
 }
 
 // startAPI serves requests, when all other parts run.

@@ -157,7 +157,7 @@ func (p *platform) listenHealth(context.Context) (err error) {
 		p.listener.Close()
 		return nil
 	})
-	p.ends.API = "http://" + p.listener.Addr().String()
+	p.ends.API = urlOf(p.listener)
 	return nil
 }
 
