@@ -73,6 +73,7 @@ e2e: build ## test the built binary from outside, including kills
 
 console-pictures: build ## write pictures of every page of the console to dist/console-pictures (needs Chromium)
 	CAIRN_CONSOLE_PICTURES=$(CURDIR)/dist/console-pictures CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -run '^TestConsolePictures$$' ./e2e
+	cp dist/console-pictures/readme.jpg docs/console.jpg
 
 e2e-cluster: build ## test two APIs and two workers on Temporal, PostgreSQL, Milvus and S3, including kills of each
 	.ci/stand-ins

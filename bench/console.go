@@ -22,6 +22,8 @@ const (
 	openConsoles     = 100
 	consoleTime      = 30 * time.Second // in which the open consoles are measured
 	consolePace      = 2 * time.Second  // of a page of documents that has documents in work
+	consoleCalmPace  = 10 * time.Second // of one that has more than consoleFew of them
+	consoleFew       = 20
 )
 
 // consoles measures the pages with many documents in a real browser, and what open pages of
@@ -123,8 +125,8 @@ type consoleGroup struct {
 }
 
 // openConsoles signs so many browsers in and lets each of them send what the page of
-// documents sends while documents are in work: every two seconds the newest documents, those
-// in work, and each, of 20, that is no longer in work.
+// documents sends while documents are in work: every two seconds, or every ten while there
+// are many, the newest documents, those in work, and each, of 20, that is in neither.
 func (s *server) openConsoles(ctx context.Context, count int) (*consoleGroup, error) {
 	ctx, stop := context.WithCancel(ctx)
 	g := &consoleGroup{stop: stop}
@@ -138,7 +140,7 @@ func (s *server) openConsoles(ctx context.Context, count int) (*consoleGroup, er
 			err := sleep(ctx, consolePace*time.Duration(i)/time.Duration(count)) // people open them at different times
 			for err == nil {
 				if err = c.look(ctx); err == nil {
-					err = sleep(ctx, consolePace)
+					err = sleep(ctx, c.pace)
 				}
 			}
 			if ctx.Err() == nil {
@@ -172,31 +174,47 @@ type console struct {
 	cookie  *http.Cookie
 	group   *consoleGroup
 	working map[string]bool // documents that were in work when it looked last
+	pace    time.Duration   // until it looks again
 }
 
 // listed is a list of documents, as far as the page reads it.
-type listed struct{ Data []struct{ ID string } }
+type listed struct {
+	Data       []struct{ ID string }
+	NextCursor *string `json:"next_cursor"`
+}
 
 func (c *console) look(ctx context.Context) error {
-	var working listed
+	var newest, working listed
 	const path = "/workspaces/default/documents"
-	var newest error
+	var failed error
 	var both sync.WaitGroup
-	both.Go(func() { newest = c.get(ctx, path+"?limit=50", nil) })
-	err := c.get(ctx, path+"?status=pending&limit=500", &working)
+	both.Go(func() { failed = c.get(ctx, path+"?limit=50", &newest) })
+	err := c.get(ctx, path+"?status=pending&limit=100", &working)
 	both.Wait()
-	if err := errors.Join(err, newest); err != nil {
+	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
 	before := c.working
-	c.working = map[string]bool{}
+	c.working, c.pace = map[string]bool{}, consolePace
+	if len(working.Data) > consoleFew {
+		c.pace = consoleCalmPace
+	}
 	for _, d := range working.Data {
 		c.working[d.ID] = true
 	}
-	left := 20
+	if working.NextCursor != nil {
+		return nil
+	}
+	for _, d := range newest.Data {
+		delete(before, d.ID)
+	}
+	left := consoleFew
 	for id := range before {
-		if left--; left < 0 || c.working[id] {
+		if c.working[id] {
 			continue
+		}
+		if left--; left < 0 {
+			return nil
 		}
 		if err := c.get(ctx, path+"/"+url.PathEscape(id), nil); err != nil {
 			return err

@@ -70,7 +70,7 @@ func TestConsoleRatesAndRenames(t *testing.T) {
 		t.Errorf("stored is %+v", given.Data)
 	}
 	do(t, page, chromedp.Reload())
-	awaitPage(t, page, `document.querySelector('[aria-label="Bad answer"]')?.getAttribute("aria-pressed") === "true"`)
+	awaitPage(t, page, `document.querySelector('[aria-pressed="true"]')?.textContent === "Bad answer"`)
 	wantLooks(t, page)
 
 	do(t, page, chromedp.Evaluate(`document.querySelector('[aria-label^="Rename the conversation"]').click()`, nil))

@@ -38,8 +38,15 @@ func TestConsolePictures(t *testing.T) {
 	do(t, page, chromedp.Evaluate(`document.querySelector(".citation:not(:disabled)").click()`, nil))
 	awaitPage(t, page, `!!document.querySelector(".panel:not([hidden]) :is(img, blockquote)")`)
 	pictures(t, page, folder, "answer-source")
+	var small []byte // the picture of the README
+	do(t, page, chromedp.EmulateViewport(1280, 900), chromedp.FullScreenshot(&small, 70))
+	if err := os.WriteFile(filepath.Join(folder, "readme.jpg"), small, 0o644); err != nil {
+		t.Fatal(err)
+	}
 
-	paths := map[string]string{"document": "/documents/" + document, "usage": "/usage", "missing-document": "/documents/none"}
+	var runs struct{ Data []struct{ ID string } }
+	s.call(t, "GET", "/workspaces/default/runs?kind=query", nil, &runs)
+	paths := map[string]string{"run": "/runs/" + runs.Data[0].ID, "project": "/projects/default", "keys": "/keys", "document": "/documents/" + document, "usage": "/usage", "missing-document": "/documents/none"}
 	for _, path := range evaluate[[]string](t, page, `[...document.querySelectorAll("nav a")].map(a => a.getAttribute("href"))`) {
 		paths[strings.TrimPrefix(path, "/")] = path
 	}

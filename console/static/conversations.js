@@ -5,6 +5,8 @@ import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { t } from "./language.js";
 
+const wide = matchMedia("(min-width: 60rem)"); // on less, the list is folded above the answers
+
 /**
  * @param {() => string} open the id of the conversation that is open; "" = a new one
  * @param {() => void} gone is called when that one was deleted
@@ -51,7 +53,7 @@ export function conversations(open, gone) {
     dialog.showModal();
     field.select();
   };
-  const element = h("aside", { class: "conversations", "aria-label": t("ask.conversations") },
-    h("a", { class: "button", href: "/ask" }, t("ask.new")), search, list, more);
-  return { element, load };
+  const folded = h("details", { open: wide.matches }, h("summary", {}, t("ask.conversations")), h("a", { class: "button", href: "/ask" }, t("ask.new")), search, list, more);
+  wide.onchange = () => (folded.open = wide.matches);
+  return { element: h("aside", { class: "conversations", "aria-label": t("ask.conversations") }, folded), load };
 }

@@ -50,6 +50,7 @@ export function statusOf(doc) {
  */
 export function openDocuments(asked) {
   let timer = 0;
+  let busy = false; // many documents are in work
   let order = "";
   const filters = documentFilters(asked, () => table.restart());
   const picked = h("input", { type: "file", multiple: true, hidden: true, onchange: () => take(picked) });
@@ -87,16 +88,17 @@ export function openDocuments(asked) {
     if (!newest) return watch();
     const known = new Map(table.items().map((doc) => [doc.id, doc]));
     for (const doc of newest.data.reverse()) if (!order || known.has(doc.id)) table.put(doc, true);
+    busy = working.data.length > few;
+    const seen = new Set(newest.data.map((/** @type {Doc} */ doc) => doc.id));
     const pending = new Set(working.data.map((/** @type {Doc} */ doc) => doc.id));
     for (const doc of working.data) if (known.has(doc.id)) table.put(doc);
-    const left = working.next_cursor ? [] : [...known.values()].filter((doc) => doc.status === "pending" && !pending.has(doc.id)).slice(0, few);
+    const left = working.next_cursor ? [] : [...known.values()].filter((doc) => doc.status === "pending" && !pending.has(doc.id) && !seen.has(doc.id)).slice(0, few);
     for (const doc of left) await call("get-document", { path: { id: doc.id } }).then((now) => table.put(now), () => table.drop(doc.id));
     watch();
   };
   const watch = () => {
     clearTimeout(timer);
-    const working = table.items().filter((doc) => doc.status === "pending" || doc.status === "deleting").length;
-    if (working) timer = setTimeout(look, working > few ? calmPace : pace);
+    if (table.items().some((doc) => doc.status === "pending" || doc.status === "deleting")) timer = setTimeout(look, busy ? calmPace : pace);
   };
   const element = h("div", { class: "padded documents" },
     h("div", { class: "row" }, h("h1", {}, t("documents")), h("span", { class: "space" }),

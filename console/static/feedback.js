@@ -13,11 +13,7 @@ import { t } from "./language.js";
  */
 export function feedback(run, rating) {
   const place = h("div");
-  const button = (/** @type {"up" | "down"} */ value) => {
-    const one = h("button", { type: "button", class: "plain", "aria-pressed": String(rating === value), title: t(value === "up" ? "ask.good" : "ask.bad"), "aria-label": t(value === "up" ? "ask.good" : "ask.bad"),
-      onclick: () => void rate(value) }, value === "up" ? "👍" : "👎");
-    return one;
-  };
+  const button = (/** @type {"up" | "down"} */ value) => h("button", { type: "button", class: "plain", "aria-pressed": String(rating === value), onclick: () => void rate(value) }, t(value === "up" ? "ask.good" : "ask.bad"));
   const buttons = { up: button("up"), down: button("down") };
   const rate = async (/** @type {"up" | "down"} */ value) => {
     if (!await attempt(() => give({ rating: value }))) return;

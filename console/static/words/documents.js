@@ -34,7 +34,7 @@ export const documents = table({
   "doc.stage": ["Stage", "Stufe"],
   "doc.stage.every": ["Every stage", "Jede Stufe"],
   "doc.tag": ["Tag", "Schlagwort"],
-  "doc.language.code": ["Language (eng, deu)", "Sprache (eng, deu)"],
+  "doc.language.code": ["Language (eng)", "Sprache (deu)"],
   "doc.add": ["Add an address or a text", "Adresse oder Text hinzufügen"],
   "doc.add.name": ["Name (optional)", "Name (freiwillig)"],
   "doc.add.url": ["Address", "Adresse"],
