@@ -14,11 +14,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
-// pressed returns the script that presses the button with these words.
-func pressed(label string) string {
-	return `[...document.querySelectorAll("button")].find(b => b.textContent === "` + label + `" && !b.hidden && !b.closest("[hidden]")).click()`
-}
-
 // TestConsoleRuns goes from an answer to its run, and from the list of runs to one that
 // failed and to the run of a document.
 func TestConsoleRuns(t *testing.T) {

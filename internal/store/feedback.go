@@ -62,7 +62,7 @@ func (s *runStore) Feedback(ctx context.Context, p knowledge.Principal, runs ...
 		return nil, nil
 	}
 	var rows []feedbackRow
-	q := s.reader.NewSelect().Model(&rows).Where("f.workspace = ?", p.Workspace()).Where("f.run_id IN (?)", bun.In(runs)).OrderExpr("f.created_at, f.author")
+	q := s.reader.NewSelect().Model(&rows).Where("f.workspace = ?", p.Workspace()).Where("f.run_id IN (?)", bun.List(runs)).OrderExpr("f.created_at, f.author")
 	if !p.Can(knowledge.ScopeAdmin) {
 		q = q.Where("f.author = ?", p.Owner())
 	}
