@@ -262,7 +262,7 @@ func (s *server) wantReady(t *testing.T, status string) {
 		}
 		defer res.Body.Close()
 		text, err := io.ReadAll(res.Body)
-		if err != nil || res.StatusCode != code || !strings.Contains(string(text), `{"name":"blobs","status":"`+status+`"}`) {
+		if err != nil || res.StatusCode != code || !strings.Contains(string(text), `{"name":"blobs","status":"`+status+`"`) {
 			return fmt.Errorf("status %d, %s, %w", res.StatusCode, text, err)
 		}
 		return nil

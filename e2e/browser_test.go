@@ -73,7 +73,7 @@ func awaitPage(t *testing.T, page context.Context, expression string) {
 		if err = chromedp.Run(page, poll); err == nil {
 			return
 		}
-		if !strings.Contains(err.Error(), "navigated or closed") {
+		if !strings.Contains(err.Error(), "navigated or closed") && !strings.Contains(err.Error(), "Cannot find context") {
 			break
 		}
 	}

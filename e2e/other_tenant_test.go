@@ -256,6 +256,8 @@ func (s *server) namingRoutes(t *testing.T) []namingRoute {
 var bodies = map[string]string{
 	"POST /runs/{run_id}/calls/{call}":            `{"decision": "approve"}`,
 	"POST /runs/{run_id}/messages":                `{"text": "taken"}`,
+	"POST /runs/{run_id}/feedback":                `{"rating": "up", "comment": "taken"}`,
+	"PATCH /conversations/{id}":                   `{"title": "taken"}`,
 	"PATCH /documents/{id}":                       `{"tags": ["taken"]}`,
 	"PATCH /projects/{id}":                        `{"name": "taken"}`,
 	"POST /projects/{id}/files":                   "form",

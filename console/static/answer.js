@@ -128,10 +128,7 @@ export function liveAnswer(run, actions, queued) {
 
   /** @type {Record<string, (data: any) => void>} */
   const events = {
-    runStarted: (data) => {
-      if (data.conversationId) actions.started(data.conversationId);
-      phase.textContent = t("ask.searching");
-    },
+    runStarted: (data) => data.conversationId && actions.started(data.conversationId),
     attachmentUpdate: (data) => {
       if (data.status === "pending") phase.textContent = t("ask.attached", { name: data.name });
       if (data.error) notes.append(h("p", { class: "lost" }, t("ask.attached.failed", { name: data.name, message: data.error.message })));
