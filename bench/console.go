@@ -23,7 +23,7 @@ const (
 	consoleTime      = 30 * time.Second // in which the open consoles are measured
 	consolePace      = 2 * time.Second  // of a page of documents that has documents in work
 	consoleCalmPace  = 10 * time.Second // of one that has more than consoleFew of them
-	consoleFew       = 20
+	consoleFew       = 10
 )
 
 // consoles measures the pages with many documents in a real browser, and what open pages of
@@ -126,7 +126,7 @@ type consoleGroup struct {
 
 // openConsoles signs so many browsers in and lets each of them send what the page of
 // documents sends while documents are in work: every two seconds, or every ten while there
-// are many, the newest documents, those in work, and each, of 20, that is in neither.
+// are many, the newest documents, those in work, and each, of ten, that is in neither.
 func (s *server) openConsoles(ctx context.Context, count int) (*consoleGroup, error) {
 	ctx, stop := context.WithCancel(ctx)
 	g := &consoleGroup{stop: stop}
@@ -196,23 +196,21 @@ func (c *console) look(ctx context.Context) error {
 	}
 	before := c.working
 	c.working, c.pace = map[string]bool{}, consolePace
-	if len(working.Data) > consoleFew {
-		c.pace = consoleCalmPace
-	}
 	for _, d := range working.Data {
 		c.working[d.ID] = true
-	}
-	if working.NextCursor != nil {
-		return nil
+		delete(before, d.ID)
 	}
 	for _, d := range newest.Data {
 		delete(before, d.ID)
 	}
+	if working.NextCursor != nil {
+		clear(before)
+	}
+	if len(working.Data)+len(before) > consoleFew {
+		c.pace = consoleCalmPace
+	}
 	left := consoleFew
 	for id := range before {
-		if c.working[id] {
-			continue
-		}
 		if left--; left < 0 {
 			return nil
 		}

@@ -33,7 +33,7 @@ import { filesOf, samples, uploads } from "./uploads.js";
 // which would keep the server busy.
 const pace = 2000;
 const calmPace = 10_000;
-const few = 20;
+const few = 10;
 
 /** Says how a document is. @param {Doc} doc */
 export function statusOf(doc) {
@@ -88,12 +88,12 @@ export function openDocuments(asked) {
     if (!newest) return watch();
     const known = new Map(table.items().map((doc) => [doc.id, doc]));
     for (const doc of newest.data.reverse()) if (!order || known.has(doc.id)) table.put(doc, true);
-    busy = working.data.length > few;
     const seen = new Set(newest.data.map((/** @type {Doc} */ doc) => doc.id));
     const pending = new Set(working.data.map((/** @type {Doc} */ doc) => doc.id));
     for (const doc of working.data) if (known.has(doc.id)) table.put(doc);
-    const left = working.next_cursor ? [] : [...known.values()].filter((doc) => doc.status === "pending" && !pending.has(doc.id) && !seen.has(doc.id)).slice(0, few);
-    for (const doc of left) await call("get-document", { path: { id: doc.id } }).then((now) => table.put(now), () => table.drop(doc.id));
+    const left = working.next_cursor ? [] : [...known.values()].filter((doc) => doc.status === "pending" && !pending.has(doc.id) && !seen.has(doc.id));
+    busy = pending.size + left.length > few;
+    for (const doc of left.slice(0, few)) await call("get-document", { path: { id: doc.id } }).then((now) => table.put(now), () => table.drop(doc.id));
     watch();
   };
   const watch = () => {
