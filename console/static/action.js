@@ -1,7 +1,7 @@
 // What a person does: it says when it failed, and asks before it cannot be undone.
 
 import { reasonOf } from "./api.js";
-import { h } from "./dom.js";
+import { h, openDialog } from "./dom.js";
 import { t } from "./language.js";
 
 /**
@@ -59,7 +59,5 @@ export function confirm({ title, hint, label, word }, act) {
   const button = h("button", { class: "first", disabled: word !== undefined }, label);
   const form = h("form", { method: "dialog", onsubmit: () => void attempt(act) }, h("h2", {}, title), h("p", {}, hint), field,
     h("div", { class: "row" }, button, h("button", { type: "button", onclick: () => dialog.close() }, t("cancel"))));
-  const dialog = h("dialog", { "aria-label": title, onclose: () => dialog.remove() }, form);
-  document.body.append(dialog);
-  dialog.showModal();
+  const dialog = openDialog(title, form);
 }

@@ -1,7 +1,7 @@
 // Forms that do something, and what is shown to a person only once.
 
 import { attempt, confirm } from "./action.js";
-import { announce, h } from "./dom.js";
+import { announce, h, openDialog } from "./dom.js";
 import { t } from "./language.js";
 
 /**
@@ -56,8 +56,6 @@ export function copyButton(text, name) {
 export function showOnce(values) {
   const given = values.flatMap(([name, value]) => value ? [h("p", { class: "quiet" }, name), h("p", { class: "row" }, h("code", { class: "once" }, value), copyButton(value, name))] : []);
   if (!given.length) return;
-  const dialog = h("dialog", { "aria-label": t("once"), onclose: () => dialog.remove() }, h("h2", {}, t("once")), h("p", {}, t("once.hint")), ...given,
+  openDialog(t("once"), h("h2", {}, t("once")), h("p", {}, t("once.hint")), ...given,
     h("form", { method: "dialog" }, h("button", { class: "first" }, t("close"))));
-  document.body.append(dialog);
-  dialog.showModal();
 }

@@ -100,6 +100,16 @@ export async function refusal(answer, name) {
   return new APIError(message, problem.code ?? "", answer.status, problem.errors ?? []);
 }
 
+/**
+ * Reads what is not JSON.
+ * @param {string} url
+ */
+export async function read(url) {
+  const answer = await fetch(url);
+  if (!answer.ok) throw await refusal(answer);
+  return answer;
+}
+
 /** Returns a key of call that no other request has. */
 export function newKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -2,7 +2,7 @@
 
 import { attempt, confirm } from "./action.js";
 import { call } from "./api.js";
-import { fill, h } from "./dom.js";
+import { fill, h, openDialog } from "./dom.js";
 import { t } from "./language.js";
 
 const wide = matchMedia("(min-width: 60rem)"); // on less, the list is folded above the answers
@@ -48,9 +48,7 @@ export function conversations(open, gone) {
       Object.assign(one, await call("rename-conversation", { path: { id: one.id }, body: { title: field.value } }));
       draw();
     }) }, h("h2", {}, t("ask.title")), field, h("div", { class: "row" }, h("button", { class: "first" }, t("save")), h("button", { type: "button", onclick: () => dialog.close() }, t("cancel"))));
-    const dialog = h("dialog", { "aria-label": t("ask.title"), onclose: () => dialog.remove() }, form);
-    document.body.append(dialog);
-    dialog.showModal();
+    const dialog = openDialog(t("ask.title"), form);
     field.select();
   };
   const folded = h("details", { open: wide.matches }, h("summary", {}, t("ask.conversations")), h("a", { class: "button", href: "/ask" }, t("ask.new")), search, list, more);

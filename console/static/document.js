@@ -10,6 +10,7 @@ import { findField } from "./find.js";
 import { bytes, moment, number, t } from "./language.js";
 import { blocks, plain, render } from "./markdown.js";
 import { passagesOf } from "./passages.js";
+import { polling } from "./polling.js";
 import { navigate, rename } from "./router.js";
 import { sheet } from "./sheet.js";
 
@@ -24,7 +25,6 @@ export async function openDocument(id, query) {
   let doc = await call("get-document", { path: { id } });
   const passages = await passagesOf(id);
   let page = Number(query.get("page")) || passages.find((one) => one.id === query.get("chunk"))?.page_number || 1;
-  let timer = 0;
   const head = h("div");
   const reader = h("div", { class: "reader" });
   const details = h("div");
@@ -76,8 +76,7 @@ export async function openDocument(id, query) {
     h("p", {}, statusOf(doc)),
     ...(doc.warnings ?? []).map((/** @type {any} */ one) => h("p", { class: "wrong" }, one.message)));
     fill(details, ...detailsOf(doc), ...await versions(id));
-    clearTimeout(timer);
-    if (doc.status === "pending") timer = setTimeout(refresh, 2000);
+    live.plan();
   };
   const refresh = async () => {
     const before = doc.publishedVersion;
@@ -88,9 +87,10 @@ export async function openDocument(id, query) {
     }
     await draw();
   };
+  const live = polling(refresh, () => doc.status === "pending");
   await draw();
   readPage(query.get("chunk") ?? "");
-  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, search, reader, parsedView(id), details), stop: () => clearTimeout(timer) };
+  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, search, reader, parsedView(id), details), stop: live.stop };
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { attempt } from "./action.js";
 import { call, newKey } from "./api.js";
-import { h } from "./dom.js";
+import { h, openDialog } from "./dom.js";
 import { t } from "./language.js";
 
 /**
@@ -24,7 +24,5 @@ export function addText(project, added) {
     added();
   } }, h("h2", {}, t("doc.add")), h("label", {}, t("doc.add.name"), name), h("label", {}, t("doc.add.url"), url), h("label", {}, t("doc.add.text"), text),
   h("div", { class: "row" }, h("button", { class: "first" }, t("doc.add.button")), h("button", { type: "button", onclick: () => dialog.close() }, t("cancel"))));
-  const dialog = h("dialog", { "aria-label": t("doc.add"), onclose: () => dialog.remove() }, form);
-  document.body.append(dialog);
-  dialog.showModal();
+  const dialog = openDialog(t("doc.add"), form);
 }

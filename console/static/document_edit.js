@@ -2,7 +2,7 @@
 
 import { attempt } from "./action.js";
 import { call } from "./api.js";
-import { h } from "./dom.js";
+import { h, openDialog } from "./dom.js";
 import { t } from "./language.js";
 
 /**
@@ -51,7 +51,5 @@ export function editDocument(doc, changed) {
     h("p", { class: "quiet" }, t("doc.access.hint"))),
   h("label", { class: "choice" }, active, t("doc.active")), h("label", { class: "choice" }, hold, t("doc.hold")), wrong,
   h("div", { class: "row" }, h("button", { class: "first" }, t("save")), h("button", { type: "button", onclick: () => dialog.close() }, t("cancel"))));
-  const dialog = h("dialog", { "aria-label": t("doc.edit"), onclose: () => dialog.remove() }, form);
-  document.body.append(dialog);
-  dialog.showModal();
+  const dialog = openDialog(t("doc.edit"), form);
 }

@@ -1,6 +1,6 @@
 // The versions of a document, and a document as it was read.
 
-import { address, call, refusal } from "./api.js";
+import { address, call, read, reasonOf } from "./api.js";
 import { fill, h } from "./dom.js";
 import { moment, t } from "./language.js";
 import { blocks, plain, render } from "./markdown.js";
@@ -30,7 +30,7 @@ export function parsedView(id) {
     try {
       fill(place, ...blocks(await parsed(id)).map((block) => render(block, plain)));
     } catch (failure) {
-      fill(place, h("p", { class: "wrong" }, /** @type {Error} */ (failure).message));
+      fill(place, h("p", { class: "wrong" }, reasonOf(failure)));
     }
   } }, h("summary", {}, t("doc.parsed")), place);
   return element;
@@ -38,7 +38,5 @@ export function parsedView(id) {
 
 /** Returns a document as it was read, as Markdown. @param {string} id */
 async function parsed(id) {
-  const answer = await fetch(address("get-document-parsed", { id }, { format: "markdown" }));
-  if (!answer.ok) throw await refusal(answer);
-  return answer.text();
+  return (await read(address("get-document-parsed", { id }, { format: "markdown" }))).text();
 }

@@ -8,6 +8,7 @@ import { documentFilters } from "./documents_filter.js";
 import { h } from "./dom.js";
 import { bytes, moment, number, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
+import { polling } from "./polling.js";
 import { filesOf, samples, uploads } from "./uploads.js";
 
 /** @typedef {"pending" | "published" | "error" | "inactive" | "deleting"} Status */
@@ -49,13 +50,12 @@ export function statusOf(doc) {
  * @returns {import("./router.js").Page}
  */
 export function openDocuments(asked) {
-  let timer = 0;
   let busy = false; // many documents are in work
   let order = "";
   const filters = documentFilters(asked, () => table.restart());
   const picked = h("input", { type: "file", multiple: true, hidden: true, onchange: () => take(picked) });
   const folder = h("input", { type: "file", webkitdirectory: true, hidden: true, onchange: () => take(folder) });
-  const sending = uploads(filters.project, () => void look());
+  const sending = uploads(filters.project, () => void live.now());
   const query = () => ({ ...filters.query(), sort: order });
   /** @type {import("./paged_table.js").Table<Doc>} */
   const table = pagedTable({
@@ -72,7 +72,7 @@ export function openDocuments(asked) {
       doc.pageCount ? number(doc.pageCount) : "", number(doc.chunkCount), bytes(doc.bytes), doc.language, (doc.tags ?? []).join(", "), moment(doc.updatedAt),
     ],
     none: () => filters.any() ? t("doc.none.found") : [h("p", {}, t("doc.none")), actionButton(t("doc.samples"), async () => sending.add(await samples()))],
-    loaded: () => watch(),
+    loaded: () => live.plan(),
   });
 
   const take = (/** @type {HTMLInputElement} */ input) => {
@@ -81,11 +81,10 @@ export function openDocuments(asked) {
   };
   /** Looks at the newest documents and at those in work, with one request for many rows. */
   const look = async () => {
-    const [newest, working] = document.hidden ? [null, null] : await Promise.all([
+    const [newest, working] = await Promise.all([
       call("list-documents", { query: { ...query(), limit: 50 } }),
       call("list-documents", { query: { status: "pending", limit: 100 } }),
-    ]).catch(() => [null, null]);
-    if (!newest) return watch();
+    ]);
     const known = new Map(table.items().map((doc) => [doc.id, doc]));
     for (const doc of newest.data.reverse()) if (!order || known.has(doc.id)) table.put(doc, true);
     const seen = new Set(newest.data.map((/** @type {Doc} */ doc) => doc.id));
@@ -94,15 +93,11 @@ export function openDocuments(asked) {
     const left = working.next_cursor ? [] : [...known.values()].filter((doc) => doc.status === "pending" && !pending.has(doc.id) && !seen.has(doc.id));
     busy = pending.size + left.length > few;
     for (const doc of left.slice(0, few)) await call("get-document", { path: { id: doc.id } }).then((now) => table.put(now), () => table.drop(doc.id));
-    watch();
   };
-  const watch = () => {
-    clearTimeout(timer);
-    if (table.items().some((doc) => doc.status === "pending" || doc.status === "deleting")) timer = setTimeout(look, busy ? calmPace : pace);
-  };
+  const live = polling(look, () => table.items().some((doc) => doc.status === "pending" || doc.status === "deleting"), () => busy ? calmPace : pace);
   const element = h("div", { class: "padded documents" },
     h("div", { class: "row" }, h("h1", {}, t("documents")), h("span", { class: "space" }),
-      h("button", { type: "button", onclick: () => addText(filters.project(), () => void look()) }, t("doc.add")),
+      h("button", { type: "button", onclick: () => addText(filters.project(), () => void live.now()) }, t("doc.add")),
       h("button", { type: "button", onclick: () => folder.click() }, t("doc.folder")),
       h("button", { type: "button", class: "first", onclick: () => picked.click() }, t("doc.upload")), picked, folder),
     filters.element, bulkActions(filters, () => table.restart()), sending.element, table.element);
@@ -120,7 +115,7 @@ export function openDocuments(asked) {
     title: t("documents"), element,
     stop: () => {
       table.stop();
-      clearTimeout(timer);
+      live.stop();
     },
   };
 }

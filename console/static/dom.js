@@ -53,6 +53,18 @@ export function fill(parent, ...children) {
 }
 
 /**
+ * Shows a dialog over the page. It is gone when it is closed.
+ * @param {string} name for screen readers
+ * @param {...(Child | Child[])} children
+ */
+export function openDialog(name, ...children) {
+  const dialog = h("dialog", { "aria-label": name, onclose: () => dialog.remove() }, ...children);
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/**
  * Tells screen readers, in a hidden region that stays.
  * @param {string} sentence
  */

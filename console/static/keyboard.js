@@ -1,6 +1,6 @@
 // The keys that work on every page.
 
-import { h } from "./dom.js";
+import { h, openDialog } from "./dom.js";
 import { t } from "./language.js";
 
 /**
@@ -34,10 +34,8 @@ function walk(step) {
 /** Shows the keys. */
 export function help() {
   const keys = /** @type {const} */ ([["/", "help.question"], ["j", "help.next"], ["k", "help.previous"], ["Enter", "help.open"], ["Esc", "help.close"], ["?", "help.help"]]);
-  const dialog = h("dialog", { "aria-label": t("help"), onclose: () => dialog.remove() },
+  openDialog(t("help"),
     h("h2", {}, t("help")),
     h("dl", { class: "keys" }, ...keys.flatMap(([key, word]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, t(word))])),
     h("form", { method: "dialog" }, h("button", {}, t("close"))));
-  document.body.append(dialog);
-  dialog.showModal();
 }

@@ -2,19 +2,22 @@
 
 import { pagedTable } from "./paged_table.js";
 
+const usual = 2000; // milliseconds between two looks
+
 /**
- * Calls a function every two seconds while something is under way and the page can be seen.
+ * Calls a function again and again while something is under way and the page can be seen.
  * @param {() => Promise<any>} look
  * @param {() => boolean} underWay
+ * @param {() => number} [pace] milliseconds between two looks
  */
-export function polling(look, underWay) {
+export function polling(look, underWay, pace = () => usual) {
   let timer = 0;
   let stopped = false;
   const plan = () => {
     clearTimeout(timer);
-    if (!stopped && underWay()) timer = setTimeout(turn, 2000);
+    if (!stopped && underWay()) timer = setTimeout(now, pace());
   };
-  const turn = async () => {
+  const now = async () => {
     if (!document.hidden) await look().catch(() => {}); // the next look tries again
     plan();
   };
@@ -22,7 +25,7 @@ export function polling(look, underWay) {
     stopped = true;
     clearTimeout(timer);
   };
-  return { plan, stop };
+  return { plan, now, stop };
 }
 
 /**

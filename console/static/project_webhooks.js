@@ -6,6 +6,7 @@ import { call } from "./api.js";
 import { h } from "./dom.js";
 import { moment, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
+import { polling } from "./polling.js";
 
 /** @param {any} project (schema ProjectView) */
 export function webhooks(project) {
@@ -42,7 +43,6 @@ export function webhooks(project) {
 
 /** Returns the deliveries, which are looked at again while one is pending. @param {string} project */
 function deliveries(project) {
-  let timer = 0;
   const columns = /** @type {const} */ (["hook.types", "doc.status", "hook.attempts", "ask.answer", "hook.next", "keys.created", "hook.change"]);
   const load = (/** @type {string} */ cursor) => call("list-webhook-deliveries", { query: { project_id: project, limit: 50, cursor } });
   const table = pagedTable({
@@ -53,25 +53,19 @@ function deliveries(project) {
       one.attempts, [one.http_status, one.error ?? one.answer?.error?.message].filter(Boolean).join(": "), moment(one.next_attempt_at), moment(one.created_at),
       actionButton(t("hook.again"), async () => {
         table.put(await call("redeliver", { path: { id: one.id } }));
-        watch();
+        live.plan();
       })],
     none: () => t("hook.none.sent"),
-    loaded: () => watch(),
+    loaded: () => live.plan(),
   });
-  const look = async () => {
-    const found = document.hidden ? null : await load("").catch(() => null);
-    for (const one of found?.data.reverse() ?? []) table.put(one, true);
-    watch();
-  };
-  const watch = () => {
-    clearTimeout(timer);
-    if (table.items().some((one) => one.status === "pending")) timer = setTimeout(look, 2000);
-  };
+  const live = polling(async () => {
+    for (const one of (await load("")).data.reverse()) table.put(one, true);
+  }, () => table.items().some((one) => one.status === "pending"));
   return {
     element: table.element,
     stop: () => {
       table.stop();
-      clearTimeout(timer);
+      live.stop();
     },
   };
 }

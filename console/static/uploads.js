@@ -1,6 +1,6 @@
 // Files on their way to the server: some at a time, with what was refused and why.
 
-import { APIError, call, newKey, refusal } from "./api.js";
+import { APIError, call, newKey, read } from "./api.js";
 import { fill, h } from "./dom.js";
 import { t } from "./language.js";
 
@@ -113,11 +113,7 @@ export async function filesOf(dropped) {
  * @returns {Promise<Chosen[]>}
  */
 export async function samples() {
-  const read = async (/** @type {string} */ name) => {
-    const answer = await fetch("/console/samples/" + encodeURIComponent(name));
-    if (!answer.ok) throw await refusal(answer);
-    return answer.blob();
-  };
-  const list = JSON.parse(await (await read("list.json")).text());
-  return Promise.all(list.map(async (/** @type {string} */ name) => ({ file: new File([await read(name)], name), path: name })));
+  const sample = (/** @type {string} */ name) => read("/console/samples/" + encodeURIComponent(name));
+  const list = await (await sample("list.json")).json();
+  return Promise.all(list.map(async (/** @type {string} */ name) => ({ file: new File([await (await sample(name)).blob()], name), path: name })));
 }

@@ -8,6 +8,7 @@ import { checkRows, modelRows, smallTable } from "../checks.js";
 import { fill, h } from "../dom.js";
 import { readHealth } from "../health.js";
 import { number, t } from "../language.js";
+import { polling } from "../polling.js";
 
 /** @typedef {import("../health.js").Health} Health */
 /** @typedef {import("../causes.js").Summary} Summary */
@@ -16,21 +17,16 @@ const pace = 5000; // milliseconds between two looks while something is under wa
 
 /** @type {import("../router.js").Open} */
 export async function open() {
-  let timer = 0;
-  let stopped = false;
+  let busy = false;
   const done = h("p", { role: "status", class: "quiet" });
   const content = h("div");
   const read = async (always = true) => {
-    clearTimeout(timer);
     const [health, summary] = await Promise.all([readHealth(), call("get-document-summary")]);
-    if (stopped) return;
     if (always || !content.querySelector("a:focus, button:focus")) fill(content, ...sections(health, summary, then));
-    if (underWay(health, summary)) timer = setTimeout(look, pace);
+    busy = underWay(health, summary);
+    live.plan();
   };
-  const look = async () => {
-    if (document.hidden) timer = setTimeout(look, pace);
-    else await read(false).catch(() => (timer = setTimeout(look, pace))); // the server comes back
-  };
+  const live = polling(() => read(false), () => busy, () => pace);
   /** @type {import("../causes.js").Then} */
   const then = (act) => async () => {
     const said = await act();
@@ -42,10 +38,7 @@ export async function open() {
   const element = h("div", { class: "padded operations" },
     h("div", { class: "row" }, h("h1", {}, t("operations")), h("span", { class: "space" }), h("a", { class: "button", href: "/usage" }, t("usage")), actionButton(t("ops.again"), () => read())),
     done, content);
-  return { title: t("operations"), element, stop: () => {
-    stopped = true;
-    clearTimeout(timer);
-  } };
+  return { title: t("operations"), element, stop: live.stop };
 }
 
 /** @param {Health} health @param {Summary} summary */
