@@ -265,7 +265,8 @@ type Limits struct {
 	// How many seconds the parsing of one document may take: on Linux of processor time,
 	// within four times as long. Defaults to 60.
 	ParseSeconds int `koanf:"parse_seconds"`
-	// How much memory the parsing of one document may take. Defaults to 1GB.
+	// How much memory the parsing of one document may take. All that are parsed at a
+	// time have twice as much together: the others wait. Defaults to 1GB.
 	ParseMemory Bytes `koanf:"parse_memory"`
 	// How many documents are parsed at a time. Defaults to the number of
 	// processors, at most 4.

@@ -60,6 +60,10 @@ type answer struct {
 // errFault marks a failure of the child itself while it parsed.
 var errFault = errors.New("parser child failed")
 
+// errGivesWay means that a child was killed because all children together had too much memory.
+// Its document can be read again.
+var errGivesWay = errors.New("the parsers together use too much memory")
+
 // startChild runs the command and waits until the child has applied its
 // settings. A child that warms the cache may write there, and parses nothing.
 func startChild(ctx context.Context, cfg PoolConfig, warms bool) (*child, error) {
@@ -90,6 +94,7 @@ func startChild(ctx context.Context, cfg PoolConfig, warms bool) (*child, error)
 	go func() {
 		_ = c.cmd.Wait() // how it ended is read from ProcessState
 		c.removeScratch()
+		cfg.Budget.gone(c)
 		close(c.exited)
 	}()
 	return c, c.setUp(ctx, cfg, warms)
@@ -243,12 +248,27 @@ func (c *child) run(ctx, closing context.Context, req request, pool *Pool) (form
 			return format.Result{}, knowledge.Errorf(knowledge.CodeParseLimit,
 				"parsing took longer than %s; split the document or make it simpler", cfg.Timeout)
 		case <-watch.C:
-			if used, ok := memoryOf(c.cmd.Process.Pid); ok && used > memory {
+			if err := c.watch(cfg.Budget, memory, starting); err != nil {
 				c.kill()
-				return format.Result{}, memoryLimit(fmt.Errorf("%w: it has taken %d bytes", errFault, used))
+				return format.Result{}, err
 			}
 		}
 	}
+}
+
+// watch looks at the memory of the child. It returns an error if the child has more than its
+// limit in bytes, or errGivesWay if all children together have too much.
+func (c *child) watch(budget *Budget, limit int64, starting bool) error {
+	used, ok := memoryOf(c.cmd.Process.Pid)
+	switch {
+	case !ok:
+		return nil
+	case used > limit:
+		return memoryLimit(fmt.Errorf("%w: it has taken %d bytes", errFault, used))
+	case !budget.holds(c, used) && !starting:
+		return errGivesWay
+	}
+	return nil
 }
 
 func (c *child) result(r response) (format.Result, error) {

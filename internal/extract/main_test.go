@@ -33,6 +33,7 @@ const (
 	spin  = "make-the-child-spin"
 	nap   = "make-the-child-sleep-a-second"
 	hog   = "make-the-child-take-memory"
+	grow  = "make-the-child-grow"
 	feed  = "make-a-tool-of-the-child-take-memory"
 	crash = "make-the-child-crash"
 	chat  = "make-the-child-write-nonsense"
@@ -80,7 +81,7 @@ func beChild(folder string) int {
 		return 1
 	}
 	extract.PanicOnNames()
-	if err := extract.Serve(context.Background(), &mischief{os.Stdin}, os.Stdout); err != nil {
+	if err := extract.Serve(context.Background(), &mischief{in: os.Stdin}, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -88,7 +89,10 @@ func beChild(folder string) int {
 }
 
 // mischief reads the requests of a child and misbehaves if one says so.
-type mischief struct{ in io.Reader }
+type mischief struct {
+	in   io.Reader
+	held [][]byte
+}
 
 func (m *mischief) Read(p []byte) (int, error) {
 	n, err := m.in.Read(p)
@@ -103,6 +107,8 @@ func (m *mischief) Read(p []byte) (int, error) {
 		}
 	case names(hog):
 		takeMemory()
+	case names(grow): // as a long document does, and then it is read
+		m.held = takeSlowly(m.held)
 	case names(feed):
 		_ = exec.CommandContext(context.Background(), os.Args[0], toolArg, "").Run() // both are killed
 	case names(peek):
@@ -116,6 +122,15 @@ func (m *mischief) Read(p []byte) (int, error) {
 		os.Exit(0)
 	}
 	return n, err
+}
+
+// takeSlowly takes 160 MB in a second or so, unless it has them.
+func takeSlowly(held [][]byte) [][]byte {
+	for len(held) < 40 {
+		held = append(held, bytes.Repeat([]byte{1}, 4<<20))
+		time.Sleep(20 * time.Millisecond)
+	}
+	return held
 }
 
 // takeMemory takes memory until the process is killed.

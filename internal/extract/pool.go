@@ -28,6 +28,9 @@ type PoolConfig struct {
 	// Memory is the private memory in bytes above which a child is killed while
 	// it parses (watched on Linux only). Defaults to 1 GiB.
 	Memory int64
+	// Budget bounds the memory of the children together. Defaults to a budget of twice
+	// Memory for this pool alone.
+	Budget *Budget
 	// Timeout is the longest time for one document, on Linux of processor time: a child
 	// that waits for a processor has at most four times as long. Waiting for a free child
 	// and for the child to start pdfium does not count. Defaults to 60 s.
@@ -70,6 +73,9 @@ func (c PoolConfig) withDefaults() PoolConfig {
 	}
 	if c.Memory <= 0 {
 		c.Memory = 1 << 30
+	}
+	if c.Budget == nil {
+		c.Budget = NewBudget(2 * c.Memory)
 	}
 	if c.Timeout <= 0 {
 		c.Timeout = time.Minute
@@ -191,6 +197,7 @@ func (s *session) run(ctx context.Context, req request) (format.Result, error) {
 		return format.Result{}, err
 	}
 	cfg := s.pool.cfg
+	turn := cfg.Budget.turn()
 	for {
 		if s.child == nil || !s.child.alive() {
 			fresh, err := startChild(ctx, cfg, false)
@@ -198,8 +205,15 @@ func (s *session) run(ctx context.Context, req request) (format.Result, error) {
 				return format.Result{}, err
 			}
 		}
+		if err := cfg.Budget.begin(ctx, turn, s.child); err != nil {
+			return format.Result{}, err
+		}
 		before := s.child.served
 		result, err := s.child.serve(ctx, s.pool.closed, req, s.pool)
+		cfg.Budget.rest(s.child)
+		if errors.Is(err, errGivesWay) {
+			continue
+		}
 		if before > 0 && errors.Is(err, errFault) {
 			// An earlier document may have left this child in a bad state: try
 			// the document once more in a new child.
@@ -223,7 +237,7 @@ func (p *Pool) keep(c *child) *child {
 		return nil
 	}
 	used, ok := memoryOf(c.cmd.Process.Pid)
-	if c.served >= p.cfg.DocumentsPerChild || ok && used > p.cfg.Memory/2 || p.closed.Err() != nil {
+	if c.served >= p.cfg.DocumentsPerChild || ok && used > p.cfg.Memory/2 || !p.cfg.Budget.keeps(c, used) || p.closed.Err() != nil {
 		c.stop()
 		return nil
 	}

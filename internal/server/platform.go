@@ -56,6 +56,7 @@ type platform struct {
 	parsers     *extract.Pool
 	textParsers *extract.Pool       // for small texts alone
 	drawers     *extract.Pool       // of the pages of documents
+	parsing     *extract.Budget     // the memory of all parsers and drawers
 	confinement extract.Confinement // of parsers and drawers, and of the programs that they start
 	refusal     error               // why programs that are installed cannot be in namespaces, nil if they can, or none is installed
 	connector   *connect.Connector  // of the sources of imports
@@ -86,7 +87,8 @@ type platform struct {
 func newPlatform(cfg config.Config, o Options) *platform {
 	worker.NameBuild(o.Version)
 	return &platform{
-		cfg: cfg, version: o.Version, log: o.Log, metrics: telemetry.NewMetrics(o.Version), hub: stream.NewHub(), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000),
+		cfg: cfg, version: o.Version, log: o.Log, metrics: telemetry.NewMetrics(o.Version), hub: stream.NewHub(),
+		parsing: extract.NewBudget(2 * int64(cfg.Limits.ParseMemory)), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000),
 		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, backup.AdminKeyName)},
 	}
 }

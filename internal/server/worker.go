@@ -65,7 +65,7 @@ func (p *platform) pool(size, documents int) (*extract.Pool, error) {
 	}
 	limits := p.cfg.Limits
 	pool, err := extract.NewPool(extract.PoolConfig{
-		Command: command, Size: size, DocumentsPerChild: documents, Memory: int64(limits.ParseMemory),
+		Command: command, Size: size, DocumentsPerChild: documents, Memory: int64(limits.ParseMemory), Budget: p.parsing,
 		Timeout: time.Duration(limits.ParseSeconds) * time.Second, CacheDir: filepath.Join(p.cfg.Data, "cache"),
 		TempDir: p.temporary(), Tools: format.FindTools(), Confinement: p.confinement, Hidden: storageFolders(p.cfg),
 		UniofficeLicense: p.cfg.Extract.UniofficeLicense, OnFault: p.metrics.ReaderFault, Logger: p.log,
