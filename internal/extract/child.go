@@ -192,7 +192,7 @@ func (c *child) run(ctx, closing context.Context, req request, pool *Pool) (form
 	starting, memory, done := false, cfg.Memory, ctx.Done()
 	began, deadline := time.Now(), time.NewTimer(cfg.Timeout)
 	defer deadline.Stop()
-	var allowed allowance
+	var allowed *allowance
 	allow := func(most time.Duration) { // the time of a document from now on
 		deadline.Reset(min(cfg.Timeout, most))
 		allowed = newAllowance(c.cmd.Process.Pid, cfg.Timeout, min(patience*cfg.Timeout, most))
@@ -248,6 +248,7 @@ func (c *child) run(ctx, closing context.Context, req request, pool *Pool) (form
 			return format.Result{}, knowledge.Errorf(knowledge.CodeParseLimit,
 				"parsing took longer than %s; split the document or make it simpler", cfg.Timeout)
 		case <-watch.C:
+			allowed.begin()
 			if err := c.watch(cfg.Budget, memory, starting); err != nil {
 				c.kill()
 				return format.Result{}, err
