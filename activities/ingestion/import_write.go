@@ -16,8 +16,8 @@ import (
 // The bounds of what one transaction publishes: uploads wait that long for the
 // database and the index.
 const (
-	documentsPerWrite = 25
-	chunksPerWrite    = 64
+	documentsPerWrite = 50
+	chunksPerWrite    = 128
 )
 
 // write stores the outcome of items that have one. Those that are ready are published,
