@@ -152,7 +152,7 @@ func (g *grid) rightToLeft(table []piece) bool {
 		for _, r := range p.line.Text {
 			if unicode.IsLetter(r) {
 				all++
-				if r >= 0x590 && unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko) {
+				if isRightToLeft(string(r)) {
 					right++
 				}
 			}

@@ -33,7 +33,7 @@ func joinNames(columns []span, rows []visualRow) []span {
 		switch {
 		case n == 0:
 		case last[c-1] < first[c] && last[c-1] < maxHeaderRows, last[c] < first[c-1] && last[c] < maxHeaderRows,
-			both[c] > 0 && both[c] <= fewRows && columns[c].from-out[n-1].to < looseGap*rows[0].tall && min(last[c], last[c-1]) < maxHeaderRows,
+			both[c] > 0 && both[c] <= fewRows && both[c] < len(rows) && columns[c].from-out[n-1].to < looseGap*rows[0].tall && min(last[c], last[c-1]) < maxHeaderRows,
 			both[c] > 0 && min(last[c], last[c-1]) < headEnd(rows) && runsOn(rows, columns[c-1], columns[c]):
 			out[n-1].to = math.Max(out[n-1].to, columns[c].to)
 			first[c], last[c] = min(first[c], first[c-1]), max(last[c], last[c-1])

@@ -4,7 +4,7 @@ import "math"
 
 // lay returns the grid of rows of a table with these columns. A cell of a header, and one
 // that stands alone in its row, covers the columns over which its text reaches.
-func lay(rows []visualRow, columns []span, groups [][2]int, labels []visualRow) *grid {
+func lay(rows []visualRow, columns []span, cells []texts, groups [][2]int, labels []visualRow) *grid {
 	g := &grid{xs: []float64{columns[0].from - 1}, ys: []float64{rows[0].middle() - rows[0].tall}}
 	for i := 1; i < len(columns); i++ {
 		g.xs = append(g.xs, (columns[i-1].to+columns[i].from)/2)
@@ -40,6 +40,9 @@ func lay(rows []visualRow, columns []span, groups [][2]int, labels []visualRow) 
 			sets.join(n*len(columns), (n+1)*len(columns))
 		}
 	}
+	if len(labels) == 0 {
+		g.mergedLabels(sets, cells, groups)
+	}
 	g.fill(sets)
 	return g
 }
@@ -54,7 +57,7 @@ func running(xs []float64, s segment) (first, last int) {
 	widest, edge := 0.0, 0.0
 	for i := 1; i < len(s.words); i++ {
 		a, b := s.words[i-1], s.words[i]
-		if isNumeric(b.text) {
+		if isNumeric(b.text) || touchesLabel(a, b) {
 			return 0, 0
 		}
 		if gap := b.x1 - a.x2; interval(xs, a.x2) != interval(xs, b.x1) {

@@ -102,7 +102,7 @@ func (f *finder) find(first, end int) {
 	f.budget -= end - first
 	rows := f.rows[first:end]
 	markCentred(rows, f.usualGap(first, end, true))
-	down := inside(f.down, rows)
+	down := append(inside(f.down, rows), touchingEdges(rows)...)
 	columns := joinSigns(columnsIn(rows, down, f.hinted(rows)), rows)
 	if len(columns) < 2 {
 		return
@@ -130,7 +130,7 @@ func (f *finder) find(first, end int) {
 	cells := cellsOf(rows, columns)
 	groups := rowGroups(rows, cells, breaks)
 	if convincing(rows, columns, cells, groups, len(breaks) > 1) {
-		g := lay(rows, columns, groups, labels)
+		g := lay(rows, columns, cells, groups, labels)
 		f.grids, f.used = append(f.grids, g), end
 	}
 }

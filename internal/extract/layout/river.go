@@ -207,7 +207,9 @@ func (c *coverage) gap() float64 {
 		if r.kind == several && !c.skip[i] {
 			count++
 			tall = math.Min(tall, r.tall)
-			words, numbers = words+c.words[i], numbers+c.digits[i]
+			if count > 1 || c.digits[i] > 0 { // the first may be names
+				words, numbers = words+c.words[i], numbers+c.digits[i]
+			}
 		}
 	}
 	wide := looseGap - (looseGap-tightGap)*math.Min(1, math.Max(0, float64(count-fewRows)/(manyRows-fewRows)))
