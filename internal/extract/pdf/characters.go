@@ -19,6 +19,7 @@ type textPage struct {
 	handle uint64
 	frame  frame
 	tags   *tags // nil if the file states no structure
+	silent func() (silentCodes, error)
 }
 
 // characters returns the characters of the page by pdfium's index. The first

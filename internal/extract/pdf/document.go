@@ -25,6 +25,7 @@ type document struct {
 	pages  int
 	tagged bool // the file states the structure of its text
 	images bool // the file may have images
+	silent func() (silentCodes, error)
 
 	form     uint64 // pdfium's form environment, 0 = not started
 	formless bool   // it cannot be started

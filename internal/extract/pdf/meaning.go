@@ -16,6 +16,9 @@ import (
 // meaningful returns the glyphs without the unknown ones whose codes do not read as text
 // in their font, and the number of characters that it left out.
 func (t textPage) meaningful(glyphs []glyph) (kept []glyph, unknown int, err error) {
+	if glyphs, err = t.withoutSilent(glyphs); err != nil {
+		return nil, 0, err
+	}
 	fonts := map[string]*sample{}
 	of := make([]*sample, len(glyphs))
 	for i, g := range glyphs {

@@ -1,6 +1,8 @@
 package pdf_test
 
 import (
+	"bytes"
+	"compress/zlib"
 	"fmt"
 	"strings"
 	"testing"
@@ -140,4 +142,44 @@ func TestCodesWithoutMeaning(t *testing.T) {
 			t.Errorf("warnings %v", layout.Warnings)
 		}
 	})
+}
+
+func TestClusters(t *testing.T) {
+	t.Parallel()
+	// The text of a cluster stands at one of its drawings, and the others have an empty text.
+	const table = `begincmap 1 begincodespacerange <0000> <FFFF> endcodespacerange
+6 beginbfchar <0003> <> <03f2> <> <0392> <> <03f4> <> <02f4> <> <03a3> <062d064e0628064a0628064a0020> endbfchar
+5 beginbfchar <0025> <0050> <0026> <> <0027> <0075> <03e8> <0066006c> <03e9> <> endbfchar endcmap end end`
+	const content = "BT /F 11 Tf 72 700 Td <000303f20392039203f402f403a3> Tj ET BT /F 11 Tf 72 660 Td <002500260027> Tj ET BT /F 11 Tf 72 620 Td <03e803e90027> Tj ET"
+	const others = " BT /F 11 Tf 72 580 Td <1234123512361237> Tj ET"
+	plain := withTable(table, content)
+	for _, tc := range []struct {
+		behaviour string
+		data      []byte
+		warnings  int
+	}{
+		{"drawings with an empty text have none", plain, 0},
+		{"a compressed table is read too", bytes.Replace(plain, []byte(stream(table)), []byte(compressed(table)), 1), 0},
+		{"drawings that the table leaves out are warned of", withTable(table, content+others), 1},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			layout := read(t, tc.data)
+			if got := allText(layout); got != "حَبيبي Pu flu" {
+				t.Errorf("read %q", got)
+			}
+			if len(layout.Warnings) != tc.warnings {
+				t.Errorf("warnings %v", layout.Warnings)
+			}
+		})
+	}
+}
+
+// compressed returns a stream that is compressed.
+func compressed(content string) string {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	_, _ = w.Write([]byte(content)) // a buffer returns no error
+	_ = w.Close()
+	return fmt.Sprintf("<< /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", b.Len(), b.String())
 }

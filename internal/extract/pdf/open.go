@@ -3,6 +3,7 @@ package pdf
 import (
 	"context"
 	"regexp"
+	"sync"
 
 	"golang.org/x/text/encoding/charmap"
 
@@ -27,6 +28,10 @@ func openDocument(ctx context.Context, lib *library, source format.Source, data 
 		return nil, noMemory()
 	}
 	d := &document{ctx: ctx, lib: lib, source: source, images: mayHaveImages(data)}
+	d.silent = sync.OnceValues(func() (silentCodes, error) {
+		data, err := source.Bytes()
+		return readSilent(data), err
+	})
 	for _, password := range passwords(source.Options.Password) {
 		if d.handle, err = lib.call("FPDF_LoadMemDocument", pointer, uint64(len(data)), lib.writeString(password)); err != nil {
 			return nil, err

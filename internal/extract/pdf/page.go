@@ -49,7 +49,7 @@ func (d *document) readText(p *page) error {
 			return err
 		}
 	}
-	text := textPage{lib: d.lib, handle: handle, frame: p.frame, tags: p.tags}
+	text := textPage{lib: d.lib, handle: handle, frame: p.frame, tags: p.tags, silent: d.silent}
 	if p.lines, p.unknown, err = text.lines(p.number); err != nil {
 		return err
 	}
