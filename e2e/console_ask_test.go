@@ -73,14 +73,16 @@ func TestConsoleRatesAndRenames(t *testing.T) {
 	awaitPage(t, page, `document.querySelector('[aria-pressed="true"]')?.textContent === "Bad answer"`)
 	wantLooks(t, page)
 
-	do(t, page, chromedp.Evaluate(`document.querySelector('[aria-label^="Rename the conversation"]').click()`, nil))
+	click(t, page, `document.querySelector('[aria-label^="Rename the conversation"]')`)
+	awaitPage(t, page, `document.activeElement.matches("dialog input")`)
 	do(t, page, chromedp.SendKeys(`dialog input`, kb.End+" <i>again</i>"+kb.Enter, chromedp.ByQuery))
-	awaitPage(t, page, `document.querySelector(".conversations li").textContent.includes("<i>again</i>")`)
+	awaitPage(t, page, `!document.querySelector("dialog") && document.querySelector(".conversations li").textContent.includes("<i>again</i>")`)
 	press(t, page, "Edit")
 	if text := evaluate[string](t, page, `document.querySelector("textarea.question").value`); text != "What is on the northern pier?" {
 		t.Errorf("to be changed is %q", text)
 	}
-	do(t, page, chromedp.Evaluate(`document.querySelector('[aria-label^="Delete the conversation"]').click()`, nil))
+	click(t, page, `document.querySelector('[aria-label^="Delete the conversation"]')`)
+	awaitPage(t, page, `!!document.querySelector("dialog")`)
 	press(t, page, "Delete")
 	awaitPage(t, page, `location.pathname === "/ask" && document.querySelectorAll(".conversations li").length === 0`)
 }

@@ -39,17 +39,18 @@ func TestConsoleDocuments(t *testing.T) {
 	}
 	wantLooks(t, page)
 
-	do(t, page, chromedp.Evaluate(`[...document.querySelectorAll("tbody a")].find(a => a.textContent.includes("hx4")).click()`, nil))
+	click(t, page, `[...document.querySelectorAll("tbody a")].find(a => a.textContent.includes("hx4"))`)
 	awaitPage(t, page, `(() => { const p = document.querySelector(".reader img"); return p?.complete && p.naturalWidth > 0 && document.querySelectorAll(".reader .box").length > 1 && document.querySelectorAll(".passages li").length > 1; })()`)
-	do(t, page, chromedp.Click(`button[aria-label="Next page"]`, chromedp.ByQuery))
+	press(t, page, "Next page")
 	awaitPage(t, page, `location.search === "?page=2" && document.querySelector(".reader img").src.includes("/pages/2.png")`)
 	wantLooks(t, page)
 
 	open(t, page, s.ends.API+"/documents")
 	awaitPage(t, page, `document.querySelectorAll("tbody a").length === 3`)
-	do(t, page, chromedp.Evaluate(`[...document.querySelectorAll("tbody a")].find(a => a.textContent.includes("broken")).click()`, nil))
+	click(t, page, `[...document.querySelectorAll("tbody a")].find(a => a.textContent.includes("broken"))`)
 	awaitPage(t, page, `!!document.querySelector(".document .state.error")`)
-	do(t, page, chromedp.Evaluate(`[...document.querySelectorAll("button")].find(b => b.textContent === "Remove").click()`, nil))
+	press(t, page, "Remove")
+	awaitPage(t, page, `!!document.querySelector("dialog button.first")`)
 	if !evaluate[bool](t, page, `document.querySelector("dialog button.first").disabled`) {
 		t.Error("a document can be removed without its name")
 	}

@@ -71,7 +71,7 @@ func TestConsoleImports(t *testing.T) {
 	press(t, page, "Retry all failed")
 	awaitPage(t, page, fmt.Sprintf(`document.querySelector("main").textContent.includes("%d published, 0 unchanged, 0 failed") && !document.querySelector("tbody tr")`, objects+1))
 	wantCounts(t, s.awaitImport(t, id), counts{discovered: objects + 1, published: objects + 1})
-	do(t, page, chromedp.Click(`.facts a[href^="/runs/"]`, chromedp.ByQuery))
+	click(t, page, `document.querySelector('.facts a[href^="/runs/"]')`)
 	awaitPage(t, page, `!!document.querySelector('.facts a[href="/imports/`+id+`"]')`)
 	open(t, page, s.ends.API+"/imports")
 	awaitPage(t, page, `document.querySelectorAll('table[aria-label="Imports"] tbody tr').length === 2`)

@@ -55,7 +55,8 @@ func TestConsoleKeys(t *testing.T) {
 	}
 	wantLooks(t, page)
 
-	do(t, page, chromedp.Evaluate(row+`.querySelector("button").click()`, nil))
+	click(t, page, row+`?.querySelector("button")`)
+	awaitPage(t, page, `!!document.querySelector("dialog")`)
 	press(t, page, "Revoke")
 	awaitPage(t, page, row+`?.textContent.includes("revoked")`)
 	if status := s.asWhom(t, key); status != http.StatusUnauthorized {

@@ -23,6 +23,7 @@ func TestConsoleFiltersAndActs(t *testing.T) {
 	open(t, page, s.ends.API+"/documents")
 	for i, name := range []string{"buoy.md", "anchor.md", "<i>crane</i>"} {
 		press(t, page, "Add an address or a text")
+		awaitPage(t, page, `!!document.querySelector("dialog textarea")`)
 		do(t, page, chromedp.SendKeys(`dialog input:not([type=url])`, name, chromedp.ByQuery),
 			chromedp.SendKeys(`dialog textarea`, strings.Repeat("The pier has a word. ", 3*(i+1)), chromedp.ByQuery))
 		press(t, page, "Add")
@@ -45,7 +46,7 @@ func TestConsoleFiltersAndActs(t *testing.T) {
 	awaitPage(t, page, rowsOnPage+` === "<i>crane</i>|buoy.md" && location.search === "?tag=old"`)
 	do(t, page, chromedp.Reload())
 	awaitPage(t, page, rowsOnPage+`.split("|").length === 2 && document.querySelector("input[name=tag]").value === "old"`)
-	do(t, page, chromedp.Click(".bulk summary", chromedp.ByQuery))
+	click(t, page, `document.querySelector(".bulk summary")`)
 	press(t, page, "Remove")
 	awaitPage(t, page, `document.querySelector("dialog button.first")?.disabled && document.querySelector("dialog h2").textContent === "Remove: 2 documents?"`)
 	do(t, page, chromedp.SendKeys(`dialog input`, "2"+kb.Enter, chromedp.ByQuery))
@@ -69,16 +70,17 @@ func TestConsoleChangesADocument(t *testing.T) {
 	path := "/documents/" + list.Data[0].ID
 	s.signInto(t, page)
 	open(t, page, s.ends.API+path)
-	do(t, page, chromedp.Click(".parsed summary", chromedp.ByQuery))
+	click(t, page, `document.querySelector(".parsed summary")`)
 	awaitPage(t, page, `document.querySelector(".parsed .text")?.textContent.includes("lamp")`)
 	do(t, page, chromedp.SendKeys(`.find input`, "foghorn", chromedp.ByQuery))
 	awaitPage(t, page, `document.querySelector(".find [role=status]").textContent === "1 of 1" && document.querySelector(".passages li.chosen").textContent.includes("foghorn")`)
 	wantLooks(t, page)
 
 	press(t, page, "Edit")
+	awaitPage(t, page, `!!document.querySelector("dialog input")`)
 	do(t, page, chromedp.SendKeys(`dialog input`, `new, <b>bold`, chromedp.ByQuery))
 	wantLooks(t, page)
-	do(t, page, chromedp.Evaluate(`document.querySelector("dialog fieldset input[type=checkbox]").click()`, nil))
+	click(t, page, `document.querySelector("dialog fieldset input[type=checkbox]")`)
 	press(t, page, "Save")
 	awaitPage(t, page, `!document.querySelector("dialog") && document.querySelector(".facts").textContent.includes("new, <b>bold")`)
 	var d struct {

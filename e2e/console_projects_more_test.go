@@ -75,6 +75,7 @@ func TestConsoleWebhooks(t *testing.T) {
 		t.Errorf("turned off: %+v", got)
 	}
 	press(t, page, "Remove")
+	awaitPage(t, page, `!!document.querySelector("dialog")`)
 	press(t, page, "Remove")
 	awaitPage(t, page, `[...document.querySelectorAll(".empty:not([hidden])")].some(e => e.textContent.includes("No webhooks"))`)
 	if got := hooks().Webhooks; len(got) != 0 {
@@ -121,6 +122,7 @@ func TestConsoleSecrets(t *testing.T) {
 		t.Errorf("stored is %+v", got)
 	}
 	press(t, page, "Remove")
+	awaitPage(t, page, `!!document.querySelector("dialog")`)
 	press(t, page, "Remove")
 	awaitPage(t, page, `!!document.querySelector(".empty:not([hidden])")`)
 	if got := stored(); len(got) != 0 {

@@ -28,7 +28,7 @@ func TestConsoleRuns(t *testing.T) {
 	s.signInto(t, page)
 	askOnPage(t, page, "What is on the northern pier?")
 	awaitPage(t, page, `!!document.querySelector('.answer:not(.live) .actions a[href^="/runs/"]')`)
-	do(t, page, chromedp.Click(`.answer .actions a[href^="/runs/"]`, chromedp.ByQuery))
+	click(t, page, `document.querySelector('.answer .actions a[href^="/runs/"]')`)
 	const lines = `[...document.querySelectorAll(".timeline > li")].map(l => l.textContent).join("|")`
 	awaitPage(t, page, lines+`.includes("completed · ") && document.querySelectorAll(".timeline .call.completed").length === 1`)
 	wantTimeline(t, page, evaluate[string](t, page, lines), hostile)
@@ -52,9 +52,9 @@ func TestConsoleRuns(t *testing.T) {
 	do(t, page, chromedp.SetValue(`select[aria-label="Run"]`, "ingest", chromedp.ByQuery),
 		chromedp.Evaluate(`document.querySelector('select[aria-label="Run"]').dispatchEvent(new Event("change"))`, nil))
 	awaitPage(t, page, `document.querySelectorAll("tbody a").length === 1`)
-	do(t, page, chromedp.Click(`tbody a`, chromedp.ByQuery))
+	click(t, page, `document.querySelector("tbody a")`)
 	awaitPage(t, page, `!!document.querySelector('.facts a[href="/documents/`+document.ID+`"]') && `+lines+`.includes("embed")`)
-	do(t, page, chromedp.Click(`.facts a[href^="/documents/"]`, chromedp.ByQuery))
+	click(t, page, `document.querySelector('.facts a[href^="/documents/"]')`)
 	awaitPage(t, page, `!!document.querySelector('.document li a[href^="/runs/"]')`)
 	open(t, page, s.ends.API+"/runs/"+failed.run)
 	awaitPage(t, page, `!!document.querySelector(".timeline li.wrong") && !!document.querySelector(".state.failed")`)
@@ -141,7 +141,7 @@ func TestConsoleResearch(t *testing.T) {
 	awaitPage(t, page, `[...document.querySelectorAll("button")].some(b => b.textContent === "Cancel run" && !b.hidden)`)
 	press(t, page, "Cancel run")
 	awaitPage(t, page, `document.querySelector("dialog")?.open`)
-	do(t, page, chromedp.Evaluate(`document.querySelector("dialog button.first").click()`, nil))
+	click(t, page, `document.querySelector("dialog button.first")`)
 	awaitPage(t, page, `!!document.querySelector(".state.canceled")`)
 	if run, err := s.Run(t.Context(), other.run); err != nil || run.Status != "canceled" {
 		t.Errorf("the run is %s, %v", run.Status, err)

@@ -50,8 +50,14 @@ func press(t *testing.T, page context.Context, name string) {
 	t.Helper()
 	button := fmt.Sprintf(`[...(document.querySelector("dialog") ?? document).querySelectorAll("button")]
 		.find(b => (b.textContent === %[1]q || b.getAttribute("aria-label") === %[1]q) && b.checkVisibility() && !b.disabled)`, name)
-	awaitPage(t, page, "!!"+button)
-	do(t, page, chromedp.Evaluate(button+".click()", nil))
+	click(t, page, button)
+}
+
+// click clicks the element of an expression once it is there. The page finds and clicks it in
+// one step, because it may replace the element at any time.
+func click(t *testing.T, page context.Context, element string) {
+	t.Helper()
+	awaitPage(t, page, fmt.Sprintf(`(() => { const found = %s; found?.click(); return !!found; })()`, element))
 }
 
 // thrownIn records the errors that the scripts of a page throw.
@@ -122,7 +128,7 @@ func TestConsoleCites(t *testing.T) {
 	if address := evaluate[string](t, page, `location.pathname`); !strings.HasPrefix(address, "/ask/") {
 		t.Errorf("the address of the conversation is %s", address)
 	}
-	do(t, page, chromedp.Click(`.citation`, chromedp.ByQuery))
+	click(t, page, `document.querySelector(".citation")`)
 	awaitPage(t, page, `(() => { const picture = document.querySelector(".panel img"); return picture?.complete && picture.naturalWidth > 0 && document.querySelectorAll(".panel .box").length > 0; })()`)
 	const inside = `(() => {
 		const sheet = document.querySelector(".sheet").getBoundingClientRect();
