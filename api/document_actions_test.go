@@ -88,6 +88,12 @@ func TestReingestOfManyDocuments(t *testing.T) {
 	e.publish(e.add(e.editor, "new", "some text"))
 	e.add(e.editor, "pending", "some text")
 	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"projectId":"default"},"dry_run":true}`).want(200), 2, 0)
+	for _, project := range []string{"", "&project_id=default"} {
+		listed := e.do("GET", own+"/documents?stale=true"+project, e.editor, nil).want(200)["data"].([]any)
+		if len(listed) != 1 || listed[0].(map[string]any)["id"] != old {
+			t.Errorf("listed as stale%s are %v", project, listed)
+		}
+	}
 	stale := e.do("POST", path, e.editor, `{"filter":{"stale":true}}`, "Idempotency-Key", "k").want(202)
 	wantSelection(t, stale, 1, 1)
 	v := e.dispatched(old)

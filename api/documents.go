@@ -172,6 +172,7 @@ func (dr *documentRoutes) listDocuments(ctx context.Context, p knowledge.Princip
 	Code     knowledge.Code      `query:"code" maxLength:"100" doc:"The code of the error, or of the failure for which a step waits"`
 	Stage    knowledge.Stage     `query:"stage" enum:"fetch,check,extract,enrich,chunk,embed,publish" doc:"The stage that the newest version has reached"`
 	Language string              `query:"language" maxLength:"20" doc:"The language of the text, such as eng; und: it is not known"`
+	Stale    bool                `query:"stale" doc:"Only documents that a reindex of their project would process again, as the filter of reingest; with the scope write"`
 	Sort     store.DocumentOrder `query:"sort" enum:"updated,size,name" doc:"updated: changed last first; size: largest first; name: by name. Default: newest first"`
 }) (*listOutput[view.Document], error) {
 	q, err := dr.documentQuery(ctx, p, in.Project, in.ExternalID, in.DocumentFilter)
@@ -180,6 +181,11 @@ func (dr *documentRoutes) listDocuments(ctx context.Context, p knowledge.Princip
 	}
 	q.Named, q.Code, q.Stage, q.Language, q.Sort = in.Named, in.Code, in.Stage, in.Language, in.Sort
 	q.Page = store.Page{Limit: in.Limit, Cursor: in.Cursor}
+	if in.Stale {
+		if q.Outdated, err = dr.filterStale(ctx, p, q.Project); err != nil {
+			return nil, err
+		}
+	}
 	documents, next, err := dr.store.Documents(ctx, p, q)
 	if err != nil {
 		return nil, fmt.Errorf("list documents: %w", err)

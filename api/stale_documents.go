@@ -51,6 +51,30 @@ func (dr *documentRoutes) countStale(ctx context.Context, p knowledge.Principal,
 	return viewStale(stale), nil
 }
 
+// filterStale returns the filter for the stale documents of a project, or of every project
+// that the principal covers.
+func (dr *documentRoutes) filterStale(ctx context.Context, p knowledge.Principal, id string) (*store.OutdatedFilter, error) {
+	var projects []knowledge.Project
+	if id != "" {
+		project, err := dr.store.Project(ctx, p, id)
+		if err != nil {
+			return nil, fmt.Errorf("read project %s: %w", id, err)
+		}
+		projects = append(projects, project)
+	}
+	for at := (store.Page{Limit: selectionPage}); id == ""; {
+		found, next, err := dr.store.Projects(ctx, p, at)
+		if err != nil {
+			return nil, fmt.Errorf("list projects: %w", err)
+		}
+		projects = append(projects, found...)
+		if at.Cursor = next; next == "" {
+			break
+		}
+	}
+	return dr.store.FilterOutdated(ctx, p, projects...)
+}
+
 // reindexMoved starts a reindex of each project whose embedding model has changed, if its
 // documents were chosen: a new version of a single document would be embedded with the old
 // model. It returns the other documents.

@@ -155,6 +155,9 @@ type Runs interface {
 	CountOutdated(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (int, error)
 	// OutdatedIDs returns these documents.
 	OutdatedIDs(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (store.OutdatedSet, error)
+	// FilterOutdated returns the filter by which Documents lists the outdated documents of
+	// projects.
+	FilterOutdated(ctx context.Context, p knowledge.Principal, projects ...knowledge.Project) (*store.OutdatedFilter, error)
 	// StaleProject counts the documents of a project that were embedded with another model
 	// than the one that is wanted by now.
 	StaleProject(ctx context.Context, p knowledge.Principal, project knowledge.Project) (store.StaleProject, error)

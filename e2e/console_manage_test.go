@@ -95,3 +95,45 @@ func TestConsoleChangesADocument(t *testing.T) {
 		t.Errorf("the pages threw %s", *thrown)
 	}
 }
+
+// TestConsoleChoosesStaleDocumentsAndColumns lists what was made with earlier settings, makes it
+// again, and keeps the choice of the columns.
+func TestConsoleChoosesStaleDocumentsAndColumns(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	thrown := thrownIn(page)
+	s.publish(t, "old.txt", "The northern pier has a lighthouse.")
+	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", map[string]any{"ai": map[string]any{"textSplitter": map[string]any{"chunkSize": 300}}}, nil); status != 200 {
+		t.Fatalf("the project is refused: status %d", status)
+	}
+	s.publish(t, "new.txt", "The southern pier has a foghorn.")
+	s.signInto(t, page)
+	do(t, page, chromedp.EmulateViewport(1280, 900))
+	open(t, page, s.ends.API+"/documents?stale=true")
+	awaitPage(t, page, rowsOnPage+` === "old.txt" && document.querySelector("select[name=stale]").value === "true"`)
+	click(t, page, `document.querySelector(".bulk summary")`)
+	press(t, page, "Read again")
+	awaitPage(t, page, `document.querySelector("dialog h2")?.textContent === "Read again: 1 documents?"`)
+	press(t, page, "Read again")
+	awaitPage(t, page, `!document.querySelector("dialog")`)
+	s.awaitPublished(t, 2)
+	open(t, page, s.ends.API+"/documents?stale=true")
+	awaitPage(t, page, `document.querySelector(".empty:not([hidden])")?.textContent === "No document matches."`)
+
+	open(t, page, s.ends.API+"/documents")
+	awaitPage(t, page, rowsOnPage+`.split("|").length === 2`)
+	const titles = `[...document.querySelectorAll("th")].map(h => h.textContent).join()`
+	click(t, page, `document.querySelector(".documents .menu summary")`)
+	for _, name := range []string{"Pages", "Type"} {
+		click(t, page, fmt.Sprintf(`[...document.querySelectorAll(".menu label")].find(l => l.textContent === %q)?.querySelector("input")`, name))
+	}
+	wantLooks(t, page)
+	const chosen = `Name,Status,Passages,Size,Type,Language,Tags,Changed`
+	awaitPage(t, page, titles+` === "`+chosen+`" && document.querySelector("tbody tr").cells.length === 8`)
+	do(t, page, chromedp.Reload())
+	awaitPage(t, page, titles+` === "`+chosen+`" && document.querySelector("tbody tr")?.cells[4].textContent === "text/plain"`)
+	if len(*thrown) > 0 {
+		t.Errorf("the pages threw %s", *thrown)
+	}
+}

@@ -40,6 +40,7 @@ export function documentFilters(asked, changed) {
   const status = select("status", t("doc.status"), t("doc.every"), statuses.map((one) => [one, t(`doc.${one}`)]));
   const code = select("code", t("doc.cause"), t("doc.cause.every"), []);
   const stage = select("stage", t("doc.stage"), t("doc.stage.every"), stages.map((one) => [one, one]));
+  const stale = select("stale", t("doc.stale"), t("doc.stale.every"), [["true", t("doc.stale.only")]]);
   const named = field("named", t("doc.find"), 1024);
   const tag = field("tag", t("doc.tag"), 256);
   const language = field("language", t("doc.language.code"), 20);
@@ -57,9 +58,9 @@ export function documentFilters(asked, changed) {
       code.append(h("option", { value: one.code }, one.code));
     }
   }, () => {}); // the list says what is wrong
-  const values = () => ({ status: status.value, code: code.value, stage: stage.value, named: named.value.trim(), tag: tag.value.trim(), language: language.value.trim(), project });
+  const values = () => ({ status: status.value, code: code.value, stage: stage.value, stale: stale.value, named: named.value.trim(), tag: tag.value.trim(), language: language.value.trim(), project });
   return {
-    element: h("div", { class: "row filters" }, named, status, code, stage, tag, language, choice),
+    element: h("div", { class: "row filters" }, named, status, code, stage, stale, tag, language, choice),
     project: () => project,
     query: () => {
       const { tag: tags, project: project_id, ...others } = values();
@@ -68,7 +69,7 @@ export function documentFilters(asked, changed) {
     selection: () => {
       const set = values();
       if (set.named || set.language || set.stage) return null;
-      return { status: set.status || undefined, code: set.code || undefined, tags: set.tag ? [set.tag] : undefined, projectId: set.project || undefined };
+      return { status: set.status || undefined, code: set.code || undefined, tags: set.tag ? [set.tag] : undefined, projectId: set.project || undefined, stale: set.stale ? true : undefined };
     },
     any: () => Object.values(values()).some((one) => one !== ""),
   };

@@ -2,6 +2,7 @@
 
 import { actionButton } from "./action.js";
 import { call } from "./api.js";
+import { columnChoice } from "./columns.js";
 import { addText } from "./document_add.js";
 import { bulkActions } from "./documents_bulk.js";
 import { documentFilters } from "./documents_filter.js";
@@ -24,6 +25,9 @@ import { filesOf, samples, uploads } from "./uploads.js";
  * @property {number} chunkCount
  * @property {number} bytes
  * @property {string} language
+ * @property {string} mediaType
+ * @property {number} version
+ * @property {string} createdAt
  * @property {string[]} [tags]
  * @property {string} updatedAt
  * @property {{code: string, message: string} | null} error
@@ -46,6 +50,27 @@ export function statusOf(doc) {
 }
 
 /**
+ * Returns the columns of the list; those that are hidden at first are for who chooses them.
+ * @returns {(import("./columns.js").Column & {number?: boolean, order?: string, cell: (doc: Doc) => import("./dom.js").Child | import("./dom.js").Child[]})[]}
+ */
+function columnsOf() {
+  return [
+    { title: t("doc.name"), order: "name", cell: (doc) => h("a", { href: "/documents/" + encodeURIComponent(doc.id), "data-item": "" }, doc.name || doc.externalId) },
+    { title: t("doc.status"), cell: statusOf },
+    { name: "pages", title: t("doc.pages"), number: true, cell: (doc) => doc.pageCount ? number(doc.pageCount) : "" },
+    { name: "passages", title: t("doc.passages"), number: true, cell: (doc) => number(doc.chunkCount) },
+    { name: "size", title: t("doc.size"), number: true, order: "size", cell: (doc) => bytes(doc.bytes) },
+    { name: "type", title: t("doc.type"), hidden: true, cell: (doc) => doc.mediaType },
+    { name: "language", title: t("doc.language"), cell: (doc) => doc.language },
+    { name: "tags", title: t("doc.tags"), cell: (doc) => (doc.tags ?? []).join(", ") },
+    { name: "external", title: t("doc.external"), hidden: true, cell: (doc) => doc.externalId },
+    { name: "version", title: t("doc.version.number"), number: true, hidden: true, cell: (doc) => number(doc.version) },
+    { name: "added", title: t("doc.added"), hidden: true, cell: (doc) => moment(doc.createdAt) },
+    { name: "changed", title: t("doc.changed"), order: "updated", cell: (doc) => moment(doc.updatedAt) },
+  ];
+}
+
+/**
  * @param {URLSearchParams} asked the filters of the address
  * @returns {import("./router.js").Page}
  */
@@ -57,20 +82,16 @@ export function openDocuments(asked) {
   const folder = h("input", { type: "file", webkitdirectory: true, hidden: true, onchange: () => take(folder) });
   const sending = uploads(filters.project, () => void live.now());
   const query = () => ({ ...filters.query(), sort: order });
+  const columns = columnsOf();
+  const choice = columnChoice(columns, () => table.redraw());
   /** @type {import("./paged_table.js").Table<Doc>} */
   const table = pagedTable({
     name: t("documents"),
-    columns: [
-      { title: t("doc.name"), order: "name" }, { title: t("doc.status") }, { title: t("doc.pages"), number: true }, { title: t("doc.passages"), number: true },
-      { title: t("doc.size"), number: true, order: "size" }, { title: t("doc.language") }, { title: t("doc.tags") }, { title: t("doc.changed"), order: "updated" },
-    ],
+    columns,
     sort: (by) => (order = by),
     load: (cursor) => call("list-documents", { query: { ...query(), limit: 100, cursor } }),
     key: (doc) => doc.id,
-    cells: (doc) => [
-      h("a", { href: "/documents/" + encodeURIComponent(doc.id), "data-item": "" }, doc.name || doc.externalId), statusOf(doc),
-      doc.pageCount ? number(doc.pageCount) : "", number(doc.chunkCount), bytes(doc.bytes), doc.language, (doc.tags ?? []).join(", "), moment(doc.updatedAt),
-    ],
+    cells: (doc) => columns.map((one) => one.cell(doc)),
     none: () => filters.any() ? t("doc.none.found") : [h("p", {}, t("doc.none")), actionButton(t("doc.samples"), async () => sending.add(await samples()))],
     loaded: () => live.plan(),
   });
@@ -100,7 +121,7 @@ export function openDocuments(asked) {
       h("button", { type: "button", onclick: () => addText(filters.project(), () => void live.now()) }, t("doc.add")),
       h("button", { type: "button", onclick: () => folder.click() }, t("doc.folder")),
       h("button", { type: "button", class: "first", onclick: () => picked.click() }, t("doc.upload")), picked, folder),
-    filters.element, bulkActions(filters, () => table.restart()), sending.element, table.element);
+    filters.element, h("div", { class: "row" }, bulkActions(filters, () => table.restart()), h("span", { class: "space" }), choice), sending.element, table.element);
   element.addEventListener("dragover", (e) => {
     e.preventDefault();
     element.classList.add("dropping");

@@ -21,6 +21,7 @@ import { t } from "./language.js";
  * @property {(item: T, first?: boolean) => void} put shows an item as it is now; a new one at the end, or first
  * @property {(key: string) => void} drop
  * @property {() => T[]} items that were loaded
+ * @property {() => void} redraw after other columns were hidden
  * @property {() => void} stop
  */
 
@@ -29,7 +30,7 @@ import { t } from "./language.js";
  * @template T
  * @param {object} options
  * @param {string} options.name for screen readers
- * @param {{title: string, number?: boolean, order?: string}[]} options.columns order: the one that a click on the title asks for
+ * @param {{title: string, number?: boolean, order?: string, hidden?: boolean}[]} options.columns order: the one that a click on the title asks for
  * @param {(order: string) => void} [options.sort] is called with it
  * @param {(cursor: string) => Promise<{data: T[], next_cursor: string | null}>} options.load
  * @param {(item: T) => string} options.key
@@ -45,12 +46,17 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
   const places = new Map();
   let cursor = /** @type {string | null} */ ("");
   let turn = 0;
-  const table = h("table", { class: "wide", "aria-label": name, "data-list": "" },
-    h("thead", {}, h("tr", {}, ...columns.map((one) => h("th", { scope: "col", class: one.number && "number" },
-      one.order === undefined ? one.title : h("button", { type: "button", class: "plain sort", onclick: (/** @type {Event} */ e) => order(/** @type {Element} */ (e.target), one.order ?? "") }, one.title))))));
-  const order = (/** @type {Element} */ button, /** @type {string} */ by) => {
-    for (const one of table.querySelectorAll("th")) one.removeAttribute("aria-sort");
-    button.closest("th")?.setAttribute("aria-sort", by === "name" ? "ascending" : "descending");
+  let ordered = "";
+  const titles = h("tr");
+  const table = h("table", { class: "wide", "aria-label": name, "data-list": "" }, h("thead", {}, titles));
+  const drawTitles = () => fill(titles, columns.filter((one) => !one.hidden).map(({ title, number, order: by }) =>
+    h("th", { scope: "col", class: number && "number", "aria-sort": by !== undefined && by === ordered && (by === "name" ? "ascending" : "descending") },
+      by === undefined ? title : h("button", { type: "button", class: "plain sort", onclick: () => order(by) }, title))));
+  drawTitles();
+  const order = (/** @type {string} */ by) => {
+    ordered = by;
+    drawTitles();
+    [...titles.querySelectorAll("button")].find((one) => one.closest("[aria-sort]"))?.focus();
     sort?.(by);
     restart();
   };
@@ -58,7 +64,7 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
   const end = h("div", { class: "end" });
   const problem = h("p", { class: "wrong", role: "alert" });
 
-  const rowOf = (/** @type {T} */ item) => h("tr", {}, ...cells(item).map((cell, i) => h("td", { class: columns[i].number && "number" }, cell)));
+  const rowOf = (/** @type {T} */ item) => h("tr", {}, ...cells(item).map((cell, i) => !columns[i].hidden && h("td", { class: columns[i].number && "number" }, cell)));
   const draw = (/** @type {Block<T>} */ block) => {
     fill(block.body, ...block.items.map(rowOf));
     block.shown = true;
@@ -149,10 +155,14 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
     cursor = "";
     void further();
   };
+  const redraw = () => {
+    drawTitles();
+    for (const block of blocks) if (block.shown) draw(block);
+  };
   seen.observe(end);
   return {
     element: h("div", {}, h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": name }, table), empty, problem, end),
-    restart, put, drop,
+    restart, put, drop, redraw,
     items: () => blocks.flatMap(({ items }) => items),
     stop: () => {
       turn++;

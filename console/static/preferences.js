@@ -1,6 +1,6 @@
 // What the browser keeps: how this reader likes the console, and nothing of the data.
 
-/** @typedef {"theme" | "language" | "project"} Preference */
+/** @typedef {"theme" | "language" | "project" | "columns"} Preference */
 
 /**
  * @param {Preference} name

@@ -26,6 +26,7 @@ type DocumentQuery struct {
 	Named    string
 	Stage    knowledge.Stage
 	Language string
+	Outdated *OutdatedFilter // nil = up to date or not
 	Sort     DocumentOrder
 	Page
 	Offset int
@@ -163,6 +164,9 @@ func (query DocumentQuery) conditions(db *pool, q *bun.SelectQuery) (*bun.Select
 	}
 	if len(query.Tags) > 0 {
 		q = q.Where("EXISTS (SELECT 1 FROM document_tags AS g WHERE g.document_id = d.id AND g.tag IN (?))", bun.List(query.Tags))
+	}
+	if query.Outdated != nil {
+		q = query.Outdated.where(q)
 	}
 	switch query.Status {
 	case "":

@@ -3,6 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/uptrace/bun"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -28,11 +32,13 @@ type Outdated struct {
 	Removing             bool
 }
 
-// ofPublished selects from the documents of a project and, of each, the version that is
-// published or, if newer ones are pending, the newest of these.
-const ofPublished = ` FROM documents AS d JOIN document_versions AS v ON v.document_id = d.id AND v.version = (
-	SELECT max(n.version) FROM document_versions AS n
-	WHERE n.document_id = d.id AND (n.version = d.published_version OR n.version > d.published_version AND n.status = 'pending'))
+// newestMade is, of a document, the version that is published or, if newer ones are pending,
+// the newest of these.
+const newestMade = `(SELECT max(n.version) FROM document_versions AS n
+	WHERE n.document_id = d.id AND (n.version = d.published_version OR n.version > d.published_version AND n.status = 'pending'))`
+
+// ofPublished selects from the documents of a project and, of each, that version.
+const ofPublished = ` FROM documents AS d JOIN document_versions AS v ON v.document_id = d.id AND v.version = ` + newestMade + `
 WHERE d.workspace = ? AND d.project = ? AND NOT d.removed AND d.published_version > 0 AND d.parent = ''`
 
 // outdatedPage selects the versions that OutdatedDocuments checks, which follow a document.
@@ -87,6 +93,66 @@ func (s *reindexStore) OutdatedIDs(ctx context.Context, p knowledge.Principal, p
 	return set, err
 }
 
+// OutdatedFilter chooses outdated documents in a DocumentQuery; without projects it chooses
+// none.
+type OutdatedFilter struct{ projects []outdatedProject }
+
+// outdatedProject are the ways to make a document that are outdated in a project.
+type outdatedProject struct {
+	id      string
+	all     bool // another embedding model is wanted, so every document is outdated
+	makings []making
+}
+
+// FilterOutdated returns the filter for the outdated documents of projects.
+func (s *reindexStore) FilterOutdated(ctx context.Context, p knowledge.Principal, projects ...knowledge.Project) (*OutdatedFilter, error) {
+	if err := requireWrite(p); err != nil {
+		return nil, err
+	}
+	filter := &OutdatedFilter{}
+	for _, project := range projects {
+		if !p.CoversProject(project.ID) {
+			return nil, knowledge.NotFound("project", project.ID)
+		}
+		moved, err := s.movedGeneration(ctx, p.Workspace(), project.ID, project.Config)
+		if err != nil {
+			return nil, err
+		}
+		one := outdatedProject{id: project.ID, all: moved}
+		if !moved {
+			counted, err := s.outdatedMakings(ctx, p.Workspace(), project.ID, project.Config)
+			if err != nil {
+				return nil, fmt.Errorf("list what is outdated in project %s: %w", project.ID, failure(err))
+			}
+			one.makings = slices.Collect(maps.Keys(counted))
+		}
+		if one.all || len(one.makings) > 0 {
+			filter.projects = append(filter.projects, one)
+		}
+	}
+	return filter, nil
+}
+
+// where restricts a query to the documents of the filter.
+func (f *OutdatedFilter) where(q *bun.SelectQuery) *bun.SelectQuery {
+	if len(f.projects) == 0 {
+		return q.Where("1 = 0")
+	}
+	return q.Where("d.published_version > 0 AND d.parent = ''").WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		for _, one := range f.projects {
+			if one.all {
+				q = q.WhereOr("d.project = ?", one.id)
+				continue
+			}
+			for _, m := range one.makings {
+				q = q.WhereOr("(d.project = ? AND EXISTS (SELECT 1 FROM document_versions AS v WHERE v.document_id = d.id AND v.version = "+newestMade+
+					" AND v.splitter = ? AND v.override = ? AND v.enrichment = ?))", one.id, m.splitter, m.override, m.enrichment)
+			}
+		}
+		return q
+	})
+}
+
 // movedGeneration reports whether the configuration asks for other vectors than those that
 // the searches of a project read.
 func (s *reindexStore) movedGeneration(ctx context.Context, workspace, project string, config knowledge.ProjectConfig) (bool, error) {
@@ -97,30 +163,43 @@ func (s *reindexStore) movedGeneration(ctx context.Context, workspace, project s
 	return g.Serving != s.names.wanted(config), nil
 }
 
-// countOutdated decides once for all documents that were made in the same way.
+// countOutdated counts the outdated documents of a project; all: every document is.
 func (s *reindexStore) countOutdated(ctx context.Context, workspace, project string, config knowledge.ProjectConfig, all bool) (count int, err error) {
+	if all {
+		_, err := first(ctx, s.reader, []any{&count}, "SELECT count(*)"+ofPublished, workspace, project)
+		return count, err
+	}
+	counted, err := s.outdatedMakings(ctx, workspace, project, config)
+	for _, documents := range counted {
+		count += documents
+	}
+	return count, err
+}
+
+// outdatedMakings returns the ways to make a document that are outdated in a project, each
+// with the number of documents that were made so.
+func (s *reindexStore) outdatedMakings(ctx context.Context, workspace, project string, config knowledge.ProjectConfig) (map[making]int, error) {
 	rows, err := s.reader.query(ctx, "SELECT v.splitter, v.override, v.enrichment, count(*)"+ofPublished+" GROUP BY 1, 2, 3", workspace, project)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer rows.Close()
+	counted := map[making]int{}
 	for rows.Next() {
 		var m making
 		var documents int
 		if err := rows.Scan(&m.splitter, &m.override, &m.enrichment, &documents); err != nil {
-			return 0, err
+			return nil, err
 		}
-		outdated := all
-		if !all {
-			if outdated, err = m.outdated(config); err != nil {
-				return 0, err
-			}
+		outdated, err := m.outdated(config)
+		if err != nil {
+			return nil, err
 		}
 		if outdated {
-			count += documents
+			counted[m] = documents
 		}
 	}
-	return count, rows.Err()
+	return counted, rows.Err()
 }
 
 // OutdatedDocuments lists outdated documents by id. more is the After of the next page,

@@ -19,6 +19,7 @@ export const common = table({
   "api": ["API reference", "API-Referenz"],
   "close": ["Close", "Schließen"],
   "cancel": ["Cancel", "Abbrechen"],
+  "columns": ["Columns", "Spalten"],
   "copied": ["Copied", "Kopiert"],
   "confirm.type": ["Type “{word}” to confirm", "Zur Bestätigung „{word}“ eingeben"],
   "save": ["Save", "Speichern"],

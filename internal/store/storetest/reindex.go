@@ -68,6 +68,11 @@ func (f *fixture) outdated(config knowledge.ProjectConfig, limit int) []string {
 		f.Errorf("%d outdated documents are counted, and %q listed", count, names)
 	}
 	slices.Sort(names)
+	filter, err := f.FilterOutdated(f.ctx, manager("acme"), knowledge.Project{ID: "handbook", Config: config})
+	f.must(err)
+	if filtered := f.names(manager("acme"), store.DocumentQuery{Outdated: filter}); !slices.Equal(filtered, names) {
+		f.Errorf("the filter chooses %q, and listed are %q", filtered, names)
+	}
 	return names
 }
 

@@ -19,6 +19,7 @@ type Reports interface {
 	HasInstanceKey(ctx context.Context) (bool, error)
 	StaleProject(ctx context.Context, p knowledge.Principal, project knowledge.Project) (store.StaleProject, error)
 	OutdatedIDs(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (store.OutdatedSet, error)
+	FilterOutdated(ctx context.Context, p knowledge.Principal, projects ...knowledge.Project) (*store.OutdatedFilter, error)
 	DocumentSummary(ctx context.Context, p knowledge.Principal, before time.Time) (store.DocumentSummary, error)
 	ProjectUsage(ctx context.Context, p knowledge.Principal, idOrName string, from, to time.Time) ([]knowledge.DayUsage, error)
 	Usage(ctx context.Context, p knowledge.Principal, by store.UsageBy, from, to time.Time) ([]store.OwnedUsage, error)
@@ -116,6 +117,13 @@ func staleProject(f *fixture) {
 	if !outdated.Moved || !outdated.IDs[v.Document] {
 		f.Errorf("outdated: %+v", outdated)
 	}
+	filter, err := f.FilterOutdated(f.ctx, manager("acme"), knowledge.Project{ID: "handbook", Config: config}, knowledge.Project{ID: "press"})
+	f.must(err)
+	if got := f.names(manager("acme"), store.DocumentQuery{Outdated: filter}); !slices.Equal(got, []string{"a.txt"}) {
+		f.Errorf("the filter chooses %q", got)
+	}
+	_, err = f.FilterOutdated(f.ctx, reader("ann"), knowledge.Project{ID: "handbook"})
+	f.wantCode(err, knowledge.CodeForbidden)
 	if p, err := f.ProjectForSystem(f.ctx, "acme", "handbook"); err != nil || p.ID != "handbook" {
 		f.Errorf("project %+v, %v", p, err)
 	}
