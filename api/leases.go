@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,13 +16,13 @@ import (
 // leaseInterval is how often the keys of open streams are checked.
 const leaseInterval = time.Second
 
-// errKeyEnded ends the streams of a key or a JWT that is no longer valid.
-var errKeyEnded = knowledge.Errorf(knowledge.CodeUnauthorized, "the key or token with which this stream was opened is no longer valid")
+// errKeyEnded ends the streams of a key, a JWT or a session that is no longer valid.
+var errKeyEnded = knowledge.Errorf(knowledge.CodeUnauthorized, "the key, token or session with which this stream was opened is no longer valid")
 
-// leases ends the open streams of keys and JWTs that are no longer valid. One query a
-// second asks for the keys of all of them.
+// leases ends the open streams of keys, JWTs and sessions that are no longer valid. Two
+// queries a second ask for the keys and the sessions of all of them.
 type leases struct {
-	ended func(ctx context.Context, keys []string) ([]string, error)
+	ended func(ctx context.Context, keys, sessions []string) (endedKeys, endedSessions []string, err error)
 	now   func() time.Time
 	log   *slog.Logger
 
@@ -35,8 +37,8 @@ type lease struct {
 	end context.CancelCauseFunc
 }
 
-// hold returns a context that ends with errKeyEnded when the key or the JWT of the request
-// does. release is called once, when the stream has ended.
+// hold returns a context that ends with errKeyEnded when the key, the JWT or the session
+// of the request does. release is called once, when the stream has ended.
 func (l *leases) hold(ctx context.Context) (held context.Context, release func()) {
 	holder := edge.HolderOf(ctx)
 	if holder == (edge.Holder{}) {
@@ -64,47 +66,47 @@ func (l *leases) check() {
 	tick := time.NewTicker(leaseInterval)
 	defer tick.Stop()
 	for range tick.C {
-		keys, some := l.keys()
+		keys, sessions, some := l.holders()
 		if !some {
 			return
 		}
 		// Every stream that is open waits for it, and none of them is its caller.
 		ctx, cancel := context.WithTimeout(context.Background(), leaseInterval)
-		ended, err := l.ended(ctx, keys)
+		endedKeys, endedSessions, err := l.ended(ctx, keys, sessions)
 		cancel()
 		if err != nil { // the next round asks again
 			l.log.Warn("the keys of open streams cannot be checked", "error", err)
 		}
-		l.endAll(ended)
+		l.endAll(endedKeys, endedSessions)
 	}
 }
 
-// keys returns the keys of the open streams. If none is open, the caller has to leave.
-func (l *leases) keys() (keys []string, some bool) {
+// holders returns the keys and the sessions of the open streams. If none is open, the caller
+// has to leave.
+func (l *leases) holders() (keys, sessions []string, some bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	seen := map[string]bool{}
+	seenKeys, seenSessions := map[string]bool{}, map[string]bool{}
 	for one := range l.open {
-		if one.Key != "" && !seen[one.Key] {
-			seen[one.Key] = true
-			keys = append(keys, one.Key)
-		}
+		seenKeys[one.Key], seenSessions[one.Session] = true, true
 	}
+	delete(seenKeys, "")
+	delete(seenSessions, "")
 	l.running = len(l.open) > 0
-	return keys, l.running
+	return slices.Collect(maps.Keys(seenKeys)), slices.Collect(maps.Keys(seenSessions)), l.running
 }
 
-// endAll ends the streams of these keys, and those whose time is over.
-func (l *leases) endAll(keys []string) {
-	over := make(map[string]bool, len(keys))
-	for _, key := range keys {
-		over[key] = true
+// endAll ends the streams of these keys and sessions, and those whose time is over.
+func (l *leases) endAll(keys, sessions []string) {
+	over := make(map[string]bool, len(keys)+len(sessions)) // no key is the hash of a cookie
+	for _, holder := range slices.Concat(keys, sessions) {
+		over[holder] = true
 	}
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for one := range l.open {
-		if over[one.Key] || !one.Ends.IsZero() && !one.Ends.After(now) {
+		if over[one.Key] || over[one.Session] || !one.Ends.IsZero() && !one.Ends.After(now) {
 			one.end(errKeyEnded)
 		}
 	}

@@ -134,6 +134,28 @@ func TestConsoleSignsInAgain(t *testing.T) {
 	awaitPage(t, page, `!document.querySelector("dialog") && location.pathname === "/documents" && `+rowsOnPage+` === "lights"`)
 }
 
+// TestConsoleSignOutEndsItsStreams signs a browser out while another tab of it shows an answer
+// that has not ended: the tab reads nothing further, and asks for a key.
+func TestConsoleSignOutEndsItsStreams(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	s.publish(t, "lights", "The northern pier has a lighthouse.")
+	m.ScriptChat(modeltest.Hang())
+	s.signInto(t, page)
+	askOnPage(t, page, "What is on the northern pier?")
+	awaitPage(t, page, `!!document.querySelector(".answer.live .phase") && location.pathname !== "/ask"`)
+	const signOut = `fetch("/auth/session", {method: "DELETE"}).then(r => (window.out = performance.now(), r.status))`
+	if status := evaluate[int](t, page, signOut); status != http.StatusNoContent {
+		t.Fatalf("sign out: %d", status)
+	}
+	awaitPage(t, page, `document.querySelector("dialog.signin p")?.textContent.startsWith("Your session has ended")`)
+	if took := evaluate[float64](t, page, `performance.now() - window.out`); took > 10_000 {
+		t.Errorf("the stream ended after %.0f ms", took)
+	}
+}
+
 // TestConsoleGoesOnWithoutNetwork takes the network away in the middle of an answer, until
 // the answer is complete.
 func TestConsoleGoesOnWithoutNetwork(t *testing.T) {

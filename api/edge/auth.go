@@ -67,6 +67,9 @@ func (e *Edge) prove(r *http.Request, workspace string) (knowledge.Principal, er
 		return knowledge.Principal{}, err
 	}
 	c.sender, c.senderWorkspace = &p, workspace
+	if credentials.Session != "" {
+		c.senderSession = access.HashKey(credentials.Session)
+	}
 	return p, nil
 }
 

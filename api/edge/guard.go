@@ -22,6 +22,7 @@ type call struct {
 	principal       knowledge.Principal                                  // who may do what the route does
 	sender          *knowledge.Principal                                 // whose credentials these are
 	holder          *Holder                                              // of the link that opened it
+	senderSession   string                                               // the hash of the cookie that they are; "" = they are a key or a JWT
 	senderWorkspace string                                               // the workspace of the path
 	body            []byte                                               // nil if the route streams
 	release         func()                                               // releases the memory of the body

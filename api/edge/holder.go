@@ -5,24 +5,25 @@ import (
 	"time"
 )
 
-// Holder is what a request depends on while it is served: the key, and when the key or
-// the JWT ends. The zero Holder depends on nothing.
+// Holder is what a request depends on while it is served: the key and the session, and when
+// the key or the JWT ends. The zero Holder depends on nothing.
 type Holder struct {
-	Key  string    // "" = a JWT
-	Ends time.Time // zero = never
+	Key     string    // "" = a JWT
+	Session string    // the hash of the cookie of a browser, "" = no browser has signed in
+	Ends    time.Time // zero = never
 }
 
 // SetHolder notes for whom a link was made with which a request is served.
 func SetHolder(ctx context.Context, h Holder) { callOf(ctx).holder = &h }
 
-// HolderOf returns on what a request depends: its link, else its key or JWT.
+// HolderOf returns on what a request depends: its link, else its key, JWT or session.
 func HolderOf(ctx context.Context) Holder {
 	c := callOf(ctx)
 	switch {
 	case c.holder != nil:
 		return *c.holder
 	case c.sender != nil:
-		return Holder{c.sender.KeyID(), c.sender.ExpiresAt()}
+		return Holder{c.sender.KeyID(), c.senderSession, c.sender.ExpiresAt()}
 	}
 	return Holder{}
 }

@@ -32,6 +32,8 @@ type Store interface {
 	EndSession(ctx context.Context, hash string) error
 	// EndedKeys returns which of these keys are no longer valid.
 	EndedKeys(ctx context.Context, ids []string) ([]string, error)
+	// EndedSessions returns which of these sessions have ended, by their hashes.
+	EndedSessions(ctx context.Context, hashes []string) ([]string, error)
 	// WorkspaceExists reports whether a workspace with this id exists.
 	WorkspaceExists(ctx context.Context, id string) (bool, error)
 	// Conversation returns the principal's conversation. Another owner's

@@ -120,9 +120,13 @@ func (a *Authenticator) verify(ctx context.Context, purpose, token, id string, n
 }
 
 // Lapsed returns which of these keys are no longer valid: revoked or expired, themselves
-// or a maker of theirs.
-func (a *Authenticator) Lapsed(ctx context.Context, keys []string) ([]string, error) {
-	return a.store.EndedKeys(ctx, keys)
+// or a maker of theirs; and which of the sessions have ended, by the hashes of their cookies.
+func (a *Authenticator) Lapsed(ctx context.Context, keys, sessions []string) (endedKeys, endedSessions []string, err error) {
+	if endedKeys, err = a.store.EndedKeys(ctx, keys); err != nil {
+		return nil, nil, err
+	}
+	endedSessions, err = a.store.EndedSessions(ctx, sessions)
+	return endedKeys, endedSessions, err
 }
 
 func (a *Authenticator) mac(purpose string, body []byte) []byte {

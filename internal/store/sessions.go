@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -57,6 +58,25 @@ func (s *keyStore) EndSession(ctx context.Context, hash string) error {
 		_, err := tx.NewDelete().Model((*sessionRow)(nil)).Where("hash = ?", hash).Exec(ctx)
 		return err
 	})
+}
+
+// EndedSessions returns which of these sessions, by their hashes, have ended: by signing out,
+// or by time.
+func (s *keyStore) EndedSessions(ctx context.Context, hashes []string) ([]string, error) {
+	var ended []string
+	for some := range slices.Chunk(hashes, maxKeysAsked) {
+		var valid []string
+		err := s.reader.NewSelect().Model((*sessionRow)(nil)).Column("s.hash").Where("s.hash IN (?) AND s.expires_at > ?", bun.List(some), micros(s.now())).Scan(ctx, &valid)
+		if err != nil {
+			return nil, fmt.Errorf("look for ended sessions: %w", failure(err))
+		}
+		for _, hash := range some {
+			if !slices.Contains(valid, hash) {
+				ended = append(ended, hash)
+			}
+		}
+	}
+	return ended, nil
 }
 
 // KeyBySession returns a session, and its key as KeyByHash does. One that has expired, or

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -47,9 +48,21 @@ func sessions(f *fixture) {
 	_, err = f.RenewKey(f.ctx, manager("acme"), "renewed", "another secret", "cairn_0")
 	f.must(err)
 	gone("c")
+	f.wantEnded("late", "unknown")
 	f.must(f.EndSession(f.ctx, "a"))
 	f.must(f.EndSession(f.ctx, "a"))
 	gone("a")
+	f.wantEnded("a", "late", "unknown")
+}
+
+// wantEnded asks which of the sessions have ended.
+func (f *fixture) wantEnded(want ...string) {
+	f.Helper()
+	got, err := f.EndedSessions(f.ctx, []string{"a", "b", "late", "unknown"})
+	f.must(err)
+	if !slices.Equal(got, want) {
+		f.Errorf("the sessions %q have ended, want %q", got, want)
+	}
 }
 
 // droppedSessions sees that a session was deleted by an end that can no longer be moved.

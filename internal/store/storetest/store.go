@@ -47,6 +47,7 @@ type Tenants interface {
 	CreateSession(ctx context.Context, session store.Session) error
 	ExtendSession(ctx context.Context, session store.Session) error
 	EndSession(ctx context.Context, hash string) error
+	EndedSessions(ctx context.Context, hashes []string) ([]string, error)
 	DropSessions(ctx context.Context, limit int) error
 	KeyBySession(ctx context.Context, hash string) (store.Session, store.Key, error)
 	Keys(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Key, string, error)
