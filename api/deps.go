@@ -178,6 +178,8 @@ type Dispatcher interface {
 	// ControlResearch pauses, resumes or steers a research; known is false if it has no
 	// workflow that is open.
 	ControlResearch(ctx context.Context, r store.Run, c record.ResearchControl) (known bool, err error)
+	// Steps returns the activities of a workflow, oldest first; none if its history is gone.
+	Steps(ctx context.Context, workflowID string) ([]record.Step, error)
 }
 
 // NamedSecrets decides who may use the secrets that requests name.

@@ -87,6 +87,7 @@ type work struct {
 	contexts   []retrieve.Context
 	trace      *retrieve.Trace
 	choices    retrieve.Choices
+	steps      []record.Step                  // of every workflow
 	fail       error                          // of every start and search
 	end        func(record.AnswerInput) error // ends a run that was started, at once
 	panics     bool                           // in Retrieve
@@ -237,6 +238,8 @@ func (w *work) Check(s objects.Spec) error {
 	}
 	return nil
 }
+
+func (w *work) Steps(context.Context, string) ([]record.Step, error) { return w.steps, w.fail }
 
 func (w *work) OperatorURL(id string) string { return "http://operator.test/" + id }
 

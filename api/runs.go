@@ -73,6 +73,7 @@ func (r *runRoutes) mount(e *edge.Edge) {
 		OperationID: "list-runs", Method: http.MethodGet, Path: base, Summary: "List runs, newest first", Tags: tags,
 	}}, r.listRuns)
 	r.mountFeedback(e)
+	r.mountSteps(e)
 	for prefix, path := range map[string]string{"workspace-": base, "": "/runs"} {
 		edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "get-run", Method: http.MethodGet, Path: path + "/{run_id}", Summary: "Read a run", Tags: tags,

@@ -32,6 +32,7 @@ func TestConsoleRuns(t *testing.T) {
 	const lines = `[...document.querySelectorAll(".timeline > li")].map(l => l.textContent).join("|")`
 	awaitPage(t, page, lines+`.includes("completed · ") && document.querySelectorAll(".timeline .call.completed").length === 1`)
 	wantTimeline(t, page, evaluate[string](t, page, lines), hostile)
+	wantSteps(t, page)
 	if made := evaluate[int](t, page, `(window.ran ?? 0) + document.querySelectorAll("main img").length`); made != 0 {
 		t.Error("words of a run became an element")
 	}
@@ -57,7 +58,8 @@ func TestConsoleRuns(t *testing.T) {
 	click(t, page, `document.querySelector('.facts a[href^="/documents/"]')`)
 	awaitPage(t, page, `!!document.querySelector('.document li a[href^="/runs/"]')`)
 	open(t, page, s.ends.API+"/runs/"+failed.run)
-	awaitPage(t, page, `!!document.querySelector(".timeline li.wrong") && !!document.querySelector(".state.failed")`)
+	awaitPage(t, page, `!!document.querySelector(".timeline li.wrong") && !!document.querySelector("p[role=status] .state.failed")`)
+	awaitPage(t, page, `[...document.querySelectorAll(".steps tr")].some(r => r.querySelector(".state.failed")?.nextElementSibling.textContent.includes("provider_failed"))`)
 	if len(*thrown) > 0 {
 		t.Errorf("the pages threw %s", *thrown)
 	}
@@ -80,8 +82,18 @@ func wantTimeline(t *testing.T, page context.Context, lines, query string) {
 	if len(events) < 5 || events[0] != "runStarted" || events[len(events)-1] != "completedMessage" {
 		t.Errorf("the events as they came are %v", events)
 	}
-	if got := evaluate[string](t, page, `document.querySelector(".state").textContent`); got != "completed" {
-		t.Errorf("the state is %s", got)
+	awaitPage(t, page, `document.querySelector("p[role=status] .state").textContent === "completed"`) // it is polled
+}
+
+// wantSteps checks the two model calls of a question among its steps, each with its tokens.
+func wantSteps(t *testing.T, page context.Context) {
+	t.Helper()
+	const calls = `[...document.querySelectorAll(".steps tbody tr")].filter(r => r.cells[0].textContent.startsWith("model call"))`
+	awaitPage(t, page, calls+`.length === 2 && `+calls+`.every(r => r.querySelector(".state.completed"))`)
+	for _, cells := range evaluate[[][]string](t, page, calls+`.map(r => [...r.cells].map(c => c.textContent))`) {
+		if cells[2] != "1" || !strings.HasSuffix(cells[3], "s") || cells[4] == "" || cells[4] == "0" {
+			t.Errorf("a model call is shown as %q", cells)
+		}
 	}
 }
 

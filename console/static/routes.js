@@ -13,6 +13,7 @@ export const routes = /** @type {const} */ ({
   "list-projects": ["GET", "/workspaces/{workspaceId}/projects"],
   "list-runs": ["GET", "/workspaces/{workspaceId}/runs"],
   "workspace-get-run": ["GET", "/workspaces/{workspaceId}/runs/{run_id}"],
+  "list-run-steps": ["GET", "/workspaces/{workspaceId}/runs/{run_id}/steps"],
   "give-feedback": ["POST", "/workspaces/{workspaceId}/runs/{run_id}/feedback"],
   "workspace-pause-run": ["POST", "/workspaces/{workspaceId}/runs/{run_id}/pause"],
   "workspace-resume-run": ["POST", "/workspaces/{workspaceId}/runs/{run_id}/resume"],

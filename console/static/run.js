@@ -7,6 +7,7 @@ import { follow } from "./events.js";
 import { moment, t } from "./language.js";
 import { polling } from "./polling.js";
 import { projectNames } from "./project_choice.js";
+import { runSteps } from "./run_steps.js";
 import { researchTree } from "./research_tree.js";
 import { countersOf, factList, named, originOf, stateOf } from "./runs_list.js";
 import { timeline } from "./timeline.js";
@@ -53,13 +54,15 @@ export async function openRun(id) {
     failed: (failure) => (note.textContent = failure.message),
   });
   draw();
+  const steps = runSteps(id, () => run.status === "running");
   return {
     title: `${named(run.kind)} ${id.slice(0, 8)}`,
     element: h("div", { class: "padded document" }, h("p", {}, h("a", { href: "/runs" }, "‹ ", t("runs"))),
-      h("div", { class: "row" }, h("h1", {}, named(run.kind)), h("span", { class: "space" }), ...control.buttons), run.question && h("blockquote", {}, run.question), state, facts, tree?.element, control.steer, note, lines.element),
+      h("div", { class: "row" }, h("h1", {}, named(run.kind)), h("span", { class: "space" }), ...control.buttons), run.question && h("blockquote", {}, run.question), state, facts, tree?.element, control.steer, note, steps.element, lines.element),
     stop: () => {
       stop();
       live.stop();
+      steps.stop();
     },
   };
 }
