@@ -117,3 +117,52 @@ func TestConsoleKeepsNoCredentials(t *testing.T) {
 		t.Error("the page keeps the credentials")
 	}
 }
+
+// TestConsoleImportsByRules gives imported documents metadata, access, and tags by a rule.
+func TestConsoleImportsByRules(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	b := newBucket(t)
+	b.put("notes/legal/terms.txt", "The pier is closed at night.")
+	b.put("notes/lights.txt", "The northern pier has a lighthouse.")
+	s := startForImports(t)
+	thrown := thrownIn(page)
+	s.signInto(t, page)
+	open(t, page, s.ends.API+"/imports")
+	awaitPage(t, page, `!!document.querySelector("details.new")`)
+	newImport(t, page, b, "s3://shelf/notes/", "path_style", "anonymous")
+	do(t, page, chromedp.Click(`details.new details summary`, chromedp.ByQuery), chromedp.SendKeys(`textarea[name="metadata"]`, `[2026]`, chromedp.ByQuery))
+	press(t, page, "Check")
+	awaitPage(t, page, `document.activeElement.validationMessage.includes("must be an object")`)
+	do(t, page, chromedp.Evaluate(`document.activeElement.select()`, nil), chromedp.SendKeys(`textarea[name="metadata"]`, `{"year": 2026}`, chromedp.ByQuery),
+		chromedp.Click(`input[name="limited"]`, chromedp.ByQuery))
+	awaitPage(t, page, `document.querySelector('input[name="groups"]').checkVisibility()`)
+	do(t, page, chromedp.Click(`input[name="everybody"]`, chromedp.ByQuery), chromedp.SendKeys(`input[name="groups"]`, "harbour, law", chromedp.ByQuery))
+	press(t, page, "Add a rule")
+	awaitPage(t, page, `!!document.querySelector('input[name="match"]')`)
+	do(t, page, chromedp.SendKeys(`input[name="match"]`, "legal/**", chromedp.ByQuery), chromedp.SendKeys(`input[name="rule_tags"]`, "contract", chromedp.ByQuery))
+	wantLooks(t, page)
+	press(t, page, "Start")
+	awaitPage(t, page, `location.pathname.startsWith("/imports/") && !!document.querySelector(".state.completed")`)
+	var list struct {
+		Data []struct {
+			ExternalID string
+			Tags       []string
+			Metadata   map[string]any
+			Access     struct {
+				Workspace bool
+				Groups    []string
+			}
+		}
+	}
+	s.call(t, "GET", "/workspaces/default/documents", nil, &list)
+	for _, d := range list.Data {
+		legal := strings.Contains(d.ExternalID, "legal")
+		if d.Metadata["year"] != 2026.0 || d.Access.Workspace || fmt.Sprint(d.Access.Groups) != "[harbour law]" || (fmt.Sprint(d.Tags) == "[contract]") != legal {
+			t.Errorf("imported is %+v", d)
+		}
+	}
+	if len(list.Data) != 2 || len(*thrown) > 0 {
+		t.Errorf("%d documents; the pages threw %s", len(list.Data), *thrown)
+	}
+}

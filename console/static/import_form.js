@@ -4,6 +4,7 @@ import { actionButton } from "./action.js";
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { progressOf } from "./import.js";
+import { aboutDocuments } from "./import_about.js";
 import { isOpen } from "./imports_list.js";
 import { t } from "./language.js";
 import { polling } from "./polling.js";
@@ -38,6 +39,7 @@ export function importForm() {
   const value = h("input", { name: "value", type: "password", autocomplete: "new-password" });
   const credentials = h("div", { class: "columns" }, field(t("imp.secret"), secret), field(t("imp.value"), value), h("p", { class: "quiet" }, t("imp.value.hint")));
   const lines = /** @type {const} */ (["include", "exclude", "tags"]).map((name) => h("textarea", { name, rows: 1, placeholder: name === "tags" ? "" : "reports/**/*.pdf" }));
+  const about = aboutDocuments();
   const vanished = h("input", { type: "checkbox", name: "remove_vanished" });
   const found = h("div", { class: "found", role: "status" });
 
@@ -62,7 +64,7 @@ export function importForm() {
       value.value = "";
     }
     const [include, exclude, tags] = lines.map((one) => one.value.split("\n").map((line) => line.trim()).filter(Boolean));
-    return call("start-import", { body: { project_id, source, include, exclude, tags, remove_vanished: vanished.checked, dry_run: dry } });
+    return call("start-import", { body: { project_id, source, include, exclude, tags, ...about.body(), remove_vanished: vanished.checked, dry_run: dry } });
   };
   const ready = () => {
     secret.required = value.value !== "";
@@ -80,7 +82,7 @@ export function importForm() {
   } },
     h("div", { class: "columns" }, field(t("ask.project"), project), field(t("doc.type"), type), field(t("imp.source"), uri)), options, credentials,
     h("div", { class: "columns" }, ...lines.map((one) => field(t(`imp.${/** @type {"tags"} */ (one.name)}`), one))),
-    h("label", { class: "choice" }, vanished, t("imp.remove_vanished")), h("div", { class: "row" }, check, start), found);
+    about.element, h("label", { class: "choice" }, vanished, t("imp.remove_vanished")), h("div", { class: "row" }, check, start), found);
   choose();
   return h("details", { class: "new" }, h("summary", {}, t("imp.new")), form);
 }

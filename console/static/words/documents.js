@@ -70,6 +70,8 @@ export const documents = table({
   "doc.access.users": ["users: {names}", "Personen: {names}"],
   "doc.access.groups": ["groups: {names}", "Gruppen: {names}"],
   "doc.access.nobody": ["only who manages documents", "nur wer Dokumente verwaltet"],
+  "doc.metadata.json": ["Metadata, as JSON", "Metadaten als JSON"],
+  "doc.metadata.object": ["must be an object, such as {\"year\": 2026}", "muss ein Objekt sein, etwa {\"jahr\": 2026}"],
   "doc.metadata": ["Metadata", "Metadaten"],
   "doc.versions": ["Versions", "Versionen"],
   "doc.edit": ["Edit", "Ändern"],
