@@ -82,6 +82,8 @@ type HealthDetails struct {
 	DiskProblem func(ctx context.Context) *DiskProblem
 	// Disk measures the data folder. It returns nil if there is none.
 	Disk func() *DiskSpace
+	// Machine checks the machine of the process, for GET /machine.
+	Machine func(ctx context.Context) []MachineCheck
 }
 
 // staleFor is how long the count of stale documents and the use of the disk are shown

@@ -100,6 +100,7 @@ func (p *parts) routes(cfg Config, deps Deps) []routes {
 		&attachmentRoutes{store: deps.Store, intake: p.intake, readers: p.readers, forms: p.forms, removals: p.documentRemovals, views: p.views},
 		&mcpRoutes{edge: p.edge, access: deps.Access, streams: p.streams, leases: p.leases, stopping: p.stopping, version: cfg.Version, log: deps.Log},
 		p.health,
+		&machineRoutes{checks: deps.Details.Machine},
 	})
 }
 

@@ -46,9 +46,15 @@ func TestConsoleOperations(t *testing.T) {
 	s.signInto(t, page)
 	do(t, page, chromedp.Click(`nav a[href="/operations"]`, chromedp.ByQuery))
 	const failed = `[...document.querySelectorAll('table[aria-label="Failed documents"] tbody tr')].map(r => r.querySelector("strong").textContent + " " + r.lastChild.textContent).sort().join()`
-	awaitPage(t, page, failed+` === "corrupt 1,provider_failed 1"`)
+	awaitPage(t, page, failed+` === "corrupt 1,provider_failed 1" && !!document.querySelector('table[aria-label="Machine"]')`)
 	if text := evaluate[string](t, page, `document.querySelector("main").textContent`); !strings.Contains(text, "see that the endpoint of the model answers") || !strings.Contains(text, "databaseup") {
 		t.Errorf("the page shows %s", text)
+	}
+	const machine = `[...document.querySelectorAll('table[aria-label="Machine"] tbody tr')].map(r => r.textContent).join("|")`
+	for _, want := range []string{"component Tesseract", "sandbox", "memory"} {
+		if got := evaluate[string](t, page, machine); !strings.Contains(got, want) {
+			t.Errorf("the checks of the machine have no %s: %s", want, got)
+		}
 	}
 	wantLooks(t, page)
 	press(t, page, "Retry all: provider_failed")

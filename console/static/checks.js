@@ -61,6 +61,20 @@ export function checkRows({ state: ready, version, apart }, then) {
 }
 
 /**
+ * Returns the table of the server's machine; null for keys that are not of the instance.
+ * @returns {Promise<HTMLElement | null>}
+ */
+export async function machineTable() {
+  const found = await call("check-machine").catch((failure) => {
+    if (failure.status === 403) return null;
+    throw failure;
+  });
+  const marks = /** @type {Record<string, Mark>} */ ({ ok: "published", note: "pending", problem: "error" });
+  return found && smallTable(t("ops.machine"), [t("ops.check"), t("ops.state"), t("ops.found")], found.data.map((/** @type {any} */ one) =>
+    [one.check, state(marks[one.state], t(`ops.machine.${/** @type {"ok"} */ (one.state)}`)), [one.detail, one.next && h("p", { class: "quiet" }, t("ops.next", { next: one.next }))]]));
+}
+
+/**
  * Returns the rows of model endpoints with their last call.
  * @param {import("./health.js").Readiness} ready
  * @returns {(Child | Child[])[][]}

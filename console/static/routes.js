@@ -63,6 +63,7 @@ export const routes = /** @type {const} */ ({
   "create-key": ["POST", "/workspaces/{workspaceId}/keys"],
   "revoke-key": ["DELETE", "/workspaces/{workspaceId}/keys/{id}"],
   "readiness": ["GET", "/readyz"],
+  "check-machine": ["GET", "/machine"],
   "metrics": ["GET", "/metrics"],
   "acknowledge-documents": ["POST", "/workspaces/{workspaceId}/documents/acknowledge"],
   "get-usage": ["GET", "/workspaces/{workspaceId}/usage"],

@@ -131,6 +131,13 @@ func (p *platform) healthDetails() api.HealthDetails {
 		},
 		DiskProblem: p.diskProblem,
 		Disk:        func() *api.DiskSpace { return DiskSpace(p.cfg.Data) },
+		Machine: func(ctx context.Context) []api.MachineCheck {
+			var list []api.MachineCheck
+			for _, f := range CheckMachine(ctx, p.cfg) {
+				list = append(list, api.MachineCheck(f))
+			}
+			return list
+		},
 		Models: func() []api.ModelCall {
 			var list []api.ModelCall
 			for _, c := range p.metrics.LastModelCalls() {

@@ -25,7 +25,8 @@ type Finding struct {
 // checkPatience bounds each of the checks that ask an endpoint.
 const checkPatience = 30 * time.Second
 
-// CheckMachine checks the programs with which a server on this machine reads documents.
+// CheckMachine checks the programs with which a server on this machine reads documents, and its
+// memory.
 func CheckMachine(ctx context.Context, cfg config.Config) []Finding {
-	return append(checkComponents(), checkConfinement(ctx, cfg))
+	return append(append(checkComponents(), checkConfinement(ctx, cfg)), checkMemory()...)
 }

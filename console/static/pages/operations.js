@@ -4,7 +4,7 @@
 import { actionButton } from "../action.js";
 import { call } from "../api.js";
 import { failedTable, staleDocuments, waitingTable } from "../causes.js";
-import { checkRows, modelRows, smallTable } from "../checks.js";
+import { checkRows, machineTable, modelRows, smallTable } from "../checks.js";
 import { fill, h } from "../dom.js";
 import { readHealth } from "../health.js";
 import { number, t } from "../language.js";
@@ -20,6 +20,11 @@ export async function open() {
   let busy = false;
   const done = h("p", { role: "status", class: "quiet" });
   const content = h("div");
+  const machine = h("section");
+  const readMachine = async () => {
+    const table = await machineTable();
+    if (table) fill(machine, h("h2", {}, t("ops.machine")), h("p", { class: "quiet" }, t("ops.machine.hint")), table);
+  };
   const read = async (always = true) => {
     const [health, summary] = await Promise.all([readHealth(), call("get-document-summary")]);
     if (always || !content.querySelector("a:focus, button:focus")) fill(content, ...sections(health, summary, then));
@@ -34,10 +39,10 @@ export async function open() {
     await read();
     content.querySelector("h2")?.focus(); // the button is gone
   };
-  await read();
+  await Promise.all([read(), readMachine()]);
   const element = h("div", { class: "padded operations" },
-    h("div", { class: "row" }, h("h1", {}, t("operations")), h("span", { class: "space" }), h("a", { class: "button", href: "/usage" }, t("usage")), actionButton(t("ops.again"), () => read())),
-    done, content);
+    h("div", { class: "row" }, h("h1", {}, t("operations")), h("span", { class: "space" }), h("a", { class: "button", href: "/usage" }, t("usage")), actionButton(t("ops.again"), () => Promise.all([read(), readMachine()]))),
+    done, content, machine);
   return { title: t("operations"), element, stop: live.stop };
 }
 
