@@ -44,36 +44,33 @@ func Handler(next http.Handler) http.Handler {
 	if err != nil {
 		panic(err) // the files are part of the command
 	}
-	// The first parts of the addresses that are pages. Some are addresses of the API too, so a
-	// page is sent only to who asks for HTML.
-	pages := map[string]bool{
-		"":           true,
-		"ask":        true,
-		"documents":  true,
-		"runs":       true,
-		"projects":   true,
-		"keys":       true,
-		"usage":      true,
-		"operations": true,
-		"imports":    true,
+	edition := editionOf(files)
+	html := map[string]file{}
+	for first, module := range pages() {
+		html[first] = pageOf(files, edition, module)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := ""
+		var found file
+		var ok bool
+		cache := "no-cache" // asked for anew each time, and sent only if it differs
 		switch first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		case strings.HasPrefix(r.URL.Path, folder):
-			name = strings.TrimPrefix(r.URL.Path, folder)
-		case pages[first] && strings.Contains(r.Header.Get("Accept"), "text/html"):
-			name = "index.html"
+			name, kept := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, folder), edition+"/")
+			if kept {
+				cache = "public, max-age=31536000, immutable"
+			}
+			found, ok = files[name]
+		case strings.Contains(r.Header.Get("Accept"), "text/html"):
+			found, ok = html[first]
 		}
-		found, ok := files[name]
 		if !ok {
 			next.ServeHTTP(w, r)
 			return
 		}
 		header := w.Header()
 		header.Set("Content-Type", found.kind)
-		header.Set("Cache-Control", "no-cache") // asked for anew each time, and sent only if it differs
+		header.Set("Cache-Control", cache)
 		header.Set("ETag", found.etag)
 		header.Set("Vary", "Accept")
 		header.Set("X-Content-Type-Options", "nosniff")

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"encoding/json"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +89,40 @@ func TestPagesAreForBrowsers(t *testing.T) {
 	console.Handler(http.NotFoundHandler()).ServeHTTP(w, r)
 	if w.Code != http.StatusNotModified {
 		t.Errorf("a module that has not changed: %d", w.Code)
+	}
+}
+
+// TestFilesAreKeptByTheirEdition follows the addresses that a page names: each may be kept for
+// good, and the page loads every module that it needs without a module that imports it.
+func TestFilesAreKeptByTheirEdition(t *testing.T) {
+	t.Parallel()
+	body, err := io.ReadAll(get("/documents", "text/html").Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`(?:href|src)="(/console/[0-9a-f]{16}/[^"]+)"`).FindAllStringSubmatch(string(body), -1)
+	var all []string
+	for _, one := range named {
+		all = append(all, one[1][len("/console/0123456789abcdef"):])
+		if got := get(one[1], "*/*"); got.StatusCode != 200 || got.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
+			t.Errorf("%s: %d, kept as %q", one[1], got.StatusCode, got.Header.Get("Cache-Control"))
+		}
+	}
+	for _, want := range []string{"/app.js", "/style.css", "/pages/documents.js", "/paged_table.js", "/words/documents.js"} {
+		if !slices.Contains(all, want) {
+			t.Errorf("the page names %q and not %s", all, want)
+		}
+	}
+	if slices.Contains(all, "/answer.js") {
+		t.Error("the page loads modules of another one")
+	}
+	for _, changing := range []string{"/documents", "/console/app.js"} {
+		if got := get(changing, "text/html").Header.Get("Cache-Control"); got != "no-cache" {
+			t.Errorf("%s is kept as %q", changing, got)
+		}
+	}
+	if got := get("/console/0123456789abcdef/app.js", "*/*").StatusCode; got != http.StatusTeapot {
+		t.Errorf("a file of another edition: %d", got)
 	}
 }
 

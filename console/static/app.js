@@ -1,6 +1,6 @@
 // The console: who is signed in, the frame around the pages, and the page of the address.
 
-import { call, reasonOf, useSession } from "./api.js";
+import { APIError, call, reasonOf, useSession } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { language, languages, setLanguage, t } from "./language.js";
 import { applyTheme, preference, setPreference } from "./preferences.js";
@@ -49,7 +49,7 @@ async function show() {
     document.title = `${opened.title} · Cairn`;
     announce(opened.title);
   } catch (failure) {
-    if (turn === opening) fill(main, h("div", { class: "padded" }, failed(failure, show)));
+    if (turn === opening) fill(main, h("div", { class: "padded" }, failed(failure, failure instanceof APIError ? show : () => location.reload())));
   }
 }
 
@@ -89,6 +89,7 @@ function frame(session) {
 }
 
 async function start() {
+  void pageOf(location.pathname.split("/")[1])?.catch(() => {}); // it loads meanwhile; show says what is wrong
   applyTheme();
   document.documentElement.lang = language();
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
