@@ -116,11 +116,11 @@ func TestConsoleResearch(t *testing.T) {
 	do(t, page, chromedp.SendKeys(`.steer input`, hostile+kb.Enter, chromedp.ByQuery))
 	awaitPage(t, page, `document.querySelector(".tree").textContent.includes("foghorns")`)
 	press(t, page, "Pause")
-	awaitPage(t, page, `!!document.querySelector(".state.paused")`)
+	awaitPage(t, page, `!!document.querySelector("p[role=status] .state.paused")`)
 	wantLooks(t, page)
 	close(held)
 	press(t, page, "Resume")
-	awaitPage(t, page, `!!document.querySelector(".state.completed")`)
+	awaitPage(t, page, `!!document.querySelector("p[role=status] .state.completed")`)
 	tree := evaluate[string](t, page, `document.querySelector(".tree").textContent`)
 	for _, want := range []string{"What stands on pier number 2?", "passages found", "1 notes", "The piers", "Pier 2", "Plan 2", "lights"} {
 		if !strings.Contains(tree, want) {
@@ -154,7 +154,7 @@ func TestConsoleResearch(t *testing.T) {
 	press(t, page, "Cancel run")
 	awaitPage(t, page, `document.querySelector("dialog")?.open`)
 	click(t, page, `document.querySelector("dialog button.first")`)
-	awaitPage(t, page, `!!document.querySelector(".state.canceled")`)
+	awaitPage(t, page, `!!document.querySelector("p[role=status] .state.canceled")`)
 	if run, err := s.Run(t.Context(), other.run); err != nil || run.Status != "canceled" {
 		t.Errorf("the run is %s, %v", run.Status, err)
 	}
@@ -190,7 +190,7 @@ func TestConsoleRunsAreLive(t *testing.T) {
 	awaitPage(t, page, `!!document.querySelector(".timeline .call.waiting")`)
 	wantLooks(t, page)
 	press(t, page, "Approve")
-	awaitPage(t, page, `!!document.querySelector(".timeline .call.completed") && !!document.querySelector(".state.completed")`)
+	awaitPage(t, page, `!!document.querySelector(".timeline .call.completed") && !!document.querySelector("p[role=status] .state.completed")`)
 	if run, err := s.Run(t.Context(), b.run); err != nil || run.Status != "completed" {
 		t.Errorf("the run is %s, %v", run.Status, err)
 	}

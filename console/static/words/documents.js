@@ -32,7 +32,7 @@ export const documents = table({
   "doc.cause": ["Cause", "Ursache"],
   "doc.cause.every": ["Every cause", "Jede Ursache"],
   "doc.stale": ["Up to date", "Aktualität"],
-  "doc.stale.every": ["Up to date or not", "Aktuell oder veraltet"],
+  "doc.stale.every": ["Up to date?", "Aktuell?"],
   "doc.stale.only": ["Outdated: made with other settings", "Veraltet: mit anderen Einstellungen erzeugt"],
   "doc.added": ["Added", "Hinzugefügt"],
   "doc.version.number": ["Version", "Version"],
