@@ -45,7 +45,7 @@ const scroll = `new Promise(done => {
 })`
 
 // browse measures the first page and the table of documents in Chromium.
-func (s *server) browse(ctx context.Context) (figures []figure, err error) {
+func (s *bulkServer) browse(ctx context.Context) (figures []figure, err error) {
 	b, err := openBrowser(ctx)
 	if err != nil {
 		return nil, err
@@ -70,6 +70,14 @@ func (s *server) browse(ctx context.Context) (figures []figure, err error) {
 			}
 			figures = append(figures, lower(name+", p50", took.quantile(.5)), lower(name+", slowest", took.quantile(1)))
 		}
+	}
+	answered, err := b.answer(s)
+	if err != nil {
+		return nil, err
+	}
+	figures = append(figures, answered...)
+	if err := chromedp.Run(b.ctx, chromedp.Navigate(s.Endpoints().API+"/documents"), chromedp.Poll("window.readyAt > 0", nil, chromedp.WithPollingTimeout(time.Minute))); err != nil {
+		return nil, fmt.Errorf("open the table again: %w", err)
 	}
 	var moved []float64
 	if err := chromedp.Run(b.ctx, awaited(fmt.Sprintf(scroll, scrolled), &moved)); err != nil {
