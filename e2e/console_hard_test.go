@@ -96,8 +96,13 @@ func TestConsoleShowsALongAnswer(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat(part, 20_000/len(part)+1))
 	m.ScriptChat(modeltest.Reply{Text: text, TokenDelay: time.Millisecond})
 	s.signInto(t, page)
+	do(t, page, chromedp.Evaluate(`window.shifted = 0;
+		new PerformanceObserver(list => list.getEntries().forEach(one => window.shifted += one.hadRecentInput ? 0 : one.value)).observe({type: "layout-shift"})`, nil))
 	askOnPage(t, page, "What is on the piers?")
 	awaitPage(t, page, answersOnPage+" === 1")
+	if shifted := evaluate[float64](t, page, `window.shifted`); shifted != 0 {
+		t.Errorf("the page shifted by %g while the answer came", shifted)
+	}
 	if stored := s.lastAnswer(t); stored != text {
 		t.Errorf("stored are %d characters of %d", len(stored), len(text))
 	}
