@@ -1,5 +1,7 @@
 # Cairn. "make" lists the targets; the sentence after ## describes each of them.
 GO      ?= go
+# Go's vector instructions, with which package encoder is twenty times as fast on amd64.
+export GOEXPERIMENT ?= simd
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 # Tools at fixed versions, the same as in .ci/run. They are not part of go.mod.

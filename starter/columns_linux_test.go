@@ -137,7 +137,7 @@ func transcripts(t *testing.T) []string {
 }
 
 // ownErrors are the commands whose transcripts call no server.
-var ownErrors = []string{"api", "backup", "completion", "config", "demo", "doctor", "export", "import-instance", "mcp", "migrate", "restore", "up", "version", "worker"}
+var ownErrors = []string{"api", "backup", "completion", "config", "demo", "doctor", "export", "import-instance", "mcp", "migrate", "models", "restore", "up", "version", "worker"}
 
 // shown returns what a section of a transcript shows.
 func shown(t *testing.T, section string, args []string, server, empty string) string {
@@ -192,7 +192,7 @@ var (
 // the versions of this program and its compiler.
 func masked(text, version string) string {
 	quoted := "version: \"" + version + "\"" // in YAML, where all characters of the commit are digits
-	text = strings.NewReplacer(quoted, "version: VERSION", version, "VERSION", runtime.Version(), "COMPILER", runtime.GOARCH, "ARCH").Replace(text)
+	text = strings.NewReplacer(quoted, "version: VERSION", version, "VERSION", compiler(), "COMPILER", runtime.GOARCH, "ARCH").Replace(text)
 	text = times.ReplaceAllString(text, "YYYY-MM-DD hh:mm:ss +hhmm")
 	text = days.ReplaceAllString(text, "YYYY-MM-DD")
 	return localServers.ReplaceAllString(text, "SERVER")

@@ -43,12 +43,14 @@ type commands struct {
 	ImportAll  importInstanceCmd `cmd:"" name:"import-instance" group:"administration" help:"Write an exported instance into empty stores."`
 	Keys       keysCmd           `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
 	Secrets    secretsCmd        `cmd:"" group:"administration" help:"Store, list and remove the secrets of tools and imports."`
+	Models     modelsCmd         `cmd:"" group:"administration" help:"Add, list and remove embedding models that run on this machine."`
 	Health     healthCmd         `cmd:"" group:"administration" help:"Report whether a server or a worker is ready."`
 	Doctor     doctorCmd         `cmd:"" group:"administration" help:"Find the problems of an installation, and how to solve them."`
 	Config     configCmd         `cmd:"" group:"administration" help:"Print the effective configuration; secrets are masked."`
 	Completion completionCmd     `cmd:"" group:"administration" help:"Print a completion script for a shell."`
 	Version    versionCmd        `cmd:"" group:"administration" help:"Print the version."`
 	Browse     browseCmd         `cmd:"" hidden:"" help:"Start the browser in its own network; the server starts it."`
+	Encode     encodeCmd         `cmd:"" hidden:"" help:"Embed texts with a model in the data folder; the server starts it."`
 	Parse      parseCmd          `cmd:"" hidden:"" help:"Parse untrusted files; the server starts it."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`

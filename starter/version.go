@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // version is set by the linker in release builds.
@@ -20,14 +21,20 @@ func (versionCmd) Help() string { return "Example:\n\n    cairn version -o json"
 func (v versionCmd) Run(a *app) error {
 	if v.forPrograms() {
 		return v.write(a, map[string]string{
-			"version": versionName(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+			"version": versionName(), "go": compiler(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 	}
 	_, err := fmt.Fprintln(a.stdout, versionLine())
 	return err
 }
 
 func versionLine() string {
-	return fmt.Sprintf("cairn %s (%s %s/%s)", versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("cairn %s (%s %s/%s)", versionName(), compiler(), runtime.GOOS, runtime.GOARCH)
+}
+
+// compiler returns the version of Go, without the experiments of the build.
+func compiler() string {
+	name, _, _ := strings.Cut(runtime.Version(), " ")
+	return name
 }
 
 // versionName returns the release's name, or the module version in the build

@@ -95,10 +95,12 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 func (m Models) withDefaults(env map[string]string) (Models, error) {
 	if env[openAIVariable] != "" && m.Chat.BaseURL == "" && m.Embedding.BaseURL == "" {
 		m.Chat = m.Chat.atOpenAI(openAIChatModel)
-		if m.Embedding.Model == "" {
+		if m.Embedding.Model == "" && !m.Embedding.Local() {
 			m.Embedding.Dimensions = or(m.Embedding.Dimensions, openAIDimensions)
 		}
-		m.Embedding = m.Embedding.atOpenAI(openAIEmbeddingModel)
+		if !m.Embedding.Local() {
+			m.Embedding = m.Embedding.atOpenAI(openAIEmbeddingModel)
+		}
 	}
 	for i, f := range m.Rerank.Failover {
 		m.Rerank.Failover[i].IdleTimeout = or(f.Timeout, m.Rerank.Timeout)

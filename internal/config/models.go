@@ -3,11 +3,15 @@ package config
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 )
 
 // Azure is the type of the endpoints of Azure OpenAI.
 const Azure = "azure"
+
+// Local is the type of a model in the data folder, which has no endpoint.
+const Local = "local"
 
 // rerankCohere is the default protocol of the endpoints that rerank.
 const rerankCohere = "cohere"
@@ -18,6 +22,9 @@ type Models struct {
 	// The model that answers.
 	Chat Model `koanf:"chat"`
 	// The model that makes embeddings.
+	//   - type: The kind of the endpoint: openai, or azure for Azure OpenAI, which gets the key in
+	//     the header api-key; or local for a model that cairn models add has fetched into the
+	//     data folder, which has a model but no base_url. Defaults to openai.
 	Embedding Model `koanf:"embedding"`
 	// The model that transcribes audio and video. After a time-out no other endpoint is asked.
 	//   - base_url: The address of the endpoint, up to and with /v1; for azure the address of
@@ -135,8 +142,9 @@ type namedModel struct {
 // all returns the models that have endpoints.
 func (m *Models) all() []namedModel {
 	openAI, rerank := []string{"", "openai", Azure}, []string{rerankCohere, "tei"}
+	embedding := append(slices.Clone(openAI), Local)
 	return []namedModel{
-		{&m.Chat, "models.chat", openAI}, {&m.Embedding, "models.embedding", openAI},
+		{&m.Chat, "models.chat", openAI}, {&m.Embedding, "models.embedding", embedding},
 		{&m.Transcription, "models.transcription", openAI}, {&m.Image, "models.image", openAI},
 		{&m.Rerank, "models.rerank", rerank},
 	}
@@ -146,11 +154,17 @@ func (m *Models) all() []namedModel {
 func (m namedModel) failoverKey(i int) string { return fmt.Sprintf("%s.failover.%d", m.key, i) }
 
 // Offline reports whether the offline model in the process stands for e.
-func (e Endpoint) Offline() bool { return e.BaseURL == "" }
+func (e Endpoint) Offline() bool { return e.BaseURL == "" && !e.Local() }
+
+// Local reports whether the model is in the data folder.
+func (e Endpoint) Local() bool { return e.Type == Local }
 
 // Provider is a short name of the endpoint for logs, metrics and messages: its host, with
-// the port if the address names one, or "offline".
+// the port if the address names one, "local" or "offline".
 func (e Endpoint) Provider() string {
+	if e.Local() {
+		return Local
+	}
 	if e.Offline() {
 		return "offline"
 	}

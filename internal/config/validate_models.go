@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +23,9 @@ func (m Models) validate() error {
 
 func (m namedModel) validate() error {
 	var errs []error
+	if m.Local() && slices.Contains(m.types, Local) {
+		return m.validateLocal()
+	}
 	if m.BaseURL == "" {
 		typed := m.types[0] == "" && m.Type != ""
 		if m.Model.Model != "" || m.KeyEnv != "" || m.Dimensions != 0 || typed || len(m.Failover) > 0 {
@@ -35,13 +39,24 @@ func (m namedModel) validate() error {
 			errs = append(errs, fmt.Errorf("%s.base_url: the address of the endpoint is needed", at))
 			continue
 		}
-		errs = append(errs, f.validate(at, m.types))
+		errs = append(errs, f.validate(at, slices.DeleteFunc(slices.Clone(m.types), func(t string) bool { return t == Local })))
 	}
 	errs = append(errs, checkRange(m.key+".dimensions", int64(m.Dimensions), 0, 65536))
 	if m.MaxTokens != 0 {
 		errs = append(errs, checkRange(m.key+".max_tokens", int64(m.MaxTokens), minEmbeddedTokens, 1e6))
 	}
 	return errors.Join(errs...)
+}
+
+// validateLocal checks a model in the data folder.
+func (m namedModel) validateLocal() error {
+	switch {
+	case m.BaseURL != "" || m.KeyEnv != "" || m.APIVersion != "" || m.Deployment != "" || m.Dimensions != 0 || len(m.Failover) > 0:
+		return fmt.Errorf("%s.type is local: beside it only %s.model, max_tokens and the timeouts can be set", m.key, m.key)
+	case m.Model.Model == "":
+		return fmt.Errorf("%s.model: the name of a model that cairn models list shows is needed", m.key)
+	}
+	return errors.Join(checkTimeout(m.key+".timeout", m.Timeout), checkTimeout(m.key+".idle_timeout", m.IdleTimeout))
 }
 
 func (e Endpoint) validate(key string, types []string) error {

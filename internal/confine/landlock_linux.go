@@ -8,11 +8,14 @@ import (
 )
 
 // Restrict keeps this process, for the rest of its life, from all files but those below
-// the given folders, which it may read, and the one that it may write, and from listening
-// and connecting. It does what the kernel can: nothing before Linux 5.13. A path that does
+// the given folders, which it may read, and the one that it may write, "" = none, and from
+// listening and connecting. It does what the kernel can: nothing before Linux 5.13. A path that does
 // not exist is left out.
 func Restrict(folder string, readable ...string) error {
-	rules := []landlock.Rule{landlock.RWDirs(folder)}
+	var rules []landlock.Rule
+	if folder != "" {
+		rules = append(rules, landlock.RWDirs(folder))
+	}
 	for _, path := range readable {
 		info, err := os.Stat(path)
 		switch {

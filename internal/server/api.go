@@ -164,7 +164,7 @@ func (p *platform) activities() worker.Activities {
 	documents := ingestion.Dependencies{
 		Config: ingestion.Config{InstanceLimits: p.cfg.Limits.Instance(), TempDir: p.temporary()},
 		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
-		Embedder: p.embed, EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
+		Embedder: p.embeddings.prefixed(p.embed, passagePrefix), EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	if p.browser != nil {
@@ -193,7 +193,7 @@ func (p *platform) activities() worker.Activities {
 
 // retriever returns a retriever that records its durations.
 func (p *platform) retriever() measured {
-	return measured{retrieve.New(p.index, p.store, queryEmbedder{p.embed, p.embeddings.outageOf("")}).Using(p.searchModels()).Across(p.store, p.embeddings.forQuestions), p}
+	return measured{retrieve.New(p.index, p.store, queryEmbedder{p.embeddings.prefixed(p.embed, questionPrefix), p.embeddings.outageOf("")}).Using(p.searchModels()).Across(p.store, p.embeddings.forQuestions), p}
 }
 
 type measured struct {

@@ -127,6 +127,9 @@ func (p *platform) joinModels(context.Context) error {
 	if p.offline = p.ends.Offline; p.offline == "" && p.usesOffline() {
 		return ConfigError{"a model has no endpoint here, and the server serves no offline model: give the worker the server's configuration"}
 	}
+	if err := p.startEncoder(); err != nil {
+		return err
+	}
 	p.connectModels()
 	return nil
 }

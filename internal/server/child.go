@@ -15,6 +15,7 @@ import (
 const (
 	parseCommand  = "parse"
 	browseCommand = "browse"
+	encodeCommand = "encode"
 )
 
 // Parse is the child process that parses untrusted files. It answers requests until in

@@ -19,7 +19,7 @@ import (
 // startDialer prepares the connections to addresses that users give. It knows the
 // listeners of the parts that run.
 func (p *platform) startDialer(ctx context.Context) error {
-	own := append(slices.Clone(p.ends.Listeners), addresses(p.offline)...)
+	own := append(slices.Clone(p.ends.Listeners), addresses(p.offline, p.encoder.address)...)
 	own = append(own, p.resolve(ctx, p.cfg.Services())...)
 	p.dialer = safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Deny: p.cfg.Egress.Deny, Refuse: own})
 	p.connector = connect.New(p.dialer.Client(0))

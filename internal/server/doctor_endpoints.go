@@ -12,6 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/library"
 )
 
 // CheckEndpoints asks the configured endpoints and those that are asked where they fail:
@@ -19,9 +20,12 @@ import (
 // calls are the last ones of the server.
 func CheckEndpoints(ctx context.Context, cfg config.Config, calls []client.ModelCall) []Finding {
 	var found []Finding
-	if m := cfg.Models.Embedding; m.Offline() {
+	switch m := cfg.Models.Embedding; {
+	case m.Offline():
 		found = append(found, offlineEndpoint("embedding", calls))
-	} else {
+	case m.Local():
+		found = append(found, checkLocal(cfg.Data, m))
+	default:
 		found = append(found, checkEmbeddings(ctx, m)...)
 	}
 	if m := cfg.Models.Chat; m.Offline() {
@@ -48,6 +52,19 @@ func offlineEndpoint(kind string, calls []client.ModelCall) Finding {
 		}
 	}
 	return Finding{kind + " endpoint", FindingOK, "the offline model, by this command's configuration", ""}
+}
+
+// checkLocal reads the model in the data folder.
+func checkLocal(data string, m config.Model) Finding {
+	const check = "embedding model"
+	added, err := library.Find(data, m.Model)
+	if err == nil {
+		err = checkWeights(added.Path)
+	}
+	if err != nil {
+		return Finding{check, FindingBad, fmt.Sprintf("models.embedding names %s, which cannot be used: %s", m.Model, publicMessage(err)), fmt.Sprintf("cairn models add %s --data %s", m.Model, data)}
+	}
+	return Finding{check, FindingOK, fmt.Sprintf("%s in the data folder, %d MB", m.Model, added.Bytes/1e6), ""}
 }
 
 // checkEmbeddings asks the endpoint of embeddings, and those that are asked where it fails,

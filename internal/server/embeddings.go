@@ -33,25 +33,32 @@ func (p *platform) offlineEmbeddings() knowledge.Embeddings {
 type embeddings struct {
 	instance *model.Client
 	offline  bool // the instance has no endpoint for embeddings
+	local    bool // the instance's model is in the data folder
 
 	revisions *ingestion.Revisions
 	wanted    []string // base generations behind the endpoint that configurations name
 
 	mu     sync.Mutex
-	others map[string]ingestion.Embedder // by generation
+	others map[string]ingestion.Embedder // by what is written before texts, and generation
 	down   map[string]*outage            // of the models as they embed questions, by generation
 }
 
-// of returns the model of a generation, "" = the instance's. The error of one that
+// of returns the model of a generation as it embeds passages, "" = the instance's. The error of one that
 // has no endpoint is CodeConflict.
 func (e *embeddings) of(generation string) (ingestion.Embedder, error) {
+	return e.after(passagePrefix, generation)
+}
+
+// after returns the model of a generation. If it is in the data folder, it embeds texts after a prefix.
+func (e *embeddings) after(prefix, generation string) (ingestion.Embedder, error) {
+	instance := e.prefixed(e.instance, prefix)
 	if generation == "" || e.offline && e.ofInstance(generation) {
-		return e.instance, nil
+		return instance, nil
 	}
 	wanted := knowledge.EmbeddingsOf(knowledge.BaseGeneration(generation))
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if other := e.others[generation]; other != nil {
+	if other := e.others[prefix+generation]; other != nil {
 		return other, nil
 	}
 	var other ingestion.Embedder
@@ -62,15 +69,15 @@ func (e *embeddings) of(generation string) (ingestion.Embedder, error) {
 	case wanted.Model == localmodel.EmbeddingModel && !e.offline:
 		local := localmodel.New(localmodel.Config{})
 		other = offlineEmbedder{wanted, localmodel.Dimensions, local.EmbedTo}
-	case e.offline && wanted.Model != localmodel.EmbeddingModel:
+	case e.offline && wanted.Model != localmodel.EmbeddingModel, e.local && !e.ofInstance(generation):
 		return nil, knowledge.Errorf(knowledge.CodeConflict,
 			"this instance has no endpoint for the embedding model %s: set models.embedding, or choose another model in ai.embeddings and reindex the project", wanted.Model)
 	case e.ofInstance(generation):
-		other = revisedEmbedder{e.instance, generation, e.revisions}
+		other = revisedEmbedder{instance, generation, e.revisions}
 	default:
 		other = revisedEmbedder{e.instance.As(wanted.Model, wanted.Dimensions), generation, e.revisions}
 	}
-	e.others[generation] = other
+	e.others[prefix+generation] = other
 	return other, nil
 }
 
@@ -80,9 +87,42 @@ func (e *embeddings) ofInstance(generation string) bool {
 	return knowledge.BaseGeneration(generation) == knowledge.Embeddings{Model: at.Model, Dimensions: at.Dimensions}.Generation()
 }
 
+// The prefixes with which the models of the family E5 were trained.
+const passagePrefix, questionPrefix = "passage: ", "query: "
+
+// prefixed returns the instance's model with a prefix before each text, if it is in the data folder.
+func (e *embeddings) prefixed(embedder ingestion.Embedder, prefix string) ingestion.Embedder {
+	if !e.local {
+		return embedder
+	}
+	return prefixedEmbedder{embedder, prefix}
+}
+
+// prefixedEmbedder embeds texts after a prefix.
+type prefixedEmbedder struct {
+	ingestion.Embedder
+
+	prefix string
+}
+
+// localTexts is how many texts a model in the data folder gets at a time: a question waits for them.
+const localTexts = 8
+
+// MaxTexts implements ingestion.Embedder.
+func (e prefixedEmbedder) MaxTexts(n int) int { return min(e.Embedder.MaxTexts(n), localTexts) }
+
+// Embed implements ingestion.Embedder.
+func (e prefixedEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, model.Usage, error) {
+	prefixed := make([]string, len(texts))
+	for i, text := range texts {
+		prefixed[i] = e.prefix + text
+	}
+	return e.Embedder.Embed(ctx, prefixed)
+}
+
 // forQuestions returns the model of a generation as it embeds questions.
 func (e *embeddings) forQuestions(generation string) (retrieve.Embedder, error) {
-	embedder, err := e.of(generation)
+	embedder, err := e.after(questionPrefix, generation)
 	if err != nil {
 		return nil, err
 	}

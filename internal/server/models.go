@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,10 +13,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 )
 
-// startModels creates the clients of the configured endpoints, and serves the
-// offline model for each model without an endpoint.
+// startModels creates the clients of the configured endpoints, serves the offline model for
+// each model without an endpoint, and starts the encoder of a model in the data folder.
 func (p *platform) startModels(context.Context) error {
-	if err := p.serveOffline(); err != nil {
+	if err := errors.Join(p.serveOffline(), p.startEncoder()); err != nil {
 		return err
 	}
 	p.connectModels()
@@ -49,11 +50,16 @@ func (p *platform) connectModels() {
 	httpClient := model.NewHTTPClient()
 	chat := model.New(endpoint(p.cfg.Models.Chat, p.offline, localmodel.ChatModel), httpClient)
 	p.chats = model.NewChats(p.log, chat, failover(p.cfg.Models.Chat, httpClient)...)
-	p.embed = model.New(endpoint(p.cfg.Models.Embedding, p.offline, localmodel.EmbeddingModel), httpClient)
+	embedding := endpoint(p.cfg.Models.Embedding, p.offline, localmodel.EmbeddingModel)
+	if p.encoder.address != "" {
+		embedding.BaseURL = "http://" + p.encoder.address + "/v1"
+	}
+	p.embed = model.New(embedding, httpClient)
 	if others := failover(p.cfg.Models.Embedding, httpClient); len(others) > 0 {
 		p.embed = p.embed.WithFailover(p.log, others...)
 	}
-	p.embeddings = &embeddings{instance: p.embed, offline: p.cfg.Models.Embedding.Offline(), others: map[string]ingestion.Embedder{}}
+	at := p.cfg.Models.Embedding
+	p.embeddings = &embeddings{instance: p.embed, offline: at.Offline(), local: at.Local(), others: map[string]ingestion.Embedder{}}
 	p.embeddings.revisions = p.revisions(httpClient)
 	if m := p.cfg.Models.Image; m.BaseURL != "" {
 		p.paint = model.New(endpoint(m, "", ""), httpClient).WithFailover(p.log, failover(m, httpClient)...)

@@ -65,6 +65,7 @@ type platform struct {
 	browser     *browser.Browser // nil = the scripts of pages are not run
 	listener    net.Listener     // of the API
 	offline     string           // address of the offline model, "" = not served
+	encoder     encoderAddress   // of a model in the data folder
 	worker      *worker.Worker
 	queues      []string // of the worker
 	identity    string   // of this start's workers

@@ -62,9 +62,14 @@ func (p *platform) revisions(client *http.Client) *ingestion.Revisions {
 	samples := ingestion.Samples(ingestion.Dependencies{Blobs: p.blobs, Versions: p.store, Reindexes: p.store, EmbedderOf: p.embeddings.of})
 	return &ingestion.Revisions{
 		Addresses: p.store, Samples: samples, Log: p.log,
-		Address: func(base string) string { return addressOf(at(base).Endpoint()) },
+		Address: func(base string) string {
+			if p.embeddings.local {
+				return "sha256:" + p.encoder.weights // its port is another one after each start
+			}
+			return addressOf(at(base).Endpoint())
+		},
 		Embed: func(ctx context.Context, base string, texts []string) ([][]float32, error) {
-			vectors, _, err := at(base).Embed(ctx, texts)
+			vectors, _, err := p.embeddings.prefixed(at(base), passagePrefix).Embed(ctx, texts)
 			return vectors, err
 		},
 	}

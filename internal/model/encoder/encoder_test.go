@@ -73,6 +73,33 @@ func TestEmbedAgreesWithPlainArithmetic(t *testing.T) {
 	}
 }
 
+// TestBothWaysAgree compares the vector instructions with the portable code, in a build that has them.
+func TestBothWaysAgree(t *testing.T) {
+	t.Parallel()
+	_, m := openTiny(t)
+	if !m.Accelerated() {
+		t.Skip("built without GOEXPERIMENT=simd, or for a processor without AVX2")
+	}
+	_, portable := openTiny(t)
+	portable.Portable()
+	texts := []string{"query: holiday", strings.Repeat("passage of the weather ", 30)}
+	fast, err := m.Embed(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow, err := portable.Embed(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range texts {
+		for j, v := range fast[i] {
+			if math.Abs(float64(v-slow[i][j])) > 2e-3 {
+				t.Fatalf("%q: number %d is %v with vector instructions and %v without", texts[i], j, v, slow[i][j])
+			}
+		}
+	}
+}
+
 func TestEmbedIsTheSameAloneAndAmongOthers(t *testing.T) {
 	t.Parallel()
 	_, m := openTiny(t)

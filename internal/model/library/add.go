@@ -74,6 +74,15 @@ func Add(ctx context.Context, data string, r Request) (Model, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return Model{}, fmt.Errorf("make the folder of the model: %w", err)
 	}
+	m, err := r.addTo(ctx, folder)
+	if err != nil {
+		_ = os.Remove(folder) // it stays if a download can continue
+	}
+	return m, err
+}
+
+// addTo adds the model to its folder.
+func (r Request) addTo(ctx context.Context, folder string) (Model, error) {
 	fetched := r.From
 	if isURL(r.From) {
 		fetched = filepath.Join(folder, downloadName(r.From))
@@ -84,9 +93,6 @@ func Add(ctx context.Context, data string, r Request) (Model, error) {
 	m, err := r.store(ctx, folder, fetched)
 	if isURL(r.From) && ctx.Err() == nil {
 		_ = os.Remove(fetched) // the next attempt begins anew
-	}
-	if err != nil && !isURL(r.From) {
-		_ = os.Remove(folder) // unless something is in it
 	}
 	return m, err
 }

@@ -36,6 +36,9 @@ func (r Request) download(ctx context.Context, path string) error {
 		return fmt.Errorf("fetch the model: %w", err)
 	}
 	res, err := r.get(ctx, have)
+	if err != nil && have == 0 {
+		_ = os.Remove(path) // it is empty
+	}
 	if err != nil {
 		return err
 	}
@@ -70,6 +73,9 @@ func (r Request) get(ctx context.Context, have int64) (*http.Response, error) {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
 	}
 	res, err := r.Client.Do(req)
+	if knowledge.IsCode(err, knowledge.CodeInvalid) {
+		return nil, knowledge.Errorf(knowledge.CodeInvalid, "%s is not reached: it is no public address, and egress.allow in the configuration does not have it", hostOf(r.From))
+	}
 	if err != nil && ctx.Err() == nil {
 		return nil, &knowledge.Error{Code: knowledge.CodeProviderFailed, Message: hostOf(r.From) + " cannot be reached: run the command again, or name another address or a file with --from", Cause: err}
 	}
