@@ -31,10 +31,10 @@ func TestParaphrasesEncoder(t *testing.T) {
 	fmt.Fprintf(&table, "hit@3                %8s %8s\n", "default", "dense")
 	for _, set := range []struct {
 		name, file string
-		floor      float64 // of the default
+		floor      float64 // of the dense leg
 	}{
 		{"english", filepath.Join("paraphrases", "english.txt"), 0.80},
-		{"german", filepath.Join("paraphrases", "german.txt"), 0.80},
+		{"german", filepath.Join("paraphrases", "german.txt"), 0.90},
 		{"english about german", filepath.Join("across", "german.txt"), 0.85},
 	} {
 		c := readParagraphs(t, filepath.Join("testdata", set.file))
@@ -51,10 +51,10 @@ func TestParaphrasesEncoder(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := retrieve.New(newLegs(x), c, encoderEmbedder{m})
-		found := c.foundWithin(t, r, knowledge.RetrievalConfig{}, 3)
-		fmt.Fprintf(&table, "%-20s %8.4f %8.4f\n", set.name, found, c.foundWithin(t, r, knowledge.RetrievalConfig{Strategy: knowledge.StrategyDense}, 3))
+		found := c.foundWithin(t, r, knowledge.RetrievalConfig{Strategy: knowledge.StrategyDense}, 3)
+		fmt.Fprintf(&table, "%-20s %8.4f %8.4f\n", set.name, c.foundWithin(t, r, knowledge.RetrievalConfig{}, 3), found)
 		if found < set.floor {
-			t.Errorf("%s: hit@3 of the default is %.4f, below its floor of %.2f", set.name, found, set.floor)
+			t.Errorf("%s: hit@3 of the dense leg is %.4f, below its floor of %.2f", set.name, found, set.floor)
 		}
 	}
 	t.Logf("\n%s", table.String())
