@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"internal/phrase":         {},
 	"internal/advice":         {"internal/knowledge"},
 	"internal/model/protocol": {"internal/sse"},
+	"internal/privacy":        {"internal/knowledge"},
 	"internal/secret":         {},
 	"internal/namespace":      {},
 	"internal/process":        {},
