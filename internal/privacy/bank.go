@@ -67,7 +67,7 @@ func (d *document) accountEnd(first, length int) (last int, ok bool) {
 func (d *document) cards() []match {
 	var found []match
 	for first, t := range d.tokens {
-		if !t.number() || t.length() < 4 || !d.begins(t.start) {
+		if !t.number() || t.length() < 4 || t.length() < 13 && !d.joins(first) || !d.begins(t.start) {
 			continue
 		}
 		if m, ok := d.card(first); ok {
@@ -75,6 +75,11 @@ func (d *document) cards() []match {
 		}
 	}
 	return found
+}
+
+// joins reports whether the token behind the one at an index may be its next group.
+func (d *document) joins(i int) bool {
+	return i+1 < len(d.tokens) && d.tokens[i+1].number() && gapOf(d.between(i)) != foreign
 }
 
 func (d *document) card(first int) (match, bool) {

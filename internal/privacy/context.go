@@ -18,7 +18,7 @@ const (
 
 // judged returns a match with the score that the labels around it leave.
 func (d *document) judged(m match) match {
-	switch d.labels.verdict(d.entitiesNear(m.start, m.end), m.entity) {
+	switch d.verdict(m.start, m.end, m.entity) {
 	case confirms:
 		if m.score < Threshold {
 			m.recogniser = byContext
@@ -32,7 +32,7 @@ func (d *document) judged(m match) match {
 	return m
 }
 
-// verdict is what labels say of a match.
+// verdict is what the labels around a value say of it.
 type verdict int
 
 const (
@@ -41,58 +41,47 @@ const (
 	refutes
 )
 
-// verdict returns what the entities of the nearest label say of an entity.
-func (labels) verdict(named []string, entity string) verdict {
-	switch {
-	case len(named) == 0:
-		return silent
-	case isOneOf(entity, named):
-		return confirms
-	}
-	return refutes
-}
-
-// entitiesNear returns the entities of the label that is nearest to [start, end): in the
-// cell, the row and the column of a table, else before the value and then behind it.
-func (d *document) entitiesNear(start, end int) []string {
+// verdict returns what the labels say that are nearest to [start, end): in the cell, the
+// row and the column of a table, else before the value and then behind it.
+func (d *document) verdict(start, end int, entity string) verdict {
 	line := strings.LastIndexByte(d.text[:start], '\n') + 1
 	if bar := strings.LastIndexByte(d.text[line:start], '|'); bar >= 0 {
-		return d.entitiesOfCell(line, line+bar+1, start)
+		return d.verdictOfCell(line, line+bar+1, start, entity)
 	}
 	before := d.text[max(0, start-bytesBefore):start]
 	if blank := strings.LastIndex(before, "\n\n"); blank >= 0 {
 		before = before[blank:]
 	}
-	if named := d.labels.last(before, wordsBefore); named != nil {
-		return named
+	if v := d.labels.verdict(before, wordsBefore, entity); v != silent {
+		return v
 	}
 	behind, _, _ := strings.Cut(d.text[end:min(len(d.text), end+bytesBehind)], "\n")
-	if named := d.labels.last(behind, 3); len(named) > 0 && named[0] != lookalike {
-		return named
+	if d.labels.verdict(behind, 3, entity) == confirms {
+		return confirms
 	}
-	return nil
+	return silent
 }
 
-// entitiesOfCell returns the entities of the label of a cell, which begins at cell and
-// whose value begins at start: in the cell itself, in the header of its column, or in the
-// cell before it.
-func (d *document) entitiesOfCell(line, cell, start int) []string {
-	if named := d.labels.last(d.text[cell:start], wordsBefore); named != nil {
-		return named
+// verdictOfCell returns what the labels of a cell say, which begins at cell and whose value
+// begins at start: those in the cell itself, in the header of its column, or in the cell
+// before it.
+func (d *document) verdictOfCell(line, cell, start int, entity string) verdict {
+	if v := d.labels.verdict(d.text[cell:start], wordsBefore, entity); v != silent {
+		return v
 	}
 	row := d.text[line:cell]
 	column := strings.Count(row, "|")
 	if header := d.header(line); header != "" {
 		if cells := strings.Split(header, "|"); column < len(cells) {
-			if named := d.labels.last(cells[column], wordsBefore); named != nil {
-				return named
+			if v := d.labels.verdict(cells[column], wordsBefore, entity); v != silent {
+				return v
 			}
 		}
 	}
 	if column > 2 {
-		return nil
+		return silent
 	}
-	return d.labels.last(row, wordsBefore)
+	return d.labels.verdict(row, wordsBefore, entity)
 }
 
 // maxRows bounds the rows above a value in which the header is looked for.
@@ -116,28 +105,57 @@ func (d *document) header(line int) string {
 	return first
 }
 
-// last returns the entities of the last label among the last few words of a text, nil if
-// there is none.
-func (l labels) last(text string, words int) []string {
+// verdict returns what the last labels among the last few words of a text say of the value
+// behind it. Behind another value and the end of a sentence a label says nothing any more,
+// and a label of something else is settled by either of them.
+func (l labels) verdict(text string, words int, entity string) verdict {
+	end := len(text)
 	for range words {
-		text = strings.TrimRightFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
-		if text == "" {
-			return nil
+		start, stop := lastWord(text[:end])
+		if start == stop {
+			return silent
 		}
-		start := len(text)
-		for start > 0 {
-			r, size := utf8.DecodeLastRuneInString(text[:start])
-			if !unicode.IsLetter(r) && !isDigitRune(r) {
-				break
+		if named := l.of(text[start:stop]); named != nil {
+			hasValue, ended := strings.ContainsAny(text[stop:], "0123456789"), endsSentence(text[stop:])
+			switch {
+			case hasValue && ended:
+				return silent
+			case isOneOf(entity, named):
+				return confirms
+			case !hasValue && !ended:
+				return refutes
 			}
-			start -= size
 		}
-		if named := l.of(text[start:]); named != nil {
-			return named
-		}
-		text = text[:start]
+		end = start
 	}
-	return nil
+	return silent
+}
+
+// endsSentence reports whether a sentence or a line ends in a text and another one begins.
+func endsSentence(text string) bool {
+	for i, r := range text {
+		if r == '.' || r == '\n' {
+			next, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[i+1:], " \n"))
+			if unicode.IsUpper(next) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lastWord returns where the last word of a text begins and ends, the same offset if there
+// is none.
+func lastWord(text string) (start, end int) {
+	end = len(strings.TrimRightFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !isDigitRune(r) }))
+	for start = end; start > 0; {
+		r, size := utf8.DecodeLastRuneInString(text[:start])
+		if !unicode.IsLetter(r) && !isDigitRune(r) {
+			break
+		}
+		start -= size
+	}
+	return start, end
 }
 
 func isDigitRune(r rune) bool { return '0' <= r && r <= '9' }

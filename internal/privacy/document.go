@@ -123,12 +123,15 @@ const (
 
 // gapOf returns the kind of what separates two tokens.
 func gapOf(between string) gap {
+	if len(between) > len(" \u2011 ") {
+		return foreign
+	}
 	switch between {
 	case " ", "\u00a0", "\u202f", "\u2009", "\n", "\r\n", " \n", "\n ", "  ":
 		return spaces
 	case "-", "\u2010", "\u2011", "\u2013", " - ", "-\n":
 		return dash
-	case ".", ". ":
+	case ".":
 		return dot
 	case "/":
 		return slash

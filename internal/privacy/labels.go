@@ -42,9 +42,9 @@ const (
 		dns ping client hostname subnet netmask router firewall proxy localhost nameserver endpoint remote peer network netz netzwerk rechner red rete netwerk`
 
 	lookalikesOfTrade = `order orders invoice article item items part parts sku ean gtin upc tracking parcel shipment delivery reference product batch lot
-		transaction customer contract amount total quantity bestell bestellung bestellungen auftrag auftrags rechnung rechnungs artikel kunde kunden sendung
-		sendungs paket lieferung vertrag vertrags betrag summe transaktion commande facture colis suivi livraison produit contrat montant client
-		pedido factura articulo envio seguimiento producto contrato importe ordine fattura articolo spedizione prodotto contratto importo
+		transaction customer amount total quantity bestell bestellung bestellungen auftrag auftrags rechnung rechnungs artikel kunde kunden sendung
+		sendungs paket lieferung vertrags betrag summe transaktion commande facture colis suivi livraison produit montant client
+		pedido factura articulo envio seguimiento producto importe ordine fattura articolo spedizione prodotto importo
 		bestelling bestel factuur zending levering klant klanten bedrag pakket cliente referencia riferimento referentie referenz `
 	lookalikesOfThings = `serial serie serien model modell modelo modello device asset imei vin meter zahler compteur contador contatore
 		latitude longitude lat lon lng coordinates coordonnees coordenadas coordinate coordinaten koordinaten gps breite lange

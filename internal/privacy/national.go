@@ -15,6 +15,7 @@ type number struct {
 	// 943 476 5919. The number may also be written in one piece, unless divided.
 	groups  []string
 	gaps    string // the kinds of gap between the groups
+	pattern string // the gaps in their order, where they differ
 	divided bool
 	// valid checks the number, in capitals and without gaps.
 	valid func(string) bool
@@ -34,7 +35,7 @@ func numbersOfEurope() []number {
 		{entity: "UK_NHS", shape: "DDDDDDDDDD", groups: []string{"334"}, gaps: " -", valid: isNHS, whole: .3, grouped: .55},
 		{entity: "UK_NINO", shape: "AADDDDDDA", groups: []string{"22221", "261", "231"}, gaps: " ", valid: isNINO, whole: .6, grouped: .7},
 		{entity: "DE_TAX_ID", shape: "DDDDDDDDDDD", groups: []string{"2333"}, gaps: " ", valid: isSteuerID, whole: .35, grouped: .65},
-		{entity: "FR_INSEE", shape: "DDDDDXXDDDDDDDD", groups: []string{"1222332", "132"}, gaps: " -", valid: isNIR, whole: .9, grouped: .95},
+		{entity: "FR_INSEE", shape: "DDDDDXXDDDDDDDD", groups: []string{"1222332", "132"}, gaps: " -", valid: isNIR, whole: .8, grouped: .95},
 		{entity: "ES_NIF", shape: "DDDDDDDDA", groups: []string{"81", "2331"}, gaps: " -.", valid: isNIF, whole: .7, grouped: .75},
 		{entity: "ES_NIE", shape: "ADDDDDDDA", groups: []string{"171", "81"}, gaps: " -", valid: isNIE, whole: .75, grouped: .8},
 		{entity: "IT_FISCAL_CODE", shape: "AAAAAAXXAXXAXXXA", groups: []string{"3355", "6541", "655"}, gaps: " ", valid: isCodiceFiscale, whole: .95, grouped: .95},
@@ -53,7 +54,7 @@ func numbersOfEurope() []number {
 func numbersOfTheWorld() []number {
 	return []number{
 		{entity: "US_SSN", shape: "DDDDDDDDD", groups: []string{"324"}, gaps: "- ", valid: isSSN, whole: .2, grouped: .55},
-		{entity: "BR_CPF", shape: "DDDDDDDDDDD", groups: []string{"3332"}, gaps: ".-", valid: isCPF, whole: .45, grouped: .95},
+		{entity: "BR_CPF", shape: "DDDDDDDDDDD", groups: []string{"3332"}, gaps: ".-", pattern: "..-", valid: isCPF, whole: .45, grouped: .95},
 		{entity: "IN_AADHAAR", shape: "DDDDDDDDDDDD", groups: []string{"444"}, gaps: " -", valid: isAadhaar, whole: .35, grouped: .55},
 		{entity: "AU_TFN", shape: "DDDDDDDDD", groups: []string{"333"}, gaps: " -", valid: isTFN, whole: .3, grouped: .4},
 		{entity: "SG_NRIC_FIN", shape: "ADDDDDDDA", valid: isNRIC, whole: .8},
@@ -61,21 +62,22 @@ func numbersOfTheWorld() []number {
 	}
 }
 
+// shortest is the length of the shortest national number.
+const shortest = 9
+
 // nationals returns the national numbers of a text. byLength has the kinds of number by
 // the length of their shape.
 func (d *document) nationals(byLength *[maxNumber + 1][]number) []match {
 	var found []match
 	for first, t := range d.tokens {
-		if t.length() > maxNumber || !d.begins(t.start) {
+		alone := first+1 == len(d.tokens) || gapOf(d.between(first)) == foreign
+		if t.length() > maxNumber || alone && t.length() < shortest || !d.begins(t.start) {
 			continue
 		}
 		w := written{}
-		for last := first; last < len(d.tokens); last++ {
-			if !w.add(d, last) {
-				break
-			}
-			if end := d.tokens[last].end; len(byLength[len(w.compact)]) > 0 && d.ends(end) {
-				found = append(found, d.kindsOf(&w, byLength[len(w.compact)], first, last)...)
+		for last := first; last < len(d.tokens) && w.add(d, last); last++ {
+			if n := len(w.compact()); n >= shortest && len(byLength[n]) > 0 && d.ends(d.tokens[last].end) {
+				found = append(found, d.kindsOf(&w, byLength[n], first, last)...)
 			}
 		}
 	}
@@ -84,26 +86,37 @@ func (d *document) nationals(byLength *[maxNumber + 1][]number) []match {
 
 // written is how a number stands in a text.
 type written struct {
-	compact string // in capitals, without gaps
-	groups  string // the lengths of its groups, one character each
-	gaps    string // the kinds of gap between them
+	characters [maxNumber]byte // in capitals, without gaps
+	groups     [maxNumber]byte // the lengths of its groups, a character each
+	gaps       [maxNumber]byte // the kinds of gap between them
+	length     int             // of characters
+	count      int             // of groups
 }
+
+func (w *written) compact() string { return string(w.characters[:w.length]) }
 
 // add adds the token at an index. It reports whether the number may still be one.
 func (w *written) add(d *document, i int) bool {
 	t := d.tokens[i]
-	if len(w.compact)+t.length() > maxNumber {
+	if w.length+t.length() > maxNumber {
 		return false
 	}
-	if w.compact != "" {
+	if w.count > 0 {
 		g := gapOf(d.between(i - 1))
 		if g == foreign {
 			return false
 		}
-		w.gaps += string(rune(g))
+		w.gaps[w.count-1] = byte(g)
 	}
-	w.compact += strings.ToUpper(d.text[t.start:t.end])
-	w.groups += string(rune('0' + t.length()))
+	for _, b := range []byte(d.text[t.start:t.end]) {
+		if 'a' <= b && b <= 'z' {
+			b -= 'a' - 'A'
+		}
+		w.characters[w.length] = b
+		w.length++
+	}
+	w.groups[w.count] = '0' + byte(t.length())
+	w.count++
 	return true
 }
 
@@ -111,7 +124,7 @@ func (d *document) kindsOf(w *written, kinds []number, first, last int) []match 
 	var found []match
 	for _, n := range kinds {
 		score, ok := n.scoreOf(w)
-		if !ok || len(w.gaps) > 0 && d.continues(first, last) {
+		if !ok || w.count > 1 && d.continues(first, last) {
 			continue
 		}
 		start, end := d.tokens[first].start, d.tokens[last].end
@@ -122,16 +135,17 @@ func (d *document) kindsOf(w *written, kinds []number, first, last int) []match 
 
 // scoreOf returns the score of a number as it is written. ok is false if it is none.
 func (n number) scoreOf(w *written) (score float64, ok bool) {
+	number, gaps := w.compact(), string(w.gaps[:w.count-1])
 	score = n.whole
-	if w.gaps != "" {
+	if gaps != "" {
 		score = n.grouped
-		if !isOneOf(w.groups, n.groups) || strings.Trim(w.gaps, n.gaps) != "" {
+		if !isOneOf(string(w.groups[:w.count]), n.groups) || strings.Trim(gaps, n.gaps) != "" || n.pattern != "" && gaps != n.pattern {
 			return 0, false
 		}
 	} else if n.divided {
 		return 0, false
 	}
-	return score, hasShape(w.compact, n.shape) && n.valid(w.compact)
+	return score, hasShape(number, n.shape) && n.valid(number)
 }
 
 func isOneOf(text string, all []string) bool {

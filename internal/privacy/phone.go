@@ -22,8 +22,14 @@ func (d *document) phones(other []match) []match {
 		if t.start < done || !isDigit(d.text[t.start]) {
 			continue
 		}
+		if t.length() < minPhone && !d.joinsPhone(i) {
+			continue
+		}
 		start := d.phoneStart(t.start)
 		if start < done || !d.begins(start) && d.text[start] != '(' || isInside(other, t.start) {
+			continue
+		}
+		if d.text[start] != '+' && d.continuesNumber(i, done, other) {
 			continue
 		}
 		if m, ok := d.phone(start, i, other); ok {
@@ -32,6 +38,21 @@ func (d *document) phones(other []match) []match {
 		}
 	}
 	return found
+}
+
+// joinsPhone reports whether the token behind the one at an index may be its next group.
+func (d *document) joinsPhone(i int) bool {
+	return i+1 < len(d.tokens) && d.tokens[i+1].number() && isPhoneGap(d.between(i), true)
+}
+
+// continuesNumber reports whether a token goes on with the digits before it, which begin
+// behind done and are no value.
+func (d *document) continuesNumber(i, done int, other []match) bool {
+	if i == 0 {
+		return false
+	}
+	before := d.tokens[i-1]
+	return before.number() && before.start >= done && !isInside(other, before.start) && isPhoneGap(d.between(i-1), false)
 }
 
 func isInside(found []match, at int) bool {
@@ -59,7 +80,7 @@ func (d *document) phone(start, first int, other []match) (match, bool) {
 	ends := d.phoneEnds(start, first, other)
 	var verdict verdict
 	if len(ends) > 0 {
-		verdict = d.labels.verdict(d.entitiesNear(start, ends[len(ends)-1]), Phone)
+		verdict = d.verdict(start, ends[len(ends)-1], Phone)
 	}
 	for i := len(ends) - 1; i >= 0; i-- {
 		text := d.text[start:ends[i]]
@@ -183,7 +204,9 @@ func formOfPhone(text string) form {
 	groups := digitGroups(text)
 	first := groups[0]
 	switch {
-	case isDateForm(groups, text), first == "0" || strings.Count(text, ".") == 1 && len(groups) == 2:
+	case isDateForm(groups, text), first == "0", strings.Count(text, ".") == 1 && len(groups) == 2:
+		return noPhone
+	case len(first) == 1 && first != "1" && strings.Contains(text, "."): // a section
 		return noPhone
 	case text[0] == '(' && strings.Contains(text, ")"):
 		return typical
