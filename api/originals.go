@@ -137,7 +137,18 @@ func (o *originals) requestedVersion(r *http.Request, id, token string) (store.V
 	if err != nil {
 		return store.Version{}, err
 	}
-	return o.readableVersion(r.Context(), edge.AsReader(r, p), id)
+	v, err := o.readableVersion(r.Context(), edge.AsReader(r, p), id)
+	if err == nil && v.Enrichment.Privacy.Redacts() && !p.Can(knowledge.ScopeWrite) {
+		err = redactedOriginal(id)
+	}
+	return v, err
+}
+
+// redactedOriginal returns the error of readers who ask for the original of a document
+// whose personal data was redacted.
+func redactedOriginal(id string) error {
+	return knowledge.Errorf(knowledge.CodeForbidden,
+		"the original of document %q has personal data that was redacted: read documents/{id}/parsed, or use a key with the write scope", id)
 }
 
 // versionByLink returns the published version of the document that a token is for.
@@ -157,7 +168,11 @@ func (o *originals) versionByLink(ctx context.Context, workspace, id, token stri
 	if d.PublishedVersion == 0 || d.Status == knowledge.StatusInactive || d.Status == knowledge.StatusDeleting {
 		return store.Version{}, knowledge.NotFound("document", id)
 	}
-	return o.store.VersionFor(ctx, p, id, d.PublishedVersion)
+	v, err := o.store.VersionFor(ctx, p, id, d.PublishedVersion)
+	if err == nil && v.Enrichment.Privacy.Redacts() {
+		err = redactedOriginal(id)
+	}
+	return v, err
 }
 
 // originals describes the bytes of every kind of file that is read, and of those
@@ -195,6 +210,9 @@ func (o *originals) readableVersion(ctx context.Context, p knowledge.Principal, 
 func (o *originals) open(ctx context.Context, v store.Version) (*blob.Content, error) {
 	if v.SourceKey == "" { // it was refused at the upload
 		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q was not stored", v.Document)
+	}
+	if v.Enrichment.Privacy.DropOriginal && v.Status == knowledge.StatusPublished {
+		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q was deleted when it was published, as privacy.keepOriginal of its project says", v.Document)
 	}
 	original, err := o.blobs.OpenContent(ctx, v.SourceKey)
 	if errors.Is(err, blob.ErrNotFound) {

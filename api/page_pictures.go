@@ -22,6 +22,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/parsed"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -96,11 +98,31 @@ func (ppr *pagePictureRoutes) pagePicture(ctx context.Context, p knowledge.Princ
 	if matches(in.IfNoneMatch, tag) {
 		return pageResponse(http.StatusNotModified, tag, nil), nil
 	}
+	if err := ppr.checkPrivacy(ctx, v, d.Page); err != nil {
+		return nil, err
+	}
 	picture, err := ppr.page(ctx, p, v, d)
 	if err != nil {
 		return nil, err
 	}
 	return pageResponse(http.StatusOK, tag, picture), nil
+}
+
+// checkPrivacy refuses the picture of a page that shows what was redacted. A version that
+// has no report yet shows none of its pages.
+func (ppr *pagePictureRoutes) checkPrivacy(ctx context.Context, v store.Version, page int) error {
+	if !v.Enrichment.Privacy.Redacts() {
+		return nil
+	}
+	var report privacy.Report
+	err := ppr.blobs.GetJSON(ctx, parsed.PrivacyKey(v.VersionRef), &report)
+	if err != nil && !errors.Is(err, blob.ErrNotFound) {
+		return fmt.Errorf("read the personal data of document %s: %w", v.Document, err)
+	}
+	if err != nil || slices.Contains(report.Pages, page) || slices.Contains(report.Pages, 0) {
+		return knowledge.Errorf(knowledge.CodeForbidden, "page %d of document %q shows personal data that was redacted: read documents/{id}/parsed", page, v.Document)
+	}
+	return nil
 }
 
 // boxesTag is the part of an ETag that stands for the boxes on a page, "" without any.

@@ -75,7 +75,10 @@ func (pr *parsedRoutes) parsedDocument(ctx context.Context, p knowledge.Principa
 
 // layout returns the stored layout of a version, or reads a small text again.
 func (pr *parsedRoutes) layout(ctx context.Context, v store.Version) (knowledge.Layout, error) {
-	layout, err := parsed.Stored(ctx, pr.blobs, v.VersionRef)
+	layout, err := parsed.Stored(ctx, pr.blobs, v.VersionRef, v.Enrichment.Privacy.Redacts())
+	if v.Enrichment.Privacy.Redacts() && errors.Is(err, blob.ErrNotFound) {
+		return layout, knowledge.Errorf(knowledge.CodeNotFound, "the personal data of document %q has not been redacted yet", v.Document).WithCause(err)
+	}
 	if err == nil || !errors.Is(err, blob.ErrNotFound) {
 		return layout, err
 	}

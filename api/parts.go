@@ -129,6 +129,7 @@ func (p *parts) newDocumentRoutes(cfg Config, deps Deps) []routes {
 		&documentPartRoutes{store: deps.Store, intake: p.intake, views: p.views},
 		p.originals,
 		&pagePictureRoutes{originals: p.originals, blobs: deps.Blobs, drawer: deps.Pages, tempDir: cfg.TempDir},
+		&personalDataRoutes{originals: p.originals, blobs: deps.Blobs},
 		&parsedRoutes{originals: p.originals, blobs: deps.Blobs, reader: deps.Texts, tempDir: cfg.TempDir},
 		&uploadRoutes{edge: p.edge, store: deps.Store, intake: p.intake, follower: p.follower, results: p.results, views: p.views, limit: limit},
 		&fileRoutes{store: deps.Store, forms: p.forms},

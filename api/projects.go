@@ -34,10 +34,11 @@ type projectView struct {
 
 // ProjectChange is what a project can be made of, or what is to change of it.
 type ProjectChange struct {
-	Name   *string                          `json:"name,omitempty" minLength:"1" maxLength:"200"`
-	AI     changeOf[knowledge.AIConfig]     `json:"ai,omitempty"`
-	Tools  changeOf[knowledge.ToolsConfig]  `json:"tools,omitempty"`
-	Limits changeOf[knowledge.LimitsConfig] `json:"limits,omitempty"`
+	Name    *string                           `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	AI      changeOf[knowledge.AIConfig]      `json:"ai,omitempty"`
+	Tools   changeOf[knowledge.ToolsConfig]   `json:"tools,omitempty"`
+	Limits  changeOf[knowledge.LimitsConfig]  `json:"limits,omitempty"`
+	Privacy changeOf[knowledge.PrivacyConfig] `json:"privacy,omitempty"`
 
 	Webhooks changeOf[[]webhookBody] `json:"webhooks,omitempty" doc:"All webhooks of the project; a webhook that is not in the list is removed"`
 

@@ -15,6 +15,7 @@ import (
 type documentsCmd struct {
 	List     documentsListCmd     `cmd:"" help:"List a project's documents."`
 	Show     documentsShowCmd     `cmd:"" help:"Show a document."`
+	PII      documentsPIICmd      `cmd:"" name:"pii" help:"List where a document has personal data."`
 	Remove   documentsRemoveCmd   `cmd:"" help:"Remove documents and everything derived from them."`
 	Reingest documentsReingestCmd `cmd:"" help:"Process the stored originals again, as new versions."`
 	Retry    documentsRetryCmd    `cmd:"" help:"Resume failed documents at the stage that failed."`

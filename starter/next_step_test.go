@@ -51,6 +51,7 @@ var nextSteps = []struct {
 	{knowledge.CodeMalformed, false, "the file is not valid JSON", "correct what the message names and upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code malformed"},
 	{knowledge.CodeInvalid, false, "the kind has no pages", "correct what the message names and upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code invalid"},
 	{knowledge.CodeCorrupt, false, "the file is damaged", "upload a sound file under the external id x, or: cairn documents remove d", "acknowledge --all --code corrupt"},
+	{knowledge.CodePIIFound, false, "there is personal data in it", "take the personal data out and upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code pii_found"},
 	{knowledge.CodeGone, false, "the archive is no longer stored", "upload the file again under the external id x, or: cairn documents remove d", "acknowledge --all --code gone"},
 	{knowledge.CodeNotFound, false, "the object is not there", "upload the file again under the external id x, or: cairn documents remove d", "acknowledge --all --code not_found"},
 	{knowledge.CodeForbidden, false, "the source refused access", "give access to the source, or upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code forbidden"},

@@ -117,10 +117,11 @@ func (s projectsShowCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	return terminal.JSON(a.stdout, struct {
-		AI     json.RawMessage `json:"ai,omitempty"`
-		Tools  json.RawMessage `json:"tools,omitempty"`
-		Limits json.RawMessage `json:"limits,omitempty"`
-	}{p.AI, p.Tools, p.Limits})
+		AI      json.RawMessage `json:"ai,omitempty"`
+		Tools   json.RawMessage `json:"tools,omitempty"`
+		Limits  json.RawMessage `json:"limits,omitempty"`
+		Privacy json.RawMessage `json:"privacy,omitempty"`
+	}{p.AI, p.Tools, p.Limits, p.Privacy})
 }
 
 type projectsSetCmd struct {
@@ -186,8 +187,8 @@ func projectChange(id string, changes []string) (client.Project, error) {
 		case path == "name":
 			p.Name = text
 			continue
-		case len(keys) < 2 || !slices.Contains([]string{"ai", "tools", "limits"}, keys[0]):
-			return p, wrongUse("%q is neither name nor a path inside ai, tools or limits, such as ai.temperature", path)
+		case len(keys) < 2 || !slices.Contains([]string{"ai", "tools", "limits", "privacy"}, keys[0]):
+			return p, wrongUse("%q is neither name nor a path inside ai, tools, limits or privacy, such as ai.temperature", path)
 		}
 		var value any = text
 		if json.Valid([]byte(text)) {
@@ -200,7 +201,7 @@ func projectChange(id string, changes []string) (client.Project, error) {
 			return p, wrongUse("%s: %v", path, err)
 		}
 	}
-	for part, target := range map[string]*json.RawMessage{"ai": &p.AI, "tools": &p.Tools, "limits": &p.Limits} {
+	for part, target := range map[string]*json.RawMessage{"ai": &p.AI, "tools": &p.Tools, "limits": &p.Limits, "privacy": &p.Privacy} {
 		if parts[part] == nil {
 			continue
 		}

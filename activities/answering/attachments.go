@@ -144,10 +144,11 @@ func (a *attachments) attachedFiles(ctx context.Context, r knowledge.Request, wa
 // modelPictures are the media types of pictures that models take.
 var modelPictures = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// attachedPicture returns the original of a picture, nil if it is gone or too large.
+// attachedPicture returns the original of a picture, nil if it is gone, too large, or shows
+// what was redacted.
 func (a *attachments) attachedPicture(ctx context.Context, r knowledge.Request, d knowledge.Document, limit int64) ([]byte, error) {
 	v, err := a.Library.VersionFor(ctx, r.Principal.Reader(), d.ID, d.Version)
-	if knowledge.IsCode(err, knowledge.CodeNotFound) || err == nil && v.SourceKey == "" {
+	if knowledge.IsCode(err, knowledge.CodeNotFound) || err == nil && (v.SourceKey == "" || v.Enrichment.Privacy.Redacts()) {
 		return nil, nil
 	}
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -51,6 +52,7 @@ func (a *attachments) addChildren(ctx context.Context, v store.Version, folder s
 // addChild adds one attachment. number tells attachments with the same name apart.
 func (a *attachments) addChild(ctx context.Context, v store.Version, folder string, child format.File, number int) error {
 	nv := childVersion(v, child, strconv.Itoa(number))
+	nv.Name, nv.Tags, nv.Metadata = privacy.RedactAttributes(nv.Enrichment.Privacy, nv.Name, nv.Tags, nv.Metadata)
 	nv.SourceKey = blob.UploadKey(nv.Workspace, nv.Project, nv.DocumentID, nv.RunID)
 	bytes, err := a.files.storeFile(ctx, nv.SourceKey, filepath.Join(folder, filepath.Base(child.File)))
 	if err != nil {

@@ -67,6 +67,9 @@ func (a *cutting) cut(ctx context.Context, v store.Version, enter func(knowledge
 	if err != nil {
 		return done, step.AtStage(knowledge.StageExtract, err)
 	}
+	if layout, err = a.protect(ctx, v, layout); err != nil {
+		return done, step.AtStage(knowledge.StageExtract, err)
+	}
 	done.Pages, done.Metadata, done.Warnings = len(layout.Pages), layout.Found(), layout.Warnings
 	if done.Pages > 0 {
 		if err := a.Versions.TakeRoom(ctx, v.VersionRef, done.Pages, 0); err != nil {
@@ -110,7 +113,7 @@ func (a *cutting) layoutAsSeen(ctx context.Context, v store.Version) (knowledge.
 	if err == nil && v.Enrichment.Pictures {
 		layout, err = a.describeFigures(ctx, v, layout)
 	}
-	if err == nil && asksForPictures(v) {
+	if err == nil && asksForPictures(v) && !v.Enrichment.Privacy.Redacts() {
 		if _, err = a.Blobs.PutJSON(ctx, parsed.SeenKey(v.VersionRef), layout); err != nil {
 			return layout, fmt.Errorf("store what a model saw: %w", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/selection"
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -104,8 +105,9 @@ func (a *Importing) openBatch(ctx context.Context, ref knowledge.ImportRef, run 
 type importItem struct {
 	place       int // in the manifest
 	object      source.Object
-	listedTag   bool   // the listing states the etag
-	known       string // etag of the bytes that the published version has, "" = none that counts
+	report      privacy.Report // of its personal data
+	listedTag   bool           // the listing states the etag
+	known       string         // etag of the bytes that the published version has, "" = none that counts
 	sidecar     *store.Sidecar
 	attributes  selection.Attributes
 	fingerprint string
@@ -320,6 +322,7 @@ func (b *importBatch) version(it *importItem) store.NewVersion {
 	if f, _ := extract.FormatOf(it.mediaType); b.Request.Parser == knowledge.ParserModel && f.HasPages() {
 		nv.Override.Parser, nv.Enrichment = b.Request.Parser, b.Request.ParserEnrichment
 	}
+	nv.Name, nv.Tags, nv.Metadata = privacy.RedactAttributes(nv.Enrichment.Privacy, nv.Name, nv.Tags, nv.Metadata)
 	return nv
 }
 

@@ -165,6 +165,10 @@ func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.I
 	if err != nil {
 		return recorded, err
 	}
+	// If the process dies now, the next try reads the object again.
+	if err := a.publishing.dropOriginal(ctx, v); err != nil {
+		return recorded, err
+	}
 	b.spent.Add(p.Used.Usage)
 	return b.record(ctx, store.ImportRecord{Page: b.page, Published: []store.ImportedVersion{{
 		Key: it.object.Key, Ref: v.VersionRef, SourceKey: c.Version.SourceKey, Of: p.Of, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(), Bytes: v.Bytes, Chunks: p.Chunks, Reused: c.Reused,

@@ -100,7 +100,7 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 		return err
 	}
 	asksModel := b.Request.Enrichment.ReadsText() || b.Splitter.Strategy == knowledge.SplitSemantic
-	if asksModel || !extract.IsText(it.mediaType) {
+	if asksModel || b.Request.Enrichment.Privacy.Redacts() || !extract.IsText(it.mediaType) {
 		it.state, it.data = itemLarge, nil
 	}
 	return nil
@@ -182,10 +182,16 @@ func (b *importBatch) extract(ctx context.Context, items []*importItem) (layouts
 // cut detects the language of a text and cuts it into chunks. The chunks have no ids
 // before the version is claimed.
 func (b *importBatch) cut(ctx context.Context, it *importItem, layout knowledge.Layout) (err error) {
+	it.stage = knowledge.StageExtract
+	v := store.Version{VersionRef: knowledge.VersionRef{Document: documentOf(b.Import, it.object)}, Name: it.attributes.Name, Splitter: b.Splitter, Enrichment: b.Request.Enrichment}
+	if v.Enrichment.Privacy.Mode != "" {
+		if _, it.report, _, err = examine(v, layout); err != nil {
+			return err
+		}
+	}
 	languages := languages(layout)
 	it.facts = store.Facts{PageCount: len(layout.Pages), Language: languages.Document, Metadata: layout.Found(), Warnings: layout.Warnings}
 	it.stage = knowledge.StageChunk
-	v := store.Version{VersionRef: knowledge.VersionRef{Document: documentOf(b.Import, it.object)}, Name: it.attributes.Name, Splitter: b.Splitter}
 	it.chunks, err = b.a.documents.cutting.split(ctx, layout, v, languages)
 	it.facts.ChunkCount = len(it.chunks)
 	return err

@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/parsed"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -235,6 +236,13 @@ func (b *importBatch) claimed(ctx context.Context, items []*importItem, claims [
 			}
 			g.manifests = append(g.manifests, blob.Item{Key: importedManifest(c.Version.VersionRef, place, e.part.manifest), Data: data})
 			g.entries = append(g.entries, entries(c.Version, it.chunks, e.generation, e.vectors)...)
+		}
+		if c.Version.Enrichment.Privacy.Mode != "" {
+			data, err := json.Marshal(it.report)
+			if err != nil {
+				return g, fmt.Errorf("encode the report of personal data: %w", err)
+			}
+			g.manifests = append(g.manifests, blob.Item{Key: parsed.PrivacyKey(c.Version.VersionRef), Data: data})
 		}
 		g.record.Published = append(g.record.Published, store.ImportedVersion{
 			Key: it.object.Key, Ref: c.Version.VersionRef, SourceKey: c.Version.SourceKey, Of: it.of, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(),

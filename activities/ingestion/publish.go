@@ -81,6 +81,9 @@ func (a *Publishing) PublishDocument(ctx context.Context, in PublishInput) (Publ
 		if result.Published = published.Done; !published.Done {
 			return nil
 		}
+		if err := a.dropOriginal(context.WithoutCancel(ctx), v); err != nil {
+			return err
+		}
 		if in.End != nil {
 			result.Ended = true
 			a.ending.ended(ctx, in.StepInput, publication.End.Status, nil, in.End)

@@ -50,6 +50,7 @@ var kinds = map[knowledge.Code]struct {
 	knowledge.CodeEncrypted:         {http.StatusUnprocessableEntity, "The document is encrypted"},
 	knowledge.CodeCorrupt:           {http.StatusUnprocessableEntity, "The document is corrupt"},
 	knowledge.CodeParseLimit:        {http.StatusUnprocessableEntity, "The document exceeds the limits of parsing"},
+	knowledge.CodePIIFound:          {http.StatusUnprocessableEntity, "The document has personal data"},
 }
 
 // Problem is the body of every error (RFC 9457).

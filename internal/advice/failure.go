@@ -108,6 +108,8 @@ func newFile(code knowledge.Code) string {
 		return "convert the file to a kind of docs/formats.md and upload it"
 	case knowledge.CodeMalformed, knowledge.CodeInvalid:
 		return "correct what the message names and upload the file"
+	case knowledge.CodePIIFound:
+		return "take the personal data out and upload the file"
 	case knowledge.CodeGone, knowledge.CodeNotFound:
 		return "upload the file again"
 	case knowledge.CodeUnauthorized, knowledge.CodeForbidden:

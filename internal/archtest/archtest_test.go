@@ -153,7 +153,7 @@ var mayImport = map[string][]string{
 
 	// The ways in, below every edge: from a checked request to a started run.
 	"internal/importing": {"internal/blob", "internal/knowledge", "internal/record", "internal/selection", "internal/source", "internal/store"},
-	"internal/intake":    {"internal/access", "internal/blob", "internal/extract", "internal/knowledge", "internal/store"},
+	"internal/intake":    {"internal/access", "internal/blob", "internal/extract", "internal/knowledge", "internal/privacy", "internal/store"},
 	"internal/question": {
 		"internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/prompt", "internal/record",
 		"internal/store", "internal/stream", "internal/tool", "internal/websearch",
@@ -172,7 +172,7 @@ var mayImport = map[string][]string{
 	},
 	"activities/ingestion": {
 		"activities/step", "internal/blob", "internal/chunk", "internal/enrich", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
-		"internal/model", "internal/parsed", "internal/record", "internal/safedial", "internal/scrape", "internal/selection", "internal/source", "internal/sse", "internal/store", "internal/stream", "internal/transcript",
+		"internal/model", "internal/parsed", "internal/privacy", "internal/record", "internal/safedial", "internal/scrape", "internal/selection", "internal/source", "internal/sse", "internal/store", "internal/stream", "internal/transcript",
 	},
 	"workflows":  {"activities/answering", "activities/delivery", "activities/ingestion", "activities/step", "internal/knowledge", "internal/record", "internal/stream", "internal/tool"},
 	"worker":     {"activities/answering", "activities/delivery", "activities/ingestion", "activities/step", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
@@ -180,7 +180,7 @@ var mayImport = map[string][]string{
 	"api/openai": {"api/edge", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
 	"api": {
 		"api/edge", "api/openai", "internal/access", "internal/advice", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/extract/format", "internal/forget", "internal/idempotency", "internal/index",
-		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/parsed", "internal/phrase", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
+		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/parsed", "internal/phrase", "internal/privacy", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch",
 	},
 	"internal/client":    {"internal/knowledge", "internal/sse"},

@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// Project is a project as the API returns it. AI, Tools and Limits are kept as
+// Project is a project as the API returns it. AI, Tools, Limits and Privacy are kept as
 // raw JSON, so that an update keeps fields that this client does not know.
 type Project struct {
-	ID     string          `json:"id,omitempty"`
-	Name   string          `json:"name,omitempty"`
-	AI     json.RawMessage `json:"ai,omitempty"`
-	Tools  json.RawMessage `json:"tools,omitempty"`
-	Limits json.RawMessage `json:"limits,omitempty"`
-	APIKey string          `json:"apiKey,omitempty"` // only in the answer that creates the project
+	ID      string          `json:"id,omitempty"`
+	Name    string          `json:"name,omitempty"`
+	AI      json.RawMessage `json:"ai,omitempty"`
+	Tools   json.RawMessage `json:"tools,omitempty"`
+	Limits  json.RawMessage `json:"limits,omitempty"`
+	Privacy json.RawMessage `json:"privacy,omitempty"`
+	APIKey  string          `json:"apiKey,omitempty"` // only in the answer that creates the project
 	// SameName is in the answer to a new project or a new name: the ids of the other projects
 	// with this name.
 	SameName []string `json:"sameName,omitempty"`

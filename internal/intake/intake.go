@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -216,6 +217,7 @@ func (in *Intake) checkBytes(ctx context.Context, p knowledge.Principal, project
 // accept puts a version on record and starts its ingestion, unless the newest version of
 // the document is the same.
 func (in *Intake) accept(ctx context.Context, nv store.NewVersion) (Taken, error) {
+	nv.Name, nv.Tags, nv.Metadata = privacy.RedactAttributes(nv.Enrichment.Privacy, nv.Name, nv.Tags, nv.Metadata)
 	d, v, err := in.deps.Store.AddVersion(ctx, nv)
 	if err != nil {
 		return Taken{}, fmt.Errorf("add document %s: %w", nv.DocumentID, err)

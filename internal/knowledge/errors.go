@@ -34,6 +34,7 @@ const (
 	CodeEncrypted         Code = "encrypted"          // a document that asks for a password
 	CodeCorrupt           Code = "corrupt"            // a document that cannot be parsed
 	CodeParseLimit        Code = "parse_limit"        // parsing ran over time, memory or size
+	CodePIIFound          Code = "pii_found"          // personal data in a project that refuses it
 )
 
 // Known reports whether the code is one of those above.
@@ -41,7 +42,7 @@ func (c Code) Known() bool {
 	switch c {
 	case CodeMalformed, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeMethodNotAllowed, CodeConflict, CodeGone, CodeTooLarge, CodeInvalid,
 		CodeRateLimited, CodeLimitReached, CodeCanceled, CodeProviderFailed, CodeNeedsComponent, CodeUnavailable,
-		CodeInternal, CodeEmpty, CodeUnsupportedFormat, CodeEncrypted, CodeCorrupt, CodeParseLimit:
+		CodeInternal, CodeEmpty, CodeUnsupportedFormat, CodeEncrypted, CodeCorrupt, CodeParseLimit, CodePIIFound:
 		return true
 	}
 	return false

@@ -31,6 +31,8 @@ type ProjectConfig struct {
 	AI     AIConfig     `json:"ai,omitzero"`
 	Tools  ToolsConfig  `json:"tools,omitzero"`
 	Limits LimitsConfig `json:"limits,omitzero"`
+	// Privacy is what happens to personal data in documents.
+	Privacy PrivacyConfig `json:"privacy,omitzero"`
 }
 
 // AIConfig is the part of a project that concerns models and retrieval.
@@ -92,13 +94,15 @@ type Enrichment struct {
 	Context  bool `json:"context,omitempty" doc:"A sentence that places each chunk in its document; it is embedded with the chunk"`
 }
 
-// VersionEnrichment is what a model finds out about a version. It is fixed when the
-// version is added.
+// VersionEnrichment is what a model finds out about a version, and what happens to its
+// personal data. It is fixed when the version is added.
 type VersionEnrichment struct {
 	Enrichment
 
 	Pictures bool   `json:"pictures,omitempty"` // a description of each picture
 	Model    string `json:"model,omitempty"`    // that reads text and pictures; "" = the instance's chat model
+	// Privacy is what happens to personal data before the text is cut.
+	Privacy VersionPrivacy `json:"privacy,omitzero"`
 }
 
 // Describes reports whether a model describes the document as a whole.

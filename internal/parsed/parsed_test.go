@@ -72,15 +72,15 @@ func (b blobs) GetJSON(_ context.Context, key string, v any) error {
 
 func TestStored(t *testing.T) {
 	t.Parallel()
-	if _, err := parsed.Stored(t.Context(), blobs{}, version); !errors.Is(err, blob.ErrNotFound) {
+	if _, err := parsed.Stored(t.Context(), blobs{}, version, false); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("nothing is stored: %v", err)
 	}
 	stored := blobs{parsed.LayoutKey(version): {Title: "as read"}}
-	if got, err := parsed.Stored(t.Context(), stored, version); err != nil || got.Title != "as read" {
+	if got, err := parsed.Stored(t.Context(), stored, version, false); err != nil || got.Title != "as read" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	stored[parsed.SeenKey(version)] = knowledge.Layout{Title: "as seen"}
-	if got, err := parsed.Stored(t.Context(), stored, version); err != nil || got.Title != "as seen" {
+	if got, err := parsed.Stored(t.Context(), stored, version, false); err != nil || got.Title != "as seen" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

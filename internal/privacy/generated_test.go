@@ -90,7 +90,7 @@ const needLabel = "NL_BSN AU_TFN PL_PESEL IN_AADHAAR DE_TAX_ID US_SSN UK_NHS DK_
 // generate makes n texts, two in three with values, two in three with look-alikes.
 func generate(n int) []sample {
 	m := maker{rand.New(rand.NewPCG(29, 2000))}
-	entities := privacy.Entities()
+	entities := knowledge.PIIEntities()
 	var samples []sample
 	for i := range n {
 		l := languages()[i%6]

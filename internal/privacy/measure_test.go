@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/privacy"
 )
 
@@ -73,7 +74,7 @@ func checkMeasured(t *testing.T, name string, samples []sample) map[string]count
 	all := measure(samples, func(text, what string) { t.Logf("%s in %q", what, text) })
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-26s %6s %6s %6s %7s %9s\n", "entity", "there", "found", "right", "recall", "precision")
-	for _, entity := range append(privacy.Entities(), "all") {
+	for _, entity := range append(knowledge.PIIEntities(), "all") {
 		c := all[entity]
 		fmt.Fprintf(&b, "%-26s %6d %6d %6d %7.3f %9.3f\n", entity, c.there, c.found, c.right, c.recall(), c.precision())
 	}
@@ -96,7 +97,7 @@ func checkMeasured(t *testing.T, name string, samples []sample) map[string]count
 func TestGeneratedTexts(t *testing.T) {
 	t.Parallel()
 	all := checkMeasured(t, "generated", generate(2000))
-	for _, entity := range privacy.Entities() {
+	for _, entity := range knowledge.PIIEntities() {
 		recall, precision := goal(entity)
 		if c := all[entity]; c.there < 30 || c.recall() < recall || c.precision() < precision {
 			t.Errorf("%s: recall %.3f and precision %.3f of %d values, want %.2f and %.2f of 30 at least", entity, c.recall(), c.precision(), c.there, recall, precision)

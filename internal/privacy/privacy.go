@@ -10,7 +10,6 @@ package privacy
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,36 +29,14 @@ type Finding struct {
 	Recogniser string  // the rule that decided: checksum, pattern or context
 }
 
-// Entities returns the names of the entities that Find recognises, sorted.
-func Entities() []string {
-	names := []string{Email, Phone, IBAN, Card, IP, Crypto}
-	for _, n := range numbers() {
-		names = append(names, n.entity)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// CheckEntities returns an error of code invalid at location[i] for the first name that is
-// not the name of an entity.
-func CheckEntities(location string, names []string) error {
-	known := Entities()
-	for i, name := range names {
-		if !slices.Contains(known, name) {
-			return knowledge.Invalid(fmt.Sprintf("%s[%d]", location, i), fmt.Sprintf("must be one of %s", strings.Join(known, ", ")))
-		}
-	}
-	return nil
-}
-
 // The entities that are not numbers of one country.
 const (
-	Email  = "EMAIL_ADDRESS"
-	Phone  = "PHONE_NUMBER"
-	IBAN   = "IBAN_CODE"
-	Card   = "CREDIT_CARD"
-	IP     = "IP_ADDRESS"
-	Crypto = "CRYPTO"
+	Email  = knowledge.PIIEmail
+	Phone  = knowledge.PIIPhone
+	IBAN   = knowledge.PIIIBAN
+	Card   = knowledge.PIICard
+	IP     = knowledge.PIIIP
+	Crypto = knowledge.PIICrypto
 )
 
 // The recognisers of findings.

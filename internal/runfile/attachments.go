@@ -79,7 +79,7 @@ func (a Attachments) original(ctx context.Context, p knowledge.Principal, id str
 		return "", nil, err
 	}
 	v, err := a.Documents.VersionFor(ctx, p, id, d.PublishedVersion)
-	if err != nil || v.SourceKey == "" {
+	if err != nil || v.SourceKey == "" || v.Enrichment.Privacy.Redacts() { // the original has what was redacted
 		return "", nil, err
 	}
 	reader, size, err := a.Blobs.Open(ctx, v.SourceKey)

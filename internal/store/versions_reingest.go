@@ -48,6 +48,13 @@ func (a *addition) copyVersion(ctx context.Context, tx transaction, number int, 
 	if version.SourceKey == "" { // it was refused at the upload
 		return knowledge.Errorf(knowledge.CodeConflict, "the original of document %q was not stored: upload the file again", a.DocumentID)
 	}
+	var made knowledge.VersionEnrichment
+	if err := decode(field{version.Enrichment, &made}); err != nil {
+		return err
+	}
+	if made.Privacy.DropOriginal && version.Status == string(knowledge.StatusPublished) {
+		return knowledge.Errorf(knowledge.CodeConflict, "the original of document %q was deleted when it was published, as its project asks: upload the file again", a.DocumentID)
+	}
 	if err := version.dropFound(); err != nil {
 		return err
 	}

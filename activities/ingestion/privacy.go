@@ -1,0 +1,104 @@
+package ingestion
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/parsed"
+	"github.com/cairn-rag/cairn/internal/privacy"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// protect does with the personal data of a layout what the project of its version asks, and
+// stores the report of it. With placeholders, it stores the layout that readers see and
+// deletes the one with the values.
+func (a *cutting) protect(ctx context.Context, v store.Version, layout knowledge.Layout) (knowledge.Layout, error) {
+	if v.Enrichment.Privacy.Mode == "" {
+		return layout, nil
+	}
+	redacted, report, dropped, err := examine(v, layout)
+	if err != nil {
+		return layout, err
+	}
+	if _, err := a.Blobs.PutJSON(ctx, parsed.PrivacyKey(v.VersionRef), report); err != nil {
+		return layout, fmt.Errorf("store the report of personal data: %w", err)
+	}
+	if !v.Enrichment.Privacy.Redacts() {
+		return layout, nil
+	}
+	if _, err := a.Blobs.PutJSON(ctx, parsed.SeenKey(v.VersionRef), redacted); err != nil {
+		return layout, fmt.Errorf("store the layout without personal data: %w", err)
+	}
+	gone := []string{parsed.LayoutKey(v.VersionRef)}
+	for _, name := range dropped {
+		gone = append(gone, blob.AssetKey(v.VersionRef, name))
+	}
+	for _, key := range gone {
+		if err := a.Blobs.Delete(ctx, key); err != nil {
+			return layout, fmt.Errorf("delete what shows personal data: %w", err)
+		}
+	}
+	return redacted, nil
+}
+
+// examine returns the layout that readers see, the personal data of a version, and the
+// names of the figures that show some. Its error is knowledge.CodePIIFound where the
+// project refuses such documents.
+func examine(v store.Version, layout knowledge.Layout) (redacted knowledge.Layout, report privacy.Report, dropped []string, err error) {
+	p := v.Enrichment.Privacy
+	finder := privacy.NewFinder(p.EntityNames())
+	if p.Redacts() {
+		redacted, report, dropped = finder.NewRedactor().Layout(layout)
+		for i := range redacted.Blocks {
+			if p.DropOriginal { // the pictures go with the original
+				redacted.Blocks[i].Figure = ""
+			}
+		}
+		return redacted, report, dropped, nil
+	}
+	report = finder.Layout(layout)
+	if p.Mode == knowledge.PrivacyReject {
+		err = refusePII(report, finder.Find(v.Name))
+	}
+	return layout, report, nil, err
+}
+
+// refusePII returns the error of a document with personal data. It names the kinds of data
+// and no value.
+func refusePII(report privacy.Report, inName []privacy.Finding) error {
+	var kinds []string
+	for _, f := range report.Findings {
+		kinds = append(kinds, f.Entity)
+	}
+	for _, f := range inName {
+		kinds = append(kinds, f.Entity)
+	}
+	if kinds == nil && len(report.Pages) == 0 {
+		return nil
+	}
+	slices.Sort(kinds)
+	return knowledge.Errorf(knowledge.CodePIIFound,
+		"the document has personal data (%s), which its project refuses: remove the data from the file, or set privacy.pii of the project to redact",
+		strings.Join(slices.Compact(kinds), ", "))
+}
+
+// dropOriginal deletes what shows the personal data of a version whose project does not keep
+// originals: the original with all that was made of it, the texts that a model read from
+// its pages, and its pictures.
+func (a *Publishing) dropOriginal(ctx context.Context, v store.Version) error {
+	if !v.Enrichment.Privacy.DropOriginal || v.SourceKey == "" {
+		return nil
+	}
+	for _, prefix := range []string{
+		blob.UploadFolder(v.SourceKey), blob.StepKey(v.VersionRef, figureTextFolder), blob.StepKey(v.VersionRef, pageTextFolder), blob.StepKey(v.VersionRef, "assets/"),
+	} {
+		if _, err := a.Blobs.DeletePrefix(ctx, prefix, nil); err != nil {
+			return fmt.Errorf("delete the original of a document without personal data: %w", err)
+		}
+	}
+	return nil
+}
