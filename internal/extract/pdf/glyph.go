@@ -149,7 +149,7 @@ func (t textPage) appendWord(glyphs []glyph, chars []rune, index int) ([]glyph, 
 			return nil, err
 		}
 		if word := first.Union(end); sideBySide(first, end, len(chars)) && t.frame.holds(word) {
-			if apart, err := t.hidesScript(chars, index, first); err != nil || apart {
+			if apart, err := t.hidesScript(chars, index, first, end); err != nil || apart {
 				return t.appendEach(glyphs, chars, index, first)
 			}
 			return append(glyphs, glyph{char: chars[0], word: wordText(chars), index: index, box: word}), nil

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"math"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,6 +15,8 @@ const (
 	// smallScript is how high a raised or lowered character is at most, in heights of its
 	// line.
 	smallScript = .87
+	// lessHigh is the height from which on a character is not taken for a smaller one.
+	lessHigh = .95
 	// leastRaised and leastLowered are how far its base line is from the base line of the line.
 	leastRaised  = .14
 	leastLowered = .04
@@ -36,7 +39,14 @@ func (p positions) at(i int) script.Position {
 func (t textPage) positions(glyphs []glyph, base glyph, turned int) (positions, error) {
 	var found positions
 	for i, g := range glyphs {
-		if !g.visible() || !isSmall(g, base, turned) {
+		if !g.visible() {
+			continue
+		}
+		small, err := t.isSmaller(g, base, turned)
+		if err != nil {
+			return nil, err
+		}
+		if !small {
 			continue
 		}
 		at, err := t.positionOf(g, base, turned)
@@ -54,8 +64,8 @@ func (t textPage) positions(glyphs []glyph, base glyph, turned int) (positions, 
 	return found, nil
 }
 
-// baseOf returns the first glyph of the height that most characters of a line have, the
-// higher one of two.
+// baseOf returns the first glyph of the greatest height that many characters of a line
+// have, or else of the one that most have.
 func baseOf(glyphs []glyph, turned int) glyph {
 	base := firstVisible(glyphs)
 	low, high := math.Inf(1), 0.0
@@ -68,19 +78,31 @@ func baseOf(glyphs []glyph, turned int) glyph {
 	if low >= smallScript*high {
 		return base
 	}
-	most := 0
 	counts := map[int]int{} // by height in fifths of a point
+	firsts := map[int]glyph{}
+	all, best := 0, 0
 	for _, g := range glyphs {
 		if !g.visible() {
 			continue
 		}
 		key := int(math.Round(5 * uprightHeight(g, turned)))
-		counts[key] += max(1, utf8.RuneCountInString(g.word))
-		if n := counts[key]; n > most || n == most && uprightHeight(g, turned) > uprightHeight(base, turned) {
-			base, most = g, n
+		if counts[key] == 0 {
+			firsts[key] = g
+		}
+		n := max(1, utf8.RuneCountInString(g.word))
+		counts[key], all = counts[key]+n, all+n
+	}
+	for key, n := range counts {
+		if m := counts[best]; n > m || n == m && key > best {
+			best = key
 		}
 	}
-	return base
+	for key, n := range counts {
+		if key > best && n*3 >= all {
+			best = key
+		}
+	}
+	return firsts[best]
 }
 
 func uprightHeight(g glyph, turned int) float64 {
@@ -89,6 +111,28 @@ func uprightHeight(g glyph, turned int) float64 {
 
 func isSmall(g, base glyph, turned int) bool {
 	return uprightHeight(g, turned) < smallScript*uprightHeight(base, turned)
+}
+
+// isSmaller reports whether a glyph is smaller than another one. The height of a glyph
+// depends on its font too, so the font sizes decide between some of them.
+func (t textPage) isSmaller(g, base glyph, turned int) (bool, error) {
+	if isSmall(g, base, turned) {
+		return true, nil
+	}
+	if uprightHeight(g, turned) >= lessHigh*uprightHeight(base, turned) {
+		return false, nil
+	}
+	return t.isSmallerFont(g.index, base.index)
+}
+
+// isSmallerFont compares the font sizes of two characters.
+func (t textPage) isSmallerFont(index, base int) (bool, error) {
+	own, err := t.font(index)
+	if err != nil {
+		return false, err
+	}
+	usual, err := t.font(base)
+	return own.size < smallScript*usual.size, err
 }
 
 // positionOf compares the base lines of two glyphs, of which the first is the smaller.
@@ -155,24 +199,29 @@ func written(text string, at script.Position) string {
 }
 
 // hidesScript reports whether a word that begins at an index may have a small character
-// within, although its first and last have the same height: a digit beside letters, or
-// before the punctuation at its end, that is not as high.
-func (t textPage) hidesScript(chars []rune, index int, first knowledge.Box) (bool, error) {
+// within, although its first and last have about the same height: a digit beside letters, or
+// before the punctuation at its end, that is not as high, or of a smaller font.
+func (t textPage) hidesScript(chars []rune, index int, first, end knowledge.Box) (bool, error) {
 	last := len(chars) - 1
-	letters := false
-	for _, r := range chars {
-		letters = letters || unicode.IsLetter(r)
+	if unicode.IsPunct(chars[last]) && height(first) < lessHigh*height(end) { // 2, of which the comma is on the line
+		return t.isSmallerFont(index, index+last)
 	}
-	for i := 1; i < last; i++ {
-		if !unicode.IsDigit(chars[i]) || !letters && (i < last-1 || !unicode.IsPunct(chars[last])) {
+	letters := slices.ContainsFunc(chars, unicode.IsLetter)
+	for i := 1; i <= last; i++ {
+		if !unicode.IsDigit(chars[i]) || !letters && (i != last-1 || !unicode.IsPunct(chars[last])) {
 			continue
 		}
 		box, err := t.box(index + i)
 		if err != nil {
 			return false, err
 		}
-		if height(box) < smallScript*height(first) {
+		switch tall := height(box); {
+		case tall < smallScript*height(first) && i < last:
 			return true, nil
+		case tall < lessHigh*height(first):
+			if smaller, err := t.isSmallerFont(index+i, index); err != nil || smaller {
+				return smaller, err
+			}
 		}
 	}
 	return false, nil

@@ -58,6 +58,9 @@ func TestRaisedAndLoweredText(t *testing.T) {
 		{"The power e^q/2^ of it", "The power e^(q/2) of it"},
 		{"It is ~small~ beside 17 ~90~ and 4~5~", "It is small beside 17 90 and 45"},
 		{"The 5^th^ of May", "The 5ᵗʰ of May"},
+		{"A mole is 6.02x10^23^ mol^-1^ of it", "A mole is 6.02x10²³ mol⁻¹ of it"},
+		{"The ion SO_4_^2-^ and Ca^2+^ are there", "The ion SO₄²⁻ and Ca²⁺ are there"},
+		{"A flow of 5 cm^-3^ and x_i+1_ of it", "A flow of 5 cm⁻³ and xᵢ₊₁ of it"},
 		{"Windows^TM^ and all", "Windows™ and all"},
 		{"Beside^a long text that is set higher^ all", "Besidea long text that is set higher all"},
 	} {
