@@ -11,7 +11,7 @@ import (
 
 var (
 	// leader matches a title, the dots or strokes behind it, and the number of a page.
-	leader = regexp.MustCompile(`^(.*?[^\s.…·․‥_])\s*(?:(?:[.·․‥_]\s?){4,}|(?:…\s?){2,})\s*(\d{1,4}|[ivxlc]{1,7}|[A-Z]{1,2}[-–.]\d{1,3})$`)
+	leader = regexp.MustCompile(`^(.*?[^\s.…·․‥_–—-])\s*(?:(?:[.·․‥_]\s?){4,}|(?:…\s?){2,}|[-–—]{6,})\s*(\d{1,4}|[ivxlc]{1,7}|[A-Z]{1,2}[-–.]\d{1,3})$`)
 	// pageBehind matches a title with the number of a page behind it.
 	pageBehind = regexp.MustCompile(`^(.*\pL.*?)\s+(\d{1,4}|[ivxlc]{1,7})$`)
 	// contentsTitle matches the title of a table of contents.
@@ -76,7 +76,7 @@ func entriesAt(lines []Line, titled bool) int {
 }
 
 // leaders are the beginnings of leaders. A text without one need not be matched.
-var leaders = []string{"..", ". .", "…", "··", "· ·", "‥", "․", "__"}
+var leaders = []string{"..", ". .", "…", "··", "· ·", "‥", "․", "__", "-----", "–––", "———"}
 
 // hasLeader reports whether a text has a leader and the number of a page behind it.
 func hasLeader(text string) bool {

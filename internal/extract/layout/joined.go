@@ -9,7 +9,7 @@ import (
 // joinNames joins a column that has text in the first rows only, and its neighbour that has
 // text below them only: they are a name and its numbers, which are aligned differently. It
 // also joins columns with a small space between them that few rows show.
-func joinNames(columns []span, rows []visualRow) []span {
+func joinNames(columns []span, rows []visualRow, down []rule) []span {
 	first, last := make([]int, len(columns)), make([]int, len(columns))
 	both := make([]int, len(columns)) // rows with text in a column and in the one before it
 	for c := range columns {
@@ -31,7 +31,7 @@ func joinNames(columns []span, rows []visualRow) []span {
 	for c := range columns {
 		n := len(out)
 		switch {
-		case n == 0:
+		case n == 0, columns[c].from-out[n-1].to < minGapWide && ruleBetween(down, out[n-1].to, columns[c].from): // a line alone parts them
 		case last[c-1] < first[c] && last[c-1] < maxHeaderRows, last[c] < first[c-1] && last[c] < maxHeaderRows,
 			both[c] > 0 && both[c] <= fewRows && both[c] < len(rows) && columns[c].from-out[n-1].to < looseGap*rows[0].tall && min(last[c], last[c-1]) < maxHeaderRows,
 			both[c] > 0 && min(last[c], last[c-1]) < headEnd(rows) && runsOn(rows, columns[c-1], columns[c]):

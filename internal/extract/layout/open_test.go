@@ -35,6 +35,16 @@ func TestTouchingCells(t *testing.T) {
 		d.Lines = append(d.Lines, at(150, 100, "שם"), at(125, 120, "ים"), at(125, 140, "קיר"), at(125, 160, "נהר"))
 		wantBlocks(t, d, "table: | שם | ספר | מגדל |\n| --- | --- | --- |\n| ים | 84401 | 32.2 |\n| קיר | 10481 | 42.2 |\n| נהר | 30021 | 86.6 |")
 	})
+	t.Run("signs of a currency begin where numbers end", func(t *testing.T) {
+		t.Parallel()
+		d := layout.Document{Pages: pages(1), Lines: []layout.Line{
+			at(50, 100, "Item"), at(120, 100, "2023"), at(170, 100, "2024"),
+			at(50, 120, "Cash"), at(100, 120, "$"), at(115, 120, "1,200"), at(142, 120, "$"), at(165, 120, "1,400"),
+			at(54, 140, "Receipts"), at(115, 140, "(900)"), at(165, 140, "(980)"),
+			at(50, 160, "Net"), at(100, 160, "$"), at(125, 160, "300"), at(142, 160, "$"), at(175, 160, "350"),
+		}}
+		wantBlocks(t, d, "table: | Item | 2023 | 2024 |\n| --- | --- | --- |\n| Cash | $ 1,200 | $ 1,400 |\n| Receipts | (900) | (980) |\n| Net | $ 300 | $ 350 |")
+	})
 	t.Run("a header and one row with small spaces have their columns", func(t *testing.T) {
 		t.Parallel()
 		d := layout.Document{Pages: pages(1), Lines: []layout.Line{

@@ -67,7 +67,7 @@ func columnsIn(rows []visualRow, down []rule, hinted bool) []span {
 		return best // prose
 	}
 	_, over := c.divide(crossing)
-	return joinNames(widened(best, over), rows)
+	return joinNames(widened(best, over), rows, down)
 }
 
 // maxExcluded is the number of rows up to which each is tried as one whose text reaches
@@ -103,8 +103,11 @@ func newCoverage(rows []visualRow, down []rule, hinted bool) *coverage {
 		c.addSpans(i, r.segments(tightGap))
 		c.words[i] = len(r.words)
 		for _, w := range r.words {
-			if isNumeric(w.text) {
+			switch {
+			case isNumeric(w.text):
 				c.digits[i]++
+			case opensAmount(w.text): // it belongs to a number
+				c.words[i]--
 			}
 		}
 	}

@@ -74,6 +74,9 @@ func TestContents(t *testing.T) {
 		{"titles on two lines", []layout.Line{
 			bold(at(50, 50, "Inhaltsverzeichnis")), at(50, 74, "1 Einleitung ....... 3"), at(50, 86, "2 Wartung der Pumpen und aller"), at(50, 98, "Dichtungen ....... 4"), at(50, 110, "3 Anhang ....... 10"), at(50, 150, prose),
 		}, []string{"heading1: Inhaltsverzeichnis", "list: 1 Einleitung … 3\n2 Wartung der Pumpen und aller Dichtungen … 4\n3 Anhang … 10", "paragraph: " + prose}},
+		{"leaders of strokes", []layout.Line{
+			bold(at(50, 50, "Contents")), at(50, 74, "Preface --------- iv"), at(50, 86, "Scope --------- 4"), at(50, 98, "Index ––––––––– 9"), at(50, 150, prose),
+		}, []string{"heading1: Contents", "list: Preface … iv\nScope … 4\nIndex … 9", "paragraph: " + prose}},
 		{"Roman pages", []layout.Line{
 			bold(at(50, 50, "Contents")), at(50, 74, "Preface ..... iv"), at(50, 86, "Scope ..... 4"), at(50, 98, "Index ..... A-3"), at(50, 150, prose),
 		}, []string{"heading1: Contents", "list: Preface … iv\nScope … 4\nIndex … A-3", "paragraph: " + prose}},

@@ -13,18 +13,17 @@ const (
 	touchWithin = 1
 )
 
-// touchingEdges returns lines down the page where numbers end and labels that are written
-// from right to left begin in at least three rows: the cells of such a table may touch, so
-// no space parts them. A place that the words of another row cross is none.
+// touchingEdges returns lines down the page between columns that no space parts in several
+// rows, because the text of one ends where that of the next begins. A place that the words
+// of another row cross is none.
 func touchingEdges(rows []visualRow) []rule {
 	var out []rule
 	for _, r := range rows {
 		for i := 1; i < len(r.words); i++ {
-			a, b := r.words[i-1], r.words[i]
-			if !touchesLabel(a, b) {
+			if !r.touchesAt(i) {
 				continue
 			}
-			at := (a.x2 + b.x1) / 2
+			at := (r.words[i-1].x2 + r.words[i].x1) / 2
 			if !slices.ContainsFunc(out, func(r rule) bool { return math.Abs(r.at-at) <= alignedWithin }) && alignedAt(rows, at) {
 				out = append(out, rule{at: at, from: rows[0].y1, to: rows[len(rows)-1].y2})
 			}
@@ -33,26 +32,39 @@ func touchingEdges(rows []visualRow) []rule {
 	return out
 }
 
-// touchesLabel reports whether a is a number that ends where the label b begins.
+// touchesAt reports whether a word begins a column right behind the number of another one.
+func (r visualRow) touchesAt(i int) bool {
+	a, b := r.words[i-1], r.words[i]
+	return touchesLabel(a, b) || i+1 < len(r.words) && b.x1-a.x2 < minGapWide && isNumeric(a.text) && opensAmount(b.text) && isNumeric(r.words[i+1].text)
+}
+
+// touchesLabel reports whether a is a number that ends where the label b begins, which is
+// written from right to left.
 func touchesLabel(a, b placedWord) bool {
 	return math.Abs(b.x1-a.x2) <= touchWithin && isNumeric(a.text) && isRightToLeft(b.text)
 }
 
-// alignedAt reports whether numbers touch labels at a place in enough rows, and no row has
-// a word over it.
+// opensAmount reports whether a text is the sign of a currency that stands before amounts.
+func opensAmount(s string) bool { return s == "$" || s == "£" || s == "¥" }
+
+// alignedAt reports whether columns touch at a place in enough rows, and no row has a word
+// over it. An amount has its sign in the first and the last row only, as a rule.
 func alignedAt(rows []visualRow, at float64) bool {
-	count := 0
+	count, least := 0, minOpenRows
 	for _, r := range rows {
 		for i, w := range r.words {
 			if w.x1 < at-alignedWithin && w.x2 > at+alignedWithin {
 				return false
 			}
-			if i > 0 && touchesLabel(r.words[i-1], w) && math.Abs((r.words[i-1].x2+w.x1)/2-at) <= alignedWithin {
+			if i > 0 && r.touchesAt(i) && math.Abs((r.words[i-1].x2+w.x1)/2-at) <= alignedWithin {
 				count++
+				if opensAmount(w.text) {
+					least = fewRows
+				}
 			}
 		}
 	}
-	return count >= minOpenRows
+	return count >= least
 }
 
 // isRightToLeft reports whether a text has a letter of a script that is written from right
