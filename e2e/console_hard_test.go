@@ -296,7 +296,7 @@ func TestConsoleInGerman(t *testing.T) {
 	s.publish(t, "lichter", "Der nördliche Pier hat einen Leuchtturm.")
 	s.signInto(t, page)
 	do(t, page, chromedp.Evaluate(`localStorage.setItem("cairn.language", "de")`, nil), chromedp.Reload())
-	awaitPage(t, page, `document.documentElement.lang === "de" && document.querySelector("nav").textContent.includes("Dokumente")`)
+	awaitPage(t, page, `document.documentElement.lang === "de" && document.querySelector("nav")?.textContent.includes("Dokumente")`)
 	for path, heading := range map[string]string{"/documents": "Dokumente", "/runs": "Läufe", "/imports": "Importe", "/projects": "Projekte", "/operations": "Betrieb", "/usage": "Nutzung"} {
 		open(t, page, s.ends.API+path)
 		awaitPage(t, page, fmt.Sprintf(`document.querySelector("h1")?.textContent.includes(%q)`, heading))
