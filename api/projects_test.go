@@ -64,7 +64,7 @@ func TestWorkspaces(t *testing.T) {
 func TestProjects(t *testing.T) {
 	t.Parallel()
 	e := open(t)
-	keys := []string{"id", "name", "slug", "ai", "tools", "limits", "privacy", "createdAt", "updatedAt"}
+	keys := []string{"id", "name", "slug", "ai", "tools", "limits", "createdAt", "updatedAt"}
 	made := e.do("POST", hooks+"/projects", e.admin, `{"name":"Human Resources!","ai":{"textSplitter":{"chunkSize":500}}}`).want(200)
 	wantKeys(t, made, append(keys, "apiKey", "callbackSecret")...)
 	if made["id"] != "human-resources" || made["slug"] != "human-resources" {

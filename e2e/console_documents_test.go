@@ -81,6 +81,9 @@ func TestConsoleTakesManyFiles(t *testing.T) {
 	awaitPage(t, page, `document.querySelector(".uploads progress").value > 20`)
 	s.kill()
 	s.restart()
+	for sent := count / 4; sent <= count; sent += count / 4 { // each quarter has the time of a wait
+		awaitPage(t, page, fmt.Sprintf(`parseInt(document.querySelector(".uploads [role=status]").textContent) >= %d`, sent))
+	}
 	awaitPage(t, page, fmt.Sprintf(`document.querySelector(".uploads [role=status]").textContent === "%d files sent"`, count))
 	s.awaitPublished(t, count)
 	awaitPage(t, page, `document.querySelectorAll(".state.pending").length === 0 && document.querySelectorAll(".state.published").length >= 50`)

@@ -14,7 +14,7 @@ type Project struct {
 	AI        knowledge.AIConfig      `json:"ai"`
 	Tools     knowledge.ToolsConfig   `json:"tools"`
 	Limits    knowledge.LimitsConfig  `json:"limits"`
-	Privacy   knowledge.PrivacyConfig `json:"privacy"`
+	Privacy   knowledge.PrivacyConfig `json:"privacy,omitzero"`
 	CreatedAt time.Time               `json:"createdAt"`
 	UpdatedAt time.Time               `json:"updatedAt"`
 }
