@@ -153,7 +153,7 @@ func (t textPage) withoutSilent(glyphs []glyph) ([]glyph, error) {
 	kept := make([]glyph, 0, len(glyphs))
 	for i, g := range glyphs {
 		// pdfium does not say of a character that it takes apart that it has no meaning.
-		if g.char != 0 && !(doubtful[i] && besideSilent(glyphs, i)) {
+		if g.char != 0 && (!doubtful[i] || !besideSilent(glyphs, i)) {
 			kept = append(kept, g)
 		}
 	}
