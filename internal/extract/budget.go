@@ -119,6 +119,13 @@ func (b *Budget) keeps(c *child, bytes int64) bool {
 	return idle <= b.limit/4
 }
 
+// came counts a child from its start on.
+func (b *Budget) came(c *child) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used[c] = 0
+}
+
 // gone forgets a child that has ended.
 func (b *Budget) gone(c *child) {
 	b.mu.Lock()
@@ -128,10 +135,14 @@ func (b *Budget) gone(c *child) {
 	b.notify()
 }
 
+// note notes how many bytes a child has, unless the child has ended since they were counted.
 func (b *Budget) note(c *child, bytes int64) {
-	less := bytes < b.used[c]
+	before, exists := b.used[c]
+	if !exists {
+		return
+	}
 	b.used[c] = bytes
-	if less {
+	if bytes < before {
 		b.notify()
 	}
 }

@@ -55,3 +55,12 @@ func memoryOfChildren() (bytes int64) {
 	own, _ := process.Memory(os.Getpid(), process.Private, process.Swapped)
 	return all - own
 }
+
+// TestBudgetForgetsChildren notes the memory of a child that has ended between its count and
+// the note.
+func TestBudgetForgetsChildren(t *testing.T) {
+	t.Parallel()
+	if used := extract.NewBudget(1 << 30).UsedAfterTheEnd(1 << 20); used != 0 {
+		t.Errorf("the budget counts %d bytes of a child that has ended", used)
+	}
+}

@@ -90,6 +90,7 @@ func startChild(ctx context.Context, cfg PoolConfig, warms bool) (*child, error)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start parser child: %w", err), in.Close(), out.Close(), os.Remove(c.scratch))
 	}
+	cfg.Budget.came(c)
 	go c.readResponses(out)
 	go func() {
 		_ = c.cmd.Wait() // how it ended is read from ProcessState

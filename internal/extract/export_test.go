@@ -46,3 +46,14 @@ func words(s format.Source) string {
 	}
 	return string(data[:min(len(data), 1000)])
 }
+
+// UsedAfterTheEnd notes the memory of a child of a budget once it has ended, and returns what the
+// budget counts then.
+func (b *Budget) UsedAfterTheEnd(bytes int64) int64 {
+	c := &child{}
+	b.came(c)
+	b.gone(c)
+	b.holds(c, bytes)
+	b.keeps(c, bytes)
+	return b.sum()
+}
