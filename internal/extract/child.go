@@ -243,11 +243,7 @@ func (c *child) run(ctx, closing context.Context, req request, pool *Pool) (form
 				continue
 			}
 			c.kill()
-			if starting {
-				return format.Result{}, fmt.Errorf("the parser did not start pdfium within %s", libraryTimeout)
-			}
-			return format.Result{}, knowledge.Errorf(knowledge.CodeParseLimit,
-				"parsing took longer than %s; split the document or make it simpler", cfg.Timeout)
+			return format.Result{}, tooLong(starting, cfg.Timeout)
 		case <-watch.C:
 			allowed.begin()
 			if err := c.watch(cfg.Budget, memory, starting); err != nil {
@@ -296,6 +292,15 @@ func (c *child) result(r response) (format.Result, error) {
 // 120 MB: all processes share them, and the kernel reclaims them when it needs memory.
 func memoryOf(pid int) (bytes int64, ok bool) {
 	return process.Sum(pid, func(pid int) (int64, bool) { return process.Memory(pid, process.Private, process.Swapped) })
+}
+
+// tooLong returns the error of a child whose time is over, while it started pdfium or while it
+// parsed a document for so long.
+func tooLong(starting bool, limit time.Duration) error {
+	if starting {
+		return fmt.Errorf("the parser did not start pdfium within %s", libraryTimeout)
+	}
+	return knowledge.Errorf(knowledge.CodeParseLimit, "parsing took longer than %s; split the document or make it simpler", limit)
 }
 
 func memoryLimit(cause error) error {
