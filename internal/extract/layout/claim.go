@@ -152,7 +152,7 @@ func (g *grid) rightToLeft(table []piece) bool {
 		for _, r := range p.line.Text {
 			if unicode.IsLetter(r) {
 				all++
-				if isRightToLeft(string(r)) {
+				if RightToLeft(r) {
 					right++
 				}
 			}

@@ -63,7 +63,7 @@ func mostlyRightToLeft(cells []texts) bool {
 			if isNumeric(s) {
 				continue
 			}
-			if all++; isRightToLeft(s) {
+			if all++; hasRightToLeft(s) {
 				right++
 			}
 		}

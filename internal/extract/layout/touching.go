@@ -3,6 +3,7 @@ package layout
 import (
 	"math"
 	"slices"
+	"strings"
 	"unicode"
 )
 
@@ -41,7 +42,7 @@ func (r visualRow) touchesAt(i int) bool {
 // touchesLabel reports whether a is a number that ends where the label b begins, which is
 // written from right to left.
 func touchesLabel(a, b placedWord) bool {
-	return math.Abs(b.x1-a.x2) <= touchWithin && isNumeric(a.text) && isRightToLeft(b.text)
+	return math.Abs(b.x1-a.x2) <= touchWithin && isNumeric(a.text) && hasRightToLeft(b.text)
 }
 
 // opensAmount reports whether a text is the sign of a currency that stands before amounts.
@@ -67,13 +68,16 @@ func alignedAt(rows []visualRow, at float64) bool {
 	return count >= least
 }
 
-// isRightToLeft reports whether a text has a letter of a script that is written from right
+// FirstRightToLeft is the first character of the Hebrew block, and of the scripts that are
+// written from right to left.
+const FirstRightToLeft = 0x590
+
+// RightToLeft reports whether a character is a letter of a script that is written from right
 // to left.
-func isRightToLeft(s string) bool {
-	for _, r := range s {
-		if r >= 0x590 && unicode.IsLetter(r) && unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko) {
-			return true
-		}
-	}
-	return false
+func RightToLeft(char rune) bool {
+	return char >= FirstRightToLeft && unicode.IsLetter(char) &&
+		unicode.In(char, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
 }
+
+// hasRightToLeft reports whether a text has such a letter.
+func hasRightToLeft(s string) bool { return strings.ContainsFunc(s, RightToLeft) }

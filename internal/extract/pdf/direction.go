@@ -36,7 +36,7 @@ func logical(glyphs []glyph, turned int) []glyph {
 
 // reversible reports whether a glyph is a letter of a script that is written from right
 // to left.
-func reversible(g glyph) bool { return g.visible() && rightToLeft(g.char) }
+func reversible(g glyph) bool { return g.visible() && layout.RightToLeft(g.char) }
 
 // inReadingOrder brings a run of such a script into reading order.
 func inReadingOrder(run []glyph, turned int) {
@@ -180,13 +180,6 @@ func repairMarks(run []glyph) {
 	}
 }
 
-// rightToLeft reports whether a character is a letter of a script that is written
-// from right to left.
-func rightToLeft(char rune) bool {
-	return char >= firstRightToLeft && unicode.IsLetter(char) &&
-		unicode.In(char, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
-}
-
 func leftToRight(char rune) bool {
-	return unicode.IsDigit(char) || unicode.IsLetter(char) && !rightToLeft(char)
+	return unicode.IsDigit(char) || unicode.IsLetter(char) && !layout.RightToLeft(char)
 }

@@ -75,7 +75,7 @@ func endsLine(char rune) bool { return char == '\r' || char == '\n' || char == l
 // line with letters that are written from right to left has no words: its characters may
 // be stored in either order.
 func (r *glyphReader) readLine(chars []rune, index int) error {
-	words := !slices.ContainsFunc(chars, rightToLeft)
+	words := !slices.ContainsFunc(chars, layout.RightToLeft)
 	first := true
 	for i := 0; i < len(chars); {
 		if !drawn(chars[i]) {
@@ -129,11 +129,8 @@ func (r *glyphReader) isKnown(char rune, index int, first bool) (bool, error) {
 // inWord reports whether a character can be part of a glyph that is a word: its
 // script has spaces and is written from left to right.
 func inWord(char rune) bool {
-	return char > ' ' && char < firstRightToLeft && char != softHyphen && drawn(char)
+	return char > ' ' && char < layout.FirstRightToLeft && char != softHyphen && drawn(char)
 }
-
-// firstRightToLeft is the first character of the Hebrew block.
-const firstRightToLeft = 0x590
 
 // appendWord appends the glyph of a word that begins at the given index, or the
 // glyphs of its characters if they do not stand side by side on the page.

@@ -177,7 +177,7 @@ func (t textPage) makeLine(glyphs []glyph, turned int) (l pageLine, ok bool, err
 	if err != nil {
 		return l, false, err
 	}
-	made := scriptMaker{lineMaker: lineMaker{turned: turned, apart: slices.ContainsFunc(ordered, func(g glyph) bool { return rightToLeft(g.char) })}}
+	made := scriptMaker{lineMaker: lineMaker{turned: turned, apart: slices.ContainsFunc(ordered, func(g glyph) bool { return layout.RightToLeft(g.char) })}}
 	for i, g := range ordered {
 		switch {
 		case g.visible():
