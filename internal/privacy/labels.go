@@ -1,12 +1,19 @@
 package privacy
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // lookalike stands for what no recogniser finds: orders, articles, versions, coordinates.
 const lookalike = "-"
 
 // labels has the entities that a word names. Words are folded.
 type labels map[string][]string
+
+// allLabels returns the labels, which nobody may change. They are made once: that takes longer than
+// to read a short text.
+var allLabels = sync.OnceValue(newLabels)
 
 func newLabels() labels {
 	l := labels{}

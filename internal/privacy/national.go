@@ -1,6 +1,9 @@
 package privacy
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // maxNumber is the length of the longest national number, without what separates its
 // groups.
@@ -24,6 +27,15 @@ type number struct {
 	// in ten is valid, is below Threshold: it needs a label.
 	whole, grouped float64
 }
+
+// numbersByLength returns the numbers by the length of their shape. Nobody may change them.
+var numbersByLength = sync.OnceValue(func() *[maxNumber + 1][]number {
+	var found [maxNumber + 1][]number
+	for _, n := range numbers() {
+		found[len(n.shape)] = append(found[len(n.shape)], n)
+	}
+	return &found
+})
 
 // numbers returns the national numbers.
 func numbers() []number {

@@ -58,21 +58,18 @@ type match struct {
 // the same time.
 type Finder struct {
 	wanted   map[string]bool // nil: all
-	byLength [maxNumber + 1][]number
+	byLength *[maxNumber + 1][]number
 	labels   labels
 }
 
 // NewFinder returns a finder of the named entities, of all if none is named.
 func NewFinder(entities []string) *Finder {
-	f := &Finder{labels: newLabels()}
+	f := &Finder{labels: allLabels(), byLength: numbersByLength()}
 	if len(entities) > 0 {
 		f.wanted = map[string]bool{}
 		for _, name := range entities {
 			f.wanted[name] = true
 		}
-	}
-	for _, n := range numbers() {
-		f.byLength[len(n.shape)] = append(f.byLength[len(n.shape)], n)
 	}
 	return f
 }
@@ -90,7 +87,7 @@ func (f *Finder) Find(text string) []Finding {
 		found = append(found, d.accounts()...)
 		found = append(found, d.cards()...)
 		found = append(found, d.wallets()...)
-		found = append(found, d.nationals(&f.byLength)...)
+		found = append(found, d.nationals(f.byLength)...)
 		found = append(found, d.phones(found)...)
 	}
 	found = slices.DeleteFunc(found, func(m match) bool { return m.score < Threshold })
