@@ -192,7 +192,7 @@ var mayImport = map[string][]string{
 	// The wiring, and the command, which knows of the server only this and the client.
 	"internal/server": {
 		"activities/answering", "activities/delivery", "activities/ingestion", "api", "api/openai", "console", "internal/access", "internal/backup", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/collector", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded",
-		"internal/extract", "internal/extract/format", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/encoder", "internal/model/library", "internal/model/localmodel", "internal/namespace", "internal/question", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
+		"internal/extract", "internal/extract/format", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/encoder", "internal/model/library", "internal/model/localmodel", "internal/namespace", "internal/process", "internal/question", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
 		"internal/scrape", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "worker", "workflows",
 	},
 	"console": {"samples"},

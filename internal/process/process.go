@@ -52,13 +52,28 @@ const (
 // Memory returns the memory of a process of some kinds together, in bytes. ok is false if it
 // cannot be read: the process has ended.
 func Memory(pid int, kinds ...string) (size int64, ok bool) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return sizes(fmt.Sprintf("/proc/%d/status", pid), kinds)
+}
+
+// MachineMemory returns how much memory the machine has, and how much of it programs can have
+// now, as the kernel estimates it, in bytes. ok is false if it cannot be read.
+func MachineMemory() (all, available int64, ok bool) {
+	const file = "/proc/meminfo"
+	all, hasAll := sizes(file, []string{"MemTotal"})
+	available, hasAvailable := sizes(file, []string{"MemAvailable"})
+	return all, available, hasAll && hasAvailable
+}
+
+// sizes adds the sizes that a file of /proc has under some names, in bytes. ok is false if it
+// has none of them, or cannot be read.
+func sizes(file string, names []string) (size int64, ok bool) {
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return 0, false
 	}
 	for line := range strings.Lines(string(data)) {
 		name, value, _ := strings.Cut(line, ":")
-		if !slices.Contains(kinds, name) {
+		if !slices.Contains(names, name) {
 			continue
 		}
 		kB, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)

@@ -54,3 +54,11 @@ func TestCPU(t *testing.T) {
 		}
 	}
 }
+
+func TestMachineMemory(t *testing.T) {
+	t.Parallel()
+	all, available, ok := process.MachineMemory()
+	if !ok || available <= 0 || available >= all {
+		t.Errorf("%d of %d bytes are available, %v", available, all, ok)
+	}
+}
