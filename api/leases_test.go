@@ -30,24 +30,10 @@ func TestStreamsEndWithTheirKey(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	follow := func(path, key string) <-chan error {
-		r, err := http.NewRequestWithContext(ctx, "GET", server.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
+		if key == "" {
+			return followStream(ctx, t, server.URL+path, "", "")
 		}
-		if key != "" {
-			r.Header.Set("Authorization", "Bearer "+key)
-		}
-		res, err := http.DefaultClient.Do(r)
-		if err != nil || res.StatusCode != 200 {
-			t.Fatalf("GET %s: %v, %v", path, res, err)
-		}
-		ended := make(chan error, 1)
-		go func() {
-			defer res.Body.Close()
-			_, err := io.Copy(io.Discard, res.Body)
-			ended <- err
-		}()
-		return ended
+		return followStream(ctx, t, server.URL+path, "Authorization", "Bearer "+key)
 	}
 	byKey, byLink, other := follow("/runs/"+run+"/events", key), follow(link, ""), follow("/runs/"+run+"/events", e.editor)
 	_, token, _ := strings.Cut(link, "token=")
@@ -78,4 +64,28 @@ func TestStreamsEndWithTheirKey(t *testing.T) {
 		t.Errorf("the stream of another key ended: %v", err)
 	default:
 	}
+}
+
+// followStream reads a stream with a header, "" = none, and returns a channel that gets the error
+// with which the stream ends, nil for its end.
+func followStream(ctx context.Context, t *testing.T, address, header, value string) <-chan error {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, "GET", address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if header != "" {
+		r.Header.Set(header, value)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil || res.StatusCode != 200 {
+		t.Fatalf("GET %s: %v, %v", address, res, err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		defer res.Body.Close()
+		_, err := io.Copy(io.Discard, res.Body)
+		ended <- err
+	}()
+	return ended
 }
