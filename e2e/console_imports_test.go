@@ -118,7 +118,8 @@ func TestConsoleKeepsNoCredentials(t *testing.T) {
 	}
 }
 
-// TestConsoleImportsByRules gives imported documents metadata, access, and tags by a rule.
+// TestConsoleImportsByRules fills in the form of an import: metadata and access for all
+// documents, and a rule that tags some by their path.
 func TestConsoleImportsByRules(t *testing.T) {
 	t.Parallel()
 	page := browser(t)

@@ -51,7 +51,8 @@ func (d *document) localPart(at int) int {
 		start -= size
 	}
 	local := d.text[start:at]
-	// What ends a path, a link or a table before the address is not part of it.
+	// A character that ends a path, a link or a cell of a table before the address does not belong to
+	// the address.
 	if i := strings.LastIndexAny(local, "/|=?&{"); i >= 0 {
 		local = local[i+1:]
 	}

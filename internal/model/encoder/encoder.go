@@ -149,7 +149,7 @@ func (m *Model) embed(s *scratch, text string) ([]float32, error) {
 	return sum, nil
 }
 
-// normalize gives a vector the length 1.
+// normalize scales a vector to the length 1.
 func normalize(v []float32) {
 	var squares float64
 	for _, x := range v {
