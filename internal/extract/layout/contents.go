@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	// leader matches a title, the dots or strokes behind it, and the number of a page.
-	leader = regexp.MustCompile(`^(.*?[^\s.…·․‥_–—-])\s*(?:(?:[.·․‥_]\s?){4,}|(?:…\s?){2,}|[-–—]{6,})\s*(\d{1,4}|[ivxlc]{1,7}|[A-Z]{1,2}[-–.]\d{1,3})$`)
+	// leader matches a title, the dots or strokes behind it, and the numbers of pages.
+	leader = regexp.MustCompile(`^(.*?[^\s.…·․‥_–—-])\s*(?:(?:[.·․‥_]\s?){4,}|(?:…\s?){2,}|[-–—]{6,})\s*(` + page + `(?:[,;]\s` + page + `)*|[ivxlc]{1,7}|[A-Z]{1,2}[-–.]\d{1,3})$`)
 	// pageBehind matches a title with the number of a page behind it.
 	pageBehind = regexp.MustCompile(`^(.*\pL.*?)\s+(\d{1,4}|[ivxlc]{1,7})$`)
 	// contentsTitle matches the title of a table of contents.
@@ -48,11 +48,11 @@ func entriesAt(lines []Line, titled bool) int {
 	waiting := 0 // rows of a title whose page has not come
 	for at := 0; at < len(lines); {
 		row := besideAt(lines[at:])
-		if !mayBeEntry(row) || at > 0 && !nearEntry(lines[at-1], row[0]) {
+		text := textOf(row)
+		if !mayBeEntry(row) || at > 0 && (!nearEntry(lines[at-1], row[0]) || isContentsTitle(text) || row[0].Size > headingRatio*lines[0].Size) {
 			break
 		}
 		at += len(row)
-		text := textOf(row)
 		page, ok := 0, hasLeader(text)
 		if !ok && titled {
 			if m := pageBehind.FindStringSubmatch(text); m != nil {

@@ -44,7 +44,7 @@ func convincing(rows []visualRow, columns []span, cells []texts, groups [][2]int
 		return false
 	case !hinted && (byColumn(rows, columns) || isProse(rows, columns, length/all)):
 		return false
-	case scattered(rows, groups):
+	case scattered(rows, groups), isIndex(rows, cells, len(columns)):
 		return false
 	}
 	return !isContents(rows, columns) && !isChart(rows, hinted) && (hinted || !isProgram(rows)) && !isList(cells, columns) && !isForm(rows, len(groups))

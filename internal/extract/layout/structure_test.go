@@ -80,6 +80,13 @@ func TestContents(t *testing.T) {
 		{"Roman pages", []layout.Line{
 			bold(at(50, 50, "Contents")), at(50, 74, "Preface ..... iv"), at(50, 86, "Scope ..... 4"), at(50, 98, "Index ..... A-3"), at(50, 150, prose),
 		}, []string{"heading1: Contents", "list: Preface … iv\nScope … 4\nIndex … A-3", "paragraph: " + prose}},
+		{"leaders to several pages", []layout.Line{
+			at(50, 74, "anchor ..... 4, 17"), at(50, 86, "bridge ..... 9–12, 40"), at(50, 98, "canal ..... 9"), at(50, 150, prose),
+		}, []string{"list: anchor … 4, 17\nbridge … 9–12, 40\ncanal … 9", "paragraph: " + prose}},
+		{"a list of figures behind the contents", []layout.Line{
+			at(50, 50, "Scope ..... 1"), at(50, 62, "Use ..... 2"), at(50, 74, "Care ..... 4"), bold(at(50, 86, "List of figures")),
+			at(50, 98, "The pump ..... 1"), at(50, 110, "The valve ..... 2"), at(50, 122, "The shaft ..... 3"), at(50, 180, prose),
+		}, []string{"list: Scope … 1\nUse … 2\nCare … 4", "heading1: List of figures", "list: The pump … 1\nThe valve … 2\nThe shaft … 3", "paragraph: " + prose}},
 		{"text below a title is text", []layout.Line{
 			bold(at(50, 50, "Contents")), at(50, 74, prose), at(50, 86, "It has three parts that are read in this order by most of them."),
 		}, []string{"heading1: Contents", "paragraph: " + prose + " It has three parts that are read in this order by most of them."}},

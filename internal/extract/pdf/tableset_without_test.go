@@ -63,12 +63,66 @@ func withoutTables() string {
 		"an index":  "<div style='columns:3'>" + entries("<div>%[3]s, %[1]d%[2]d, %[4]d</div>", 60) + "</div>",
 		"questions": strings.Repeat("<p><b>A:</b> "+prose(1)+"</p><p><b>B:</b> "+prose(2)+"</p>", 8),
 	}
+	maps.Copy(pages, indexes(random))
 	var all strings.Builder
 	all.WriteString("<!DOCTYPE html><html lang=en><meta charset=utf-8><style>body{font:10pt sans-serif}</style><body>")
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
 		fmt.Fprintf(&all, "<h2 style='page-break-before:always'>On %s</h2>%s\n", name, pages[name])
 	}
 	return all.String()
+}
+
+// indexes returns pages of entries with the numbers of pages behind them.
+func indexes(random *rand.Rand) map[string]string {
+	label, page := newSetMaker(11), 0
+	var terms []string
+	for range 90 {
+		terms = append(terms, label.label(""))
+	}
+	slices.Sort(terms)
+	list := func(n int, entry func(term string, page int) string) string {
+		var b strings.Builder
+		page = 0
+		for _, term := range terms[:n] {
+			page += random.IntN(4)
+			b.WriteString(entry(term, page))
+		}
+		return b.String()
+	}
+	several := func(int) string {
+		a, b := 1+random.IntN(300), 310+random.IntN(300)
+		return []string{fmt.Sprint(a), fmt.Sprintf("%d, %d", a, b), fmt.Sprintf("%d–%d, %d", a, a+3, b), fmt.Sprintf("%d, %d, %d", a, a+5, b)}[random.IntN(4)]
+	}
+	apart := func(term, number string) string {
+		return "<div style='display:flex;justify-content:space-between'><span>" + term + "</span><span>" + number + "</span></div>"
+	}
+	dotted := func(term, number string) string {
+		return "<div style='display:flex'><span>" + term + "</span><span style='flex:1;overflow:hidden;white-space:nowrap;direction:rtl'>" + strings.Repeat(".", 300) + "</span><span>" + number + "</span></div>"
+	}
+	letter := ""
+	return map[string]string{
+		"an index with letters": "<div style='columns:3'>" + list(90, func(term string, p int) string {
+			entry := "<div>" + term + ", " + several(p) + "</div>"
+			if p%7 == 0 {
+				entry += "<div style='padding-left:12px'>repair of, " + several(p) + "</div><div style='padding-left:12px'><i>see also</i> " + terms[p%90] + "</div>"
+			}
+			if term[:1] != letter {
+				letter = term[:1]
+				entry = "<h4>" + letter + "</h4>" + entry
+			}
+			return entry
+		}) + "</div>",
+		"an index with dots":          "<div style='columns:2'>" + list(60, func(term string, p int) string { return dotted(term, several(p)) }) + "</div>",
+		"an index with numbers apart": "<div style='columns:2;column-gap:40px'>" + list(60, func(term string, p int) string { return apart(term, several(p)) }) + "</div>",
+		"an index of authors": "<div style='columns:3'>" + list(60, func(term string, p int) string {
+			return "<div>" + term[:6] + ", " + term[:1] + ". " + terms[p%90][:1] + ".: " + several(p) + "</div>"
+		}) + "</div>",
+		"contents in two columns":        "<h1>Contents</h1><div style='columns:2;column-gap:40px'>" + list(40, func(term string, p int) string { return apart(term, fmt.Sprint(p)) }) + "</div>",
+		"dotted contents in two columns": "<h1>Contents</h1><div style='columns:2'>" + list(40, func(term string, p int) string { return dotted(term, fmt.Sprint(p)) }) + "</div>",
+		"a list of figures": "<h1>List of figures</h1>" + list(20, func(term string, p int) string {
+			return fmt.Sprintf("<div style='display:grid;grid-template-columns:80px 1fr 40px'><span>Figure %d.%d</span><span>%s</span><span style='text-align:right'>%d</span></div>", p/5+1, p%5+1, term, p)
+		}),
+	}
 }
 
 // barChart returns a chart with lines, bars and labels.
