@@ -37,7 +37,10 @@ func (t textPage) appendLine(list *lineList, l pageLine) error {
 	if err != nil {
 		return err
 	}
-	space := true
+	// pdfium takes a page with two narrow columns far apart, such as a table without other
+	// text, for a page that is written downwards. Where the file draws each letter by an
+	// operator of its own, it then ends a line behind each letter.
+	space := gapOf(*last, l.Line) > leastSpace*height(layout.Upright(l.Box, l.Turned))
 	switch {
 	case own != script.OnLine:
 		setText(&l.Line, written(l.Text, own))
@@ -45,19 +48,17 @@ func (t textPage) appendLine(list *lineList, l pageLine) error {
 	case first != script.OnLine: // a mark before the text of its note
 		setText(last, written(last.Text, first))
 		last.Size, last.Bold = l.Size, l.Bold
-		list.last.base = l.base
+		list.last.base, space = l.base, true
 	case l.begins != script.OnLine:
 		space = false
-	case list.last.ends != script.OnLine:
-		space = gapOf(*last, l.Line) > leastSpace*height(layout.Upright(l.Box, l.Turned))
 	}
 	*last = glue(*last, l.Line, space)
 	list.last.ends = l.ends
 	return nil
 }
 
-// leastSpace is the width of a space, in heights of its line, behind a raised or lowered
-// text.
+// leastSpace is the least width of a space, in heights of its line, where pdfium does not
+// say whether there is one.
 const leastSpace = .12
 
 // relative returns the position of a line beside a glyph of the line before it.
