@@ -26,6 +26,7 @@ func TestParaphrases(t *testing.T) {
 	}{
 		{"english", filepath.Join("paraphrases", "english.txt"), 0.75},
 		{"german", filepath.Join("paraphrases", "german.txt"), 0.70},
+		{"german, unseen", filepath.Join("paraphrases", "german_unseen.txt"), 0.50},
 		{"english about german", filepath.Join("across", "german.txt"), 0.75},
 	} {
 		c := readParagraphs(t, filepath.Join("testdata", set.file))
