@@ -71,7 +71,11 @@ func (w *ingest) prepare(ctx workflow.Context, beginOnly bool) (ingestion.Prepar
 func (w *ingest) fetch(ctx workflow.Context) error {
 	w.enterStage(ctx, knowledge.StageFetch)
 	fetching := onQueue(activityOptions(ctx, "fetch the original", 3*time.Minute, once()), QueueFetch, 0)
-	return w.retry(ctx, fetchRetries(), func(tries) error { return execute(fetching, w.acts.FetchDocument, w.step(), nil) })
+	policy := fetchRetries()
+	return w.retry(ctx, policy, func(t tries) error {
+		in := ingestion.FetchInput{StepInput: w.step(), LastTry: t.failed+1 >= int(policy.MaximumAttempts)}
+		return execute(fetching, w.acts.FetchDocument, in, nil)
+	})
 }
 
 // extract runs the steps from the check to the chunks, unless prepare has run them.

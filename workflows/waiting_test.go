@@ -109,7 +109,7 @@ func TestWaiting(t *testing.T) {
 			func(context.Context, ingestion.PrepareInput) (ingestion.PrepareResult, error) {
 				return ingestion.PrepareResult{Fetch: tries == 0}, nil
 			})
-		test.env.OnActivity(acts.FetchDocument, mock.Anything, mock.Anything).Return(func(context.Context, ingestion.StepInput) error {
+		test.env.OnActivity(acts.FetchDocument, mock.Anything, mock.Anything).Return(func(context.Context, ingestion.FetchInput) error {
 			if tries++; tries == 1 {
 				return temporal.NewApplicationError("the address answered 503", "unavailable")
 			}

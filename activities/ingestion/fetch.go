@@ -32,22 +32,28 @@ type Fetching struct {
 	Browser scrape.Browser // nil = none is configured
 }
 
+// FetchInput is the input of FetchDocument.
+type FetchInput struct {
+	StepInput
+	LastTry bool `json:"last_try,omitempty"` // the scripts of a page are not tried again
+}
+
 // FetchDocument downloads the original from the address that the upload named and
 // stores it in the blob store, unless it is there. It dials through safedial.
-func (a *Fetching) FetchDocument(ctx context.Context, in StepInput) error {
+func (a *Fetching) FetchDocument(ctx context.Context, in FetchInput) error {
 	defer step.Heartbeat(ctx)()
-	return a.step(ctx, in, knowledge.StageFetch, func(v store.Version) error {
+	return a.step(ctx, in.StepInput, knowledge.StageFetch, func(v store.Version) error {
 		if err := noteStage(ctx, a.Versions, in.VersionRef, knowledge.StageFetch, 0, store.Facts{}); err != nil {
 			return err
 		}
 		if stored, err := a.Blobs.Exists(ctx, v.SourceKey); err != nil || stored {
 			return err
 		}
-		return a.fetch(ctx, v)
+		return a.fetch(ctx, v, in.LastTry)
 	})
 }
 
-func (a *Fetching) fetch(ctx context.Context, v store.Version) error {
+func (a *Fetching) fetch(ctx context.Context, v store.Version, lastTry bool) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.SourceURL, nil)
 	if err != nil {
 		return knowledge.Errorf(knowledge.CodeInvalid, "content.url is not a valid URL").WithCause(err)
@@ -78,7 +84,10 @@ func (a *Fetching) fetch(ctx context.Context, v store.Version) error {
 	}
 	var ref blob.Ref
 	body := &limited{r: response.Body, left: a.Config.FileBytes, limit: a.Config.FileBytes}
-	original, err := a.withScripts(ctx, response, body)
+	original, warnings, err := a.withScripts(ctx, response, body, lastTry)
+	if failed, ok := errors.AsType[*knowledge.Error](err); ok && body.err == nil {
+		return failed
+	}
 	if err == nil {
 		ref, err = a.Blobs.PutReader(ctx, v.SourceKey, original)
 	}
@@ -90,36 +99,48 @@ func (a *Fetching) fetch(ctx context.Context, v store.Version) error {
 	case err != nil:
 		return fmt.Errorf("store the original: %w", err)
 	}
-	return noteStage(ctx, a.Versions, v.VersionRef, knowledge.StageCheck, 0, store.Facts{Bytes: ref.Bytes})
+	return noteStage(ctx, a.Versions, v.VersionRef, knowledge.StageCheck, 0, store.Facts{Bytes: ref.Bytes, Warnings: warnings})
 }
 
 const (
 	// maxShell bounds a page whose text is made by its scripts, in bytes.
 	maxShell = 1 << 20
-	// scriptsTimeout bounds the time of these scripts.
-	scriptsTimeout = 20 * time.Second
+	// scriptsTimeout bounds the time of these scripts, with a start of the browser.
+	scriptsTimeout = 2 * time.Minute
 )
 
 // withScripts returns the body of an answer, or the document that the scripts of a page
-// make of it, if the page has little text without them and there is a browser.
-func (a *Fetching) withScripts(ctx context.Context, response *http.Response, body io.Reader) (io.Reader, error) {
-	kind, _, _ := strings.Cut(extract.Declared(response.Header.Get("Content-Type")), ";")
-	if a.Browser == nil || kind != extract.TypeHTML {
-		return body, nil
+// make of it, if the page has little text without them. Where they were not run, it fails
+// in a way that a retry can help, or warns if this is the last try or there is no browser.
+func (a *Fetching) withScripts(ctx context.Context, response *http.Response, body io.Reader, lastTry bool) (io.Reader, []knowledge.Warning, error) {
+	if kind, _, _ := strings.Cut(extract.Declared(response.Header.Get("Content-Type")), ";"); kind != extract.TypeHTML {
+		return body, nil, nil
 	}
 	start, err := io.ReadAll(io.LimitReader(body, maxShell+1))
 	plain := io.MultiReader(bytes.NewReader(start), body)
 	if err != nil || len(start) > maxShell || !scrape.LooksEmpty(start) {
-		return plain, err
+		return plain, nil, err
+	}
+	if a.Browser == nil {
+		return plain, withoutScripts("scrape.chromium is not set"), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, scriptsTimeout)
 	defer cancel()
 	document, err := a.Browser.Render(ctx, response.Request.URL.String(), func(*url.URL) error { return nil })
-	if err != nil {
+	switch {
+	case err == nil:
+		return strings.NewReader(document.HTML), nil, nil
+	case lastTry || knowledge.IsCode(err, knowledge.CodeNeedsComponent):
 		a.Log.WarnContext(ctx, "a page is ingested without its scripts", "error", withoutAddress(err))
-		return plain, nil
+		return plain, withoutScripts("the browser did not run them"), nil
+	default:
+		return nil, nil, unreachable("the browser did not run the scripts from which the page gets its text").WithCause(withoutAddress(err))
 	}
-	return strings.NewReader(document.HTML), nil
+}
+
+// withoutScripts returns the warning of a page whose scripts were not run.
+func withoutScripts(cause string) []knowledge.Warning {
+	return []knowledge.Warning{{Code: knowledge.WarnScripts, Message: "the page seems to get its text from scripts, and was read without them: " + cause}}
 }
 
 // withoutAddress returns an error without the address, because errors are logged.

@@ -16,6 +16,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/browser"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/safedial"
+	"github.com/cairn-rag/cairn/internal/scrape"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -61,7 +62,7 @@ func TestFetchDocument(t *testing.T) {
 			t.Errorf("begun %+v", begun)
 		}
 		for range 3 {
-			f.Must(act(f, f.Ingestion.FetchDocument, in))
+			f.Must(act(f, f.Ingestion.FetchDocument, ingestion.FetchInput{StepInput: in}))
 		}
 		if data, err := f.Blobs.Get(f.Ctx, key); err != nil || string(data) != "the original" {
 			t.Errorf("stored %q, %v", data, err)
@@ -89,7 +90,7 @@ func TestFetchDocument(t *testing.T) {
 				io.WriteString(w, "the original")
 			})
 			in := f.Upload("linked", "", func(nv *store.NewVersion) { nv.SourceURL, nv.MediaType = address, tc.declared })
-			f.Must(act(f, f.Ingestion.FetchDocument, in))
+			f.Must(act(f, f.Ingestion.FetchDocument, ingestion.FetchInput{StepInput: in}))
 			if v, err := f.Store.Version(f.Ctx, in.VersionRef); err != nil || v.MediaType != tc.want {
 				t.Errorf("%q, then %q: media type %q, %v", tc.declared, tc.answered, v.MediaType, err)
 			}
@@ -98,25 +99,40 @@ func TestFetchDocument(t *testing.T) {
 
 	t.Run("of a page without words the scripts are run", func(t *testing.T) {
 		t.Parallel()
-		for _, tc := range []struct{ page, kind, want string }{
-			{"<div id=app></div><script></script>", "text/html", "made by scripts"},
-			{"<div id=app></div><script></script>", "text/plain", "<div id=app></div><script></script>"},
-			{"no scripts", "text/html", "no scripts"},
-			{"broken <script></script>", "text/html", "broken <script></script>"},
+		const shell = "<div id=app></div><script></script>"
+		failed := &scripts{errors.New("the browser has ended")}
+		none := &scripts{knowledge.Errorf(knowledge.CodeNeedsComponent, "no browser")}
+		for _, tc := range []struct {
+			page, kind, want string
+			browser          scrape.Browser
+			lastTry, warns   bool
+		}{
+			{shell, "text/html", "made by scripts", &scripts{}, false, false},
+			{shell, "text/plain", shell, &scripts{}, false, false},
+			{"no scripts", "text/html", "no scripts", &scripts{}, false, false},
+			{shell, "text/html", shell, nil, false, true},
+			{shell, "text/html", shell, none, false, true},
+			{shell, "text/html", "", failed, false, false},
+			{shell, "text/html", shell, failed, true, true},
 		} {
 			f := newFixture(t)
-			f.IngestWith(func(d *ingestion.Dependencies) { d.Browser = scripts{broken: strings.HasPrefix(tc.page, "broken")} })
+			f.IngestWith(func(d *ingestion.Dependencies) { d.Browser = tc.browser })
 			address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", tc.kind)
 				io.WriteString(w, tc.page)
 			})
 			in, key := f.linked(address)
-			f.Must(act(f, f.Ingestion.FetchDocument, in))
+			err := act(f, f.Ingestion.FetchDocument, ingestion.FetchInput{StepInput: in, LastTry: tc.lastTry})
+			if tc.want == "" {
+				f.FailedWith(err, knowledge.CodeUnavailable, true)
+				continue
+			}
+			f.Must(err)
 			if data, err := f.Blobs.Get(f.Ctx, key); err != nil || string(data) != tc.want {
 				t.Errorf("%s is stored as %s, %v", tc.page, data, err)
 			}
-			if v, err := f.Store.Version(f.Ctx, in.VersionRef); err != nil || v.Bytes != int64(len(tc.want)) {
-				t.Errorf("%d bytes, %v", v.Bytes, err)
+			if v, err := f.Store.Version(f.Ctx, in.VersionRef); err != nil || v.Bytes != int64(len(tc.want)) || (len(v.Warnings) > 0) != tc.warns {
+				t.Errorf("%d bytes, warnings %v, %v", v.Bytes, v.Warnings, err)
 			}
 		}
 	})
@@ -130,7 +146,7 @@ func TestFetchDocument(t *testing.T) {
 			io.WriteString(w, strings.Repeat("x", 1<<19))
 		})
 		in, key := f.linked(address)
-		f.Must(act(f, f.Ingestion.FetchDocument, in))
+		f.Must(act(f, f.Ingestion.FetchDocument, ingestion.FetchInput{StepInput: in}))
 		if data, err := f.Blobs.Get(f.Ctx, key); err != nil || len(data) != 1<<20 {
 			t.Errorf("%d bytes, %v", len(data), err)
 		}
@@ -148,7 +164,7 @@ func TestFetchFromThisMachine(t *testing.T) {
 		_, port, _ := strings.Cut(strings.TrimPrefix(address, "http://"), ":")
 		for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433", "169.254.169.254", "10.0.0.1"} {
 			in, _ := f.linked("http://" + host + ":" + port)
-			f.FailedWith(act(f, f.Ingestion.FetchDocument, in), knowledge.CodeInvalid, false)
+			f.FailedWith(act(f, f.Ingestion.FetchDocument, ingestion.FetchInput{StepInput: in}), knowledge.CodeInvalid, false)
 		}
 		if n := requests.Load(); n != 0 {
 			t.Errorf("%d requests came through", n)
@@ -165,7 +181,7 @@ func TestFetchFromThisMachine(t *testing.T) {
 			http.Redirect(w, r, "http://"+strings.Replace(r.Host, "127.0.0.1", "127.0.0.2", 1), http.StatusFound)
 		})
 		in, _ := f.linked(address)
-		f.FailedWith(act(f, f.Ingestion.FetchDocument, in), knowledge.CodeInvalid, false)
+		f.FailedWith(act(f, f.Ingestion.FetchDocument, ingestion.FetchInput{StepInput: in}), knowledge.CodeInvalid, false)
 		if n := requests.Load(); n != 1 {
 			t.Errorf("%d requests", n)
 		}
@@ -214,7 +230,7 @@ func TestFailuresOfFetching(t *testing.T) {
 			f := newFixture(t)
 			address, _ := site(t, tc.answer)
 			in, key := f.linked(address)
-			f.FailedWith(act(f, f.Ingestion.FetchDocument, in), tc.code, tc.retryable)
+			f.FailedWith(act(f, f.Ingestion.FetchDocument, ingestion.FetchInput{StepInput: in}), tc.code, tc.retryable)
 			if there, err := f.Blobs.Exists(f.Ctx, key); err != nil || there {
 				t.Errorf("something is stored: %t, %v", there, err)
 			}
@@ -227,7 +243,7 @@ func TestFailuresOfFetching(t *testing.T) {
 		f.IngestWith(func(d *ingestion.Dependencies) { d.Blobs = brokenBlobs{f.Blobs} })
 		address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the original") })
 		in, _ := f.linked(address)
-		f.FailedWith(act(f, f.Ingestion.FetchDocument, in), knowledge.CodeInternal, true)
+		f.FailedWith(act(f, f.Ingestion.FetchDocument, ingestion.FetchInput{StepInput: in}), knowledge.CodeInternal, true)
 	})
 
 	t.Run("a server that is down is retried", func(t *testing.T) {
@@ -236,7 +252,7 @@ func TestFailuresOfFetching(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()
 		in, _ := f.linked(server.URL + "/plan.pdf?signature=secret")
-		f.FailedWith(act(f, f.Ingestion.FetchDocument, in), knowledge.CodeUnavailable, true)
+		f.FailedWith(act(f, f.Ingestion.FetchDocument, ingestion.FetchInput{StepInput: in}), knowledge.CodeUnavailable, true)
 		if log := f.Logged.String(); !strings.Contains(log, "did not answer") || strings.Contains(log, "secret") {
 			t.Errorf("the log says %s", log)
 		}
@@ -244,11 +260,11 @@ func TestFailuresOfFetching(t *testing.T) {
 }
 
 // scripts stands for a browser.
-type scripts struct{ broken bool }
+type scripts struct{ err error }
 
-func (s scripts) Render(_ context.Context, address string, _ func(*url.URL) error) (browser.Document, error) {
-	if s.broken {
-		return browser.Document{}, errors.New("the browser has ended")
+func (s *scripts) Render(_ context.Context, address string, _ func(*url.URL) error) (browser.Document, error) {
+	if s.err != nil {
+		return browser.Document{}, s.err
 	}
 	return browser.Document{URL: address, HTML: "made by scripts"}, nil
 }

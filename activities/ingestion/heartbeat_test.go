@@ -62,7 +62,7 @@ func TestSlowStepsAreAlive(t *testing.T) {
 		step func(*ingestion.Activities) any
 		in   any
 	}{
-		"fetch":          {func(a *ingestion.Activities) any { return a.FetchDocument }, ingestion.StepInput{}},
+		"fetch":          {func(a *ingestion.Activities) any { return a.FetchDocument }, ingestion.FetchInput{}},
 		"extract":        {func(a *ingestion.Activities) any { return a.ExtractDocument }, ingestion.ExtractInput{}},
 		"embed":          {func(a *ingestion.Activities) any { return a.EmbedChunks }, ingestion.EmbedInput{}},
 		"publish":        {func(a *ingestion.Activities) any { return a.PublishDocument }, ingestion.PublishInput{}},

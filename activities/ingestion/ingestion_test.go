@@ -341,7 +341,7 @@ func TestStepsOfAVersionThatIsGone(t *testing.T) {
 	count := f.Prepare(in)
 	f.Remove(in.Document)
 	for name, err := range map[string]error{
-		"fetch":   act(f, f.Ingestion.FetchDocument, in),
+		"fetch":   act(f, f.Ingestion.FetchDocument, ingestion.FetchInput{StepInput: in}),
 		"extract": second(do(f, f.Ingestion.ExtractDocument, ingestion.ExtractInput{StepInput: in})),
 		"embed":   act(f, f.Ingestion.EmbedChunks, ingestion.EmbedInput{StepInput: in, Last: count, Count: count}),
 		"publish": second(do(f, f.Ingestion.PublishDocument, ingestion.PublishInput{StepInput: in})),

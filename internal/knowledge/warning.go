@@ -18,6 +18,7 @@ const (
 	WarnPreview           WarningCode = "preview"               // the text is from the preview in the document
 	WarnAttachments       WarningCode = "attachments_not_read"  // attachments that are links or objects
 	WarnIncludes          WarningCode = "includes_not_read"     // files that a text includes
+	WarnScripts           WarningCode = "scripts_not_run"       // a page that seems to get its text from scripts
 )
 
 // Warning is something that was read with doubt, so that the text may be wrong or
