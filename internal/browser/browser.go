@@ -18,8 +18,9 @@ import (
 const Install = "apt-get install chromium bubblewrap"
 
 const (
-	// startTime bounds a start of Chromium.
-	startTime = 30 * time.Second
+	// startTime bounds a start of Chromium, which takes a minute where all processors are
+	// used.
+	startTime = 2 * time.Minute
 	// retryAfter is how long a start that failed is not tried again.
 	retryAfter = time.Minute
 	// pagesPerBrowser is after how many pages Chromium is replaced.

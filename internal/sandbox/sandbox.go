@@ -105,7 +105,7 @@ func New(cfg Config) *Sandbox {
 
 const (
 	// checkTime bounds the check of Available.
-	checkTime = time.Minute
+	checkTime = 2 * time.Minute
 	// checkAgain is the time until the next check after one that was too slow.
 	checkAgain = time.Minute
 )
