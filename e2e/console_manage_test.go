@@ -1,9 +1,11 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -117,7 +119,13 @@ func TestConsoleChoosesStaleDocumentsAndColumns(t *testing.T) {
 	awaitPage(t, page, `document.querySelector("dialog h2")?.textContent === "Read again: 1 documents?"`)
 	press(t, page, "Read again")
 	awaitPage(t, page, `!document.querySelector("dialog")`)
-	s.awaitPublished(t, 2)
+	await(t, 2*time.Minute, "nothing is stale", func(context.Context) error {
+		var found struct{ Data []struct{ Status string } }
+		if status := s.call(t, "GET", "/workspaces/default/documents?project_id=default&stale=true", nil, &found); status != 200 || len(found.Data) > 0 {
+			return fmt.Errorf("status %d, %+v", status, found)
+		}
+		return nil
+	})
 	open(t, page, s.ends.API+"/documents?stale=true")
 	awaitPage(t, page, `document.querySelector(".empty:not([hidden])")?.textContent === "No document matches."`)
 

@@ -92,10 +92,13 @@ func TestConsoleShowsAModelThatIsAway(t *testing.T) {
 	open(t, page, s.ends.API+"/operations")
 	const cause = `document.querySelector('table[aria-label="Waiting documents"] tbody tr')?.textContent ?? ""`
 	awaitPage(t, page, `(`+cause+`).includes("provider_failed")`)
-	waiting := s.document(t, id).Waiting
-	if waiting == nil || !strings.Contains(evaluate[string](t, page, cause), waiting.Message) {
-		t.Errorf("the page shows %q, the API %+v", evaluate[string](t, page, cause), waiting)
-	}
+	await(t, time.Minute, "the document names the cause that the page shows", func(context.Context) error {
+		waiting, shown := s.document(t, id).Waiting, evaluate[string](t, page, cause)
+		if waiting == nil || !strings.Contains(shown, waiting.Message) {
+			return fmt.Errorf("the page shows %q, the API %+v", shown, waiting)
+		}
+		return nil
+	})
 	endpoint := evaluate[string](t, page, `document.querySelector('table[aria-label="Model endpoints"] tbody').textContent`)
 	if host := strings.TrimPrefix(strings.TrimSuffix(l.url, "/v1"), "http://"); !strings.Contains(endpoint, "embedding "+host+"failed") {
 		t.Errorf("the endpoint is shown as %q", endpoint)

@@ -37,7 +37,7 @@ func TestSpaceComesBack(t *testing.T) {
 	if err != nil || removal.Started != documents {
 		t.Fatalf("removed %+v, %v", removal, err)
 	}
-	await(t, 4*time.Minute, "the folder is small again", func(context.Context) error {
+	await(t, 8*time.Minute, "the folder is small again", func(context.Context) error {
 		if size := s.size(t); size > before+allowed {
 			return fmt.Errorf("it has %d KB, %d before and %d in between", size>>10, before>>10, full>>10)
 		}
