@@ -66,7 +66,8 @@ func numberBefore(text string) bool {
 
 // seamAtHyphen returns what stands between two parts of a text with a hyphen between
 // them. The hyphen of a number, a range or a name stays, as does one of a word that the
-// document has with it elsewhere. Other hyphens between small letters are of the line.
+// document has with it elsewhere, or between two of its words if it breaks none. Other
+// hyphens between small letters are of the line.
 func seamAtHyphen(l, next Line, left, right string) seam {
 	end, _ := utf8.DecodeLastRuneInString(left)
 	begin, _ := utf8.DecodeRuneInString(right)
@@ -87,7 +88,7 @@ func seamAtHyphen(l, next Line, left, right string) seam {
 	case without > with && (unicode.IsLower(begin) || inCapitals(left+right)): // not E-Mail for an email elsewhere
 		return broken
 	case unicode.IsLower(begin):
-		if isNamed(left, right) || isCompound(left, right) || l.lexicon.leads(left) && l.lexicon.count(right) > 0 {
+		if isNamed(left, right) || isCompound(left, right) || l.lexicon.leads(left) && l.lexicon.count(right) > 0 || l.lexicon.areWords(left, right) {
 			return touching
 		}
 		return broken
@@ -161,6 +162,8 @@ func continuesAddress(left, right string) bool {
 type lexicon struct {
 	counts map[string]int  // of words in lower case, with their hyphens
 	firsts map[string]bool // words before a hyphen within a line
+	small  map[string]bool // words behind a hyphen that stand elsewhere in small letters
+	breaks bool            // a word that ends a line with a hyphen stands elsewhere without one
 }
 
 // count returns how often a word stands within the lines of the document.
@@ -176,6 +179,13 @@ func (x *lexicon) leads(word string) bool {
 	return x != nil && x.firsts[strings.ToLower(word)]
 }
 
+// areWords reports whether both parts of a word are words of a document that breaks none at
+// the ends of its lines. A part that has a capital elsewhere is of a German compound, which
+// has no hyphen.
+func (x *lexicon) areWords(left, right string) bool {
+	return x != nil && !x.breaks && len(left) > 2 && len(right) > 2 && x.count(left) > 0 && x.small[right]
+}
+
 // readLexicon counts the words of the lines, if any of them ends in a hyphen. The parts
 // of a word that is broken at the end of its line do not count.
 func readLexicon(lines []Line) {
@@ -183,31 +193,45 @@ func readLexicon(lines []Line) {
 	if !slices.ContainsFunc(lines, ends) {
 		return
 	}
-	x := &lexicon{counts: map[string]int{}, firsts: map[string]bool{}}
+	x := &lexicon{counts: map[string]int{}, firsts: map[string]bool{}, small: map[string]bool{}}
+	var pairs [][2]string
 	for i, l := range lines {
 		if ends(l) && i+1 < len(lines) {
-			left, right := strings.ToLower(trimHyphen(lastField(l.Text))), strings.ToLower(trimmed(firstField(lines[i+1].Text)))
-			x.counts[left+right], x.counts[left+"-"+right], x.counts[right] = 0, 0, 0
+			left, right := strings.ToLower(trimmed(lastField(l.Text))), trimmed(firstField(lines[i+1].Text))
+			x.small[right] = false
+			right = strings.ToLower(right)
+			x.counts[left], x.counts[right], x.counts[left+right], x.counts[left+"-"+right] = 0, 0, 0, 0
 			x.firsts[left] = false
+			pairs = append(pairs, [2]string{left, right})
 		}
 	}
-	for i := range lines {
-		x.read(lines[i].Text, i > 0 && ends(lines[i-1]))
+	for i, l := range lines {
+		x.read(l.Text, i > 0 && ends(lines[i-1]), ends(l))
 		lines[i].lexicon = x
+	}
+	for _, p := range pairs {
+		x.breaks = x.breaks || x.counts[p[0]+p[1]] > x.counts[p[0]+"-"+p[1]]
 	}
 }
 
 // read counts the words of a line that are asked for. cut is true if its first word is
-// the part of another.
-func (x *lexicon) read(text string, cut bool) {
+// the part of another, and open if its last word is.
+func (x *lexicon) read(text string, cut, open bool) {
+	if open {
+		text = text[:len(text)-len(lastField(text))]
+	}
 	for field := range strings.FieldsSeq(text) {
 		if cut {
 			cut = false
 			continue
 		}
-		word := strings.ToLower(trimmed(field))
+		spelled := trimmed(field)
+		word := strings.ToLower(spelled)
 		if n, asked := x.counts[word]; asked {
 			x.counts[word] = n + 1
+		}
+		if _, asked := x.small[spelled]; asked {
+			x.small[spelled] = true
 		}
 		if first, rest, found := strings.Cut(word, "-"); found && rest != "" {
 			if _, asked := x.firsts[first]; asked {

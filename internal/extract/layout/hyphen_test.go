@@ -1,6 +1,7 @@
 package layout_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -8,7 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/layout"
 )
 
-// TestHyphensAtLineEnds joins two lines, of a document that may have another one.
+// TestHyphensAtLineEnds joins two lines, of a document that may have others.
 func TestHyphensAtLineEnds(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ first, second, other, want string }{
@@ -34,6 +35,25 @@ func TestHyphensAtLineEnds(t *testing.T) {
 		{"the water-", "cooled engine", "It is water-cooled.", "the water-cooled engine"},
 		{"the high-", "pressure pump", "The highpressure pump", "the highpressure pump"},
 		{"the air-", "cooled engine", "The cooled part is air-tight.", "the air-cooled engine"},
+		{"the tax-", "free part", "", "the tax-free part"},
+		{"a care-", "free life", "", "a carefree life"},
+		{"at the year-", "end of 2024", "", "at the year-end of 2024"},
+		{"at the week-", "end of May", "", "at the weekend of May"},
+		{"the long-", "term debt", "", "the long-term debt"},
+		{"the non-", "GAAP figures", "", "the non-GAAP figures"},
+		{"the non-", "current assets", "", "the non-current assets"},
+		{"it is non-", "sense to", "", "it is nonsense to"},
+		{"the non-", "current assets", "Noncurrent assets", "the noncurrent assets"},
+		{"from third-", "party funds", "", "from third-party funds"},
+		{"the e-", "commerce trade", "", "the e-commerce trade"},
+		{"the interest-", "bearing loans", "", "the interest-bearing loans"},
+		{"the world-", "wide trade", "", "the worldwide trade"},
+		{"the weight-", "lifting gear", "", "the weightlifting gear"},
+		{"the weight-", "lifting gear", "The weight of the lifting gear.", "the weight-lifting gear"},
+		{"the weight-", "lifting gear", "A ser-\nvice or the service. The weight of the lifting gear.", "the weightlifting gear"},
+		{"die Kranken-", "versicherung zahlt", "Die Kranken zahlen die Versicherung.", "die Krankenversicherung zahlt"},
+		{"sowohl Ein-", "als auch Ausgang", "", "sowohl Ein- als auch Ausgang"},
+		{"die Ein- und Aus-", "gaben sind", "", "die Ein- und Ausgaben sind"},
 		{"die Kranken-", "versicherung zahlt", "", "die Krankenversicherung zahlt"},
 		{"der Ein-", "und Ausgang", "", "der Ein- und Ausgang"},
 		{"of 24-", "and 48-hour tests", "", "of 24- and 48-hour tests"},
@@ -50,8 +70,10 @@ func TestHyphensAtLineEnds(t *testing.T) {
 		{"a dash -", "as it is", "", "a dash - as it is"},
 	} {
 		d := layout.Document{Pages: pages(1), Lines: []layout.Line{at(50, 50, tc.first), at(50, 62, tc.second)}}
-		if tc.other != "" {
-			d.Lines = append(d.Lines, at(50, 300, tc.other))
+		for i, other := range strings.Split(tc.other, "\n") {
+			if other != "" {
+				d.Lines = append(d.Lines, at(50, 300+12*float64(i), other))
+			}
 		}
 		if diff := cmp.Diff("paragraph: "+tc.want, outlineOf(d.Blocks())[0]); diff != "" {
 			t.Error(diff)
