@@ -70,7 +70,7 @@ func joinSigns(columns []span, rows []visualRow) []span {
 		opens, closes, found := true, true, false
 		for _, r := range rows {
 			for _, w := range r.words {
-				if w.x1 < c.to && w.x2 > c.from {
+				if middle := (w.x1 + w.x2) / 2; middle < c.to && middle > c.from {
 					found = true
 					opens = opens && strings.Trim(w.text, "$€£¥(") == ""
 					closes = closes && strings.Trim(w.text, ")%€*†‡") == ""

@@ -8,7 +8,8 @@ import (
 // openGrids returns the grids of the tables of a page that show in the places of their
 // words, and in lines and edges of areas that enclose no cells.
 func openGrids(page []Line, across, down []rule, turned int) []*grid {
-	f := finder{rows: visualRows(page, turned), across: across, down: down, budget: maxLooks}
+	f := finder{rows: visualRows(page, turned), across: across, budget: maxLooks}
+	f.down = append(slices.Clone(down), cutAmounts(f.rows)...)
 	for _, c := range candidates(f.rows) {
 		for _, part := range f.apart(c[0], c[1]) {
 			f.find(part[0], part[1])

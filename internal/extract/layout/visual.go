@@ -24,7 +24,8 @@ type visualRow struct {
 	tall   float64 // font size of its lines
 	words  []placedWord
 	kind   rowKind
-	leads  bool // dots lead from a text to another
+	leads  bool      // dots lead from a text to another
+	cuts   []float64 // places between words that are in different columns however near they are
 }
 
 type rowKind int
@@ -133,7 +134,7 @@ type segment struct {
 func (r visualRow) segments(wide float64) []segment {
 	out, least := make([]segment, 0, 4), math.Max(minGapWide, wide*r.tall)
 	for i, w := range r.words {
-		if n := len(out); n > 0 && w.x1-out[n-1].x2 < least {
+		if n := len(out); n > 0 && w.x1-out[n-1].x2 < least && !r.cutBetween(out[n-1].x2, w.x1) {
 			s := &out[n-1]
 			s.x2, s.words = math.Max(s.x2, w.x2), r.words[i-len(s.words):i+1]
 			continue
@@ -143,12 +144,17 @@ func (r visualRow) segments(wide float64) []segment {
 	return out
 }
 
+// cutBetween reports whether a row is cut between two of its words.
+func (r visualRow) cutBetween(end, begin float64) bool {
+	return slices.ContainsFunc(r.cuts, func(at float64) bool { return at >= end-.5 && at <= begin+.5 })
+}
+
 // isCut reports whether a row has more than one segment.
 func (r visualRow) isCut(wide float64) bool {
 	least := math.Max(minGapWide, wide*r.tall)
 	end := r.words[0].x2
 	for _, w := range r.words[1:] {
-		if w.x1-end >= least {
+		if w.x1-end >= least || r.cutBetween(end, w.x1) {
 			return true
 		}
 		end = math.Max(end, w.x2)

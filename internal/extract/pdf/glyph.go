@@ -86,7 +86,7 @@ func (r *glyphReader) readLine(chars []rune, index int) error {
 			continue
 		}
 		end := i + 1
-		for words && end < len(chars) && inWord(chars[i]) && inWord(chars[end]) {
+		for words && end < len(chars) && inWord(chars[i]) && inWord(chars[end]) && !beginsAmount(chars[end-1], chars[end]) {
 			end++
 		}
 		known, err := r.isKnown(chars[i], index+i, first)
@@ -130,6 +130,16 @@ func (r *glyphReader) isKnown(char rune, index int, first bool) (bool, error) {
 // script has spaces and is written from left to right.
 func inWord(char rune) bool {
 	return char > ' ' && char < layout.FirstRightToLeft && char != softHyphen && drawn(char)
+}
+
+// beginsAmount reports whether a character is the sign of a currency right behind another
+// text, as where the sign of an amount stands at the left edge of its cell.
+func beginsAmount(last, char rune) bool {
+	switch char {
+	case '$', '€', '£', '¥':
+		return last == ')' || last == '%' || last == '–' || last == '—' || unicode.IsDigit(last) || unicode.IsLower(last)
+	}
+	return false
 }
 
 // appendWord appends the glyph of a word that begins at the given index, or the

@@ -198,14 +198,15 @@ func (t textPage) makeLine(glyphs []glyph, turned int) (l pageLine, ok bool, err
 
 // lineMaker collects the text, the box and the words of a line.
 type lineMaker struct {
-	text   strings.Builder
-	count  int // code points of the text
-	box    knowledge.Box
-	words  []layout.Word
-	space  bool // a space stands before the next character
-	turned int
-	last   knowledge.Box // of the last text, upright
-	apart  bool          // a space stands wherever two characters are apart: pdfium sets none between a number and a script from right to left
+	text     strings.Builder
+	count    int // code points of the text
+	box      knowledge.Box
+	words    []layout.Word
+	space    bool // a space stands before the next character
+	turned   int
+	last     knowledge.Box // of the last text, upright
+	lastChar rune          // of the last text
+	apart    bool          // a space stands wherever two characters are apart: pdfium sets none between a number and a script from right to left
 }
 
 // spaceWidth is the least width of a space between two characters, in heights of the line.
@@ -231,12 +232,14 @@ func (m *lineMaker) add(s string, box knowledge.Box) {
 	start := m.count
 	m.text.WriteString(s)
 	m.count += utf8.RuneCountInString(s)
-	if n := len(m.words); n > 0 && !m.space {
+	begin, _ := utf8.DecodeRuneInString(s)
+	if n := len(m.words); n > 0 && !m.space && !beginsAmount(m.lastChar, begin) {
 		last := &m.words[n-1]
 		last.End, last.X1, last.X2 = m.count, min(last.X1, upright.X1), max(last.X2, upright.X2)
 	} else {
 		m.words = append(m.words, layout.Word{Start: start, End: m.count, X1: upright.X1, X2: upright.X2})
 	}
+	m.lastChar, _ = utf8.DecodeLastRuneInString(s)
 	if m.space = false; (m.box == knowledge.Box{}) {
 		m.box = box
 	} else {
