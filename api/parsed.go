@@ -36,7 +36,7 @@ func (pr *parsedRoutes) mount(e *edge.Edge) {
 	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-document-parsed", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/parsed",
 		Summary: "Read a document as it was parsed", Tags: []string{"documents"},
-		Description: "The headings, paragraphs, tables and other blocks of the published version, in reading order. The text of passages is made of them.",
+		Description: "The headings, paragraphs, tables and other blocks of the published version or of an earlier one, in reading order. The text of passages is made of them.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The document, in the format that was asked for",
 			Content: map[string]*huma.MediaType{
@@ -49,9 +49,10 @@ func (pr *parsedRoutes) mount(e *edge.Edge) {
 
 func (pr *parsedRoutes) parsedDocument(ctx context.Context, p knowledge.Principal, in *struct {
 	DocumentPath
-	Format string `query:"format" enum:"json,markdown" default:"json" doc:"json: all blocks, with their kind, level, page and box. markdown: the text without headers, footers and furniture"`
+	Version int    `query:"version" minimum:"0" doc:"The version to read. The texts of the published version and of the ten versions before it are kept; of versions that were made of the same file, only the newest has one. Default: the published version"`
+	Format  string `query:"format" enum:"json,markdown" default:"json" doc:"json: all blocks, with their kind, level, page and box. markdown: the text without headers, footers and furniture"`
 }) (*huma.StreamResponse, error) {
-	v, err := pr.originals.readableVersion(ctx, p, in.ID)
+	v, err := pr.chosenVersion(ctx, p, in.ID, in.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -73,19 +74,51 @@ func (pr *parsedRoutes) parsedDocument(ctx context.Context, p knowledge.Principa
 	}}, nil
 }
 
+// chosenVersion returns a version of a document; 0 = the one that readers see. Without the
+// write scope, a version that was never published is not found.
+func (pr *parsedRoutes) chosenVersion(ctx context.Context, p knowledge.Principal, id string, version int) (store.Version, error) {
+	if version == 0 {
+		return pr.originals.readableVersion(ctx, p, id)
+	}
+	if _, err := pr.originals.store.Document(ctx, p, id); err != nil {
+		return store.Version{}, fmt.Errorf("read document %s: %w", id, err)
+	}
+	v, err := pr.originals.store.VersionFor(ctx, p, id, version)
+	seen := p.Can(knowledge.ScopeWrite) || v.Status == knowledge.StatusPublished || v.Status == knowledge.StatusInactive
+	if knowledge.IsCode(err, knowledge.CodeNotFound) || err == nil && !seen {
+		return v, knowledge.Errorf(knowledge.CodeNotFound, "document %q has no version %d that you may read: GET documents/{id}/versions lists them", id, version)
+	}
+	if err != nil {
+		return v, fmt.Errorf("read version %d of document %s: %w", version, id, err)
+	}
+	return v, nil
+}
+
+// notRead returns the error of a version that has no stored text.
+func notRead(v store.Version, cause error) error {
+	if v.Status == knowledge.StatusInactive {
+		return knowledge.Errorf(knowledge.CodeNotFound, "the text of version %d of document %q is not kept: it is too old, was made of the same file as a newer version, "+
+			"or was replaced by a version whose personal data is removed", v.Version, v.Document).WithCause(cause)
+	}
+	return knowledge.Errorf(knowledge.CodeNotFound, "document %q has not been read yet", v.Document).WithCause(cause)
+}
+
 // layout returns the stored layout of a version, or reads a small text again.
 func (pr *parsedRoutes) layout(ctx context.Context, v store.Version) (knowledge.Layout, error) {
 	layout, err := parsed.Stored(ctx, pr.blobs, v.VersionRef, v.Enrichment.Privacy.Redacts())
-	if v.Enrichment.Privacy.Redacts() && errors.Is(err, blob.ErrNotFound) {
+	if v.Enrichment.Privacy.Redacts() && v.Status != knowledge.StatusInactive && errors.Is(err, blob.ErrNotFound) {
 		return layout, knowledge.Errorf(knowledge.CodeNotFound, "the personal data of document %q has not been redacted yet", v.Document).WithCause(err)
 	}
 	if err == nil || !errors.Is(err, blob.ErrNotFound) {
 		return layout, err
 	}
-	if v.Status == knowledge.StatusPending || v.Status == knowledge.StatusError || !extract.IsText(v.MediaType) {
-		return layout, knowledge.Errorf(knowledge.CodeNotFound, "document %q has not been read yet", v.Document).WithCause(err)
+	if v.Status == knowledge.StatusPending || v.Status == knowledge.StatusError || !extract.IsText(v.MediaType) || v.Enrichment.Privacy.Redacts() {
+		return layout, notRead(v, err)
 	}
 	original, err := pr.originals.open(ctx, v)
+	if v.Status == knowledge.StatusInactive && knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return layout, notRead(v, err)
+	}
 	if err != nil {
 		return layout, err
 	}

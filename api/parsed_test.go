@@ -56,3 +56,37 @@ func TestParsedSmallText(t *testing.T) {
 		t.Errorf("%q", got.body)
 	}
 }
+
+// TestParsedVersions reads the texts of earlier versions, and one that is not kept.
+func TestParsedVersions(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	same := map[string]any{"externalId": "a.md"}
+	add := func(text string) string {
+		id := e.add(e.editor, "a.md", text, same)
+		e.publish(id, knowledge.Chunk{Text: text})
+		return id
+	}
+	id := add("The pump runs at 42 bar.")
+	first := e.dispatched(id)
+	add("The pump runs at 43 bar.")
+	e.add(e.editor, "a.md", "The pump leaks.", same) // not published
+	route := own + "/documents/" + id + "/parsed?format=markdown&version="
+	for version, want := range map[string]string{"1": "The pump runs at 42 bar.\n", "2": "The pump runs at 43 bar.\n", "0": "The pump runs at 43 bar.\n"} {
+		if got := e.do("GET", route+version, e.reader, nil); string(got.body) != want {
+			t.Errorf("version %s is %q", version, got.body)
+		}
+	}
+	e.do("GET", route+"3", e.reader, nil).refused(404, knowledge.CodeNotFound)
+	e.do("GET", route+"4", e.editor, nil).refused(404, knowledge.CodeNotFound)
+	e.do("GET", route+"-1", e.editor, nil).refused(422, knowledge.CodeInvalid)
+	e.do("GET", route+"1", e.stranger, nil).refused(404, knowledge.CodeNotFound)
+	if err := e.blobs.Delete(t.Context(), first.SourceKey); err != nil {
+		t.Fatal(err)
+	}
+	got := e.do("GET", route+"1", e.reader, nil)
+	got.refused(404, knowledge.CodeNotFound)
+	if !strings.Contains(string(got.body), "is not kept") {
+		t.Errorf("%s", got.body)
+	}
+}

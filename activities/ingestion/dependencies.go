@@ -63,6 +63,9 @@ type Versions interface {
 	// RetiredSources returns the blob keys of the originals that only versions
 	// before ref have; none under a legal hold.
 	RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error)
+	// ReplacedVersions returns the newest versions before ref that were published and
+	// whose originals no newer version has.
+	ReplacedVersions(ctx context.Context, ref knowledge.VersionRef, limit int) ([]store.Version, error)
 }
 
 // Children is the part of the store that adds and removes attachments.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -12,6 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/chunk"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/parsed"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -254,8 +256,13 @@ func entries(v store.Version, chunks []knowledge.Chunk, generation string, vecto
 	return list
 }
 
+// keptTexts is of how many replaced versions the text is kept, to be compared with newer
+// ones.
+const keptTexts = 10
+
 // retire deletes the index entries, chunks and blobs of older versions, with the
-// vectors and the originals that no other version names.
+// vectors and the originals that no other version names. The texts of the newest of them
+// stay.
 func (a *Retiring) retire(ctx context.Context, ref knowledge.VersionRef) error {
 	if err := a.Index.RemoveVersions(ctx, ref.Workspace, ref.Document, ref.Version); err != nil {
 		return fmt.Errorf("remove old index entries: %w", err)
@@ -273,5 +280,38 @@ func (a *Retiring) retire(ctx context.Context, ref knowledge.VersionRef) error {
 	if err != nil {
 		return fmt.Errorf("list old originals: %w", err)
 	}
-	return a.vectors.deleteVersions(ctx, ref, func(version int) bool { return version >= ref.Version }, originals)
+	kept, err := a.textsOf(ctx, ref)
+	if err != nil {
+		return err
+	}
+	originals = slices.DeleteFunc(originals, func(key string) bool { return kept[key] })
+	return a.vectors.deleteVersions(ctx, ref, func(version int) bool { return version >= ref.Version }, kept, originals)
+}
+
+// textsOf returns the keys of the blobs that have the texts of the versions that ref has
+// replaced: layouts, and the originals of small texts. A version that removes personal data
+// leaves no text that has them.
+func (a *Retiring) textsOf(ctx context.Context, ref knowledge.VersionRef) (map[string]bool, error) {
+	now, err := a.Versions.Version(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("read version: %w", err)
+	}
+	replaced, err := a.Versions.ReplacedVersions(ctx, ref, keptTexts)
+	if err != nil {
+		return nil, fmt.Errorf("list replaced versions: %w", err)
+	}
+	kept := map[string]bool{}
+	for _, v := range replaced {
+		switch privacy := v.Enrichment.Privacy; {
+		case !now.Enrichment.Privacy.KeepsTextOf(privacy):
+		case privacy.Redacts():
+			kept[parsed.SeenKey(v.VersionRef)] = true
+		case isLarge(v):
+			kept[parsed.SeenKey(v.VersionRef)] = true
+			kept[parsed.LayoutKey(v.VersionRef)] = true
+		default:
+			kept[v.SourceKey] = true
+		}
+	}
+	return kept, nil
 }

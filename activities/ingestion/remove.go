@@ -179,7 +179,7 @@ func (a *Removing) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 	unnamed := slices.DeleteFunc(named, func(key string) bool { return slices.Contains(newer, key) })
 	err = a.deleteArchives(ctx, in)
 	if err == nil { // last, since it also empties the write-ahead log of the blobs
-		err = a.vectors.deleteVersions(ctx, in.Step().VersionRef, func(version int) bool { return version > in.Upto }, unnamed)
+		err = a.vectors.deleteVersions(ctx, in.Step().VersionRef, func(version int) bool { return version > in.Upto }, nil, unnamed)
 	}
 	if err != nil {
 		return a.fail(ctx, in.Step(), err)
@@ -210,9 +210,9 @@ func (a *Removing) deleteArchives(ctx context.Context, in RemoveInput) error {
 }
 
 // deleteVersions deletes the blobs of the versions of a document for which living
-// returns false: the results of their steps, the given originals, and the vectors that
-// no living version names.
-func (a *vectors) deleteVersions(ctx context.Context, ref knowledge.VersionRef, living func(version int) bool, originals []string) error {
+// returns false: the results of their steps but for those in kept, the given originals, and
+// the vectors that no living version names.
+func (a *vectors) deleteVersions(ctx context.Context, ref knowledge.VersionRef, living func(version int) bool, kept map[string]bool, originals []string) error {
 	named, err := a.namedWindows(ctx, ref, living)
 	if err != nil {
 		return err
@@ -221,7 +221,7 @@ func (a *vectors) deleteVersions(ctx context.Context, ref knowledge.VersionRef, 
 	_, err = a.Blobs.DeletePrefix(ctx, prefix, func(key string, _ time.Time) bool {
 		folder, _, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
 		if version, err := strconv.Atoi(folder); err == nil {
-			return living(version)
+			return living(version) || kept[key]
 		}
 		if folder+"/" == vectorFolder {
 			return named[key]

@@ -13,6 +13,7 @@ import { passagesOf } from "./passages.js";
 import { polling } from "./polling.js";
 import { navigate, rename } from "./router.js";
 import { sheet } from "./sheet.js";
+import { versionCompare } from "./version_compare.js";
 
 /** @typedef {import("./passages.js").Passage} Passage */
 
@@ -28,6 +29,7 @@ export async function openDocument(id, query) {
   const head = h("div");
   const reader = h("div", { class: "reader" });
   const details = h("div");
+  const compare = versionCompare(id);
 
   const readPage = (/** @type {string} */ chosen) => {
     const paged = doc.pageCount > 0 && passages.some((one) => one.bbox?.length);
@@ -75,7 +77,7 @@ export async function openDocument(id, query) {
       h("button", { type: "button", onclick: () => remove(doc) }, t("doc.remove"))),
     h("p", {}, statusOf(doc)),
     ...(doc.warnings ?? []).map((/** @type {any} */ one) => h("p", { class: "wrong" }, one.message)));
-    fill(details, ...detailsOf(doc), ...await versions(id));
+    fill(details, ...detailsOf(doc), ...await versions(id, compare.offer));
     live.plan();
   };
   const refresh = async () => {
@@ -90,7 +92,7 @@ export async function openDocument(id, query) {
   const live = polling(refresh, () => doc.status === "pending");
   await draw();
   readPage(query.get("chunk") ?? "");
-  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, search, reader, parsedView(id), details), stop: live.stop };
+  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, search, reader, parsedView(id), details, compare.element), stop: live.stop };
 }
 
 /**

@@ -10,11 +10,13 @@ import { blocks, plain, render } from "./markdown.js";
 /**
  * Returns the list of versions.
  * @param {string} id of the document
+ * @param {(list: Version[]) => void} found is called with them
  */
-export async function versions(id) {
+export async function versions(id, found) {
   /** @type {{data: Version[]}} */
-  const found = await call("list-document-versions", { path: { id }, query: { limit: 20 } }).catch(() => ({ data: [] }));
-  return [h("h2", {}, t("doc.versions")), h("ul", {}, ...found.data.map((one) =>
+  const list = await call("list-document-versions", { path: { id }, query: { limit: 20 } }).catch(() => ({ data: [] }));
+  found(list.data);
+  return [h("h2", {}, t("doc.versions")), h("ul", {}, ...list.data.map((one) =>
     h("li", {}, [t("doc.version", { n: one.version }), moment(one.created_at), t(`doc.${/** @type {"published"} */ (one.status)}`), one.published ? t("doc.readers") : "", one.error?.message].filter(Boolean).join(" · "),
       one.run_id && [" · ", h("a", { href: "/runs/" + encodeURIComponent(one.run_id) }, t("run.link"))])))];
 }

@@ -347,7 +347,7 @@ func TestPrincipalsAreMadeByAccess(t *testing.T) {
 func systemReads() []string {
 	return []string{
 		"Setting", "WorkspaceExists", "KeyByHash", "KeyBySession", "EndedKeys", "EndedSessions", "SecretOf", "HasInstanceKey", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
-		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningBefore", "RunningRuns", "PendingCounts", "StaleInIndex", "LeaseStale", "InIndex", "TakeTokens", "TakeLostUploads", "DailyTurn", "Ping", "RoomForSystem",
+		"SourceKeys", "RetiredSources", "ReplacedVersions", "NamedSources", "RunForSystem", "RunningBefore", "RunningRuns", "PendingCounts", "StaleInIndex", "LeaseStale", "InIndex", "TakeTokens", "TakeLostUploads", "DailyTurn", "Ping", "RoomForSystem",
 		"ImportForSystem", "HeldForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
 		"ArchiveImports", "ImportContains", "ImportLost", "OutdatedDocuments", "ReindexVersion", "ReindexProgress", "ProjectForSystem", "ProjectGenerations", "BeginFilling", "SwitchGeneration", "PublishedVersions", "ChunksForSystem", "WantedGeneration",

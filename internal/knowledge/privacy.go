@@ -86,5 +86,14 @@ func (p VersionPrivacy) EntityNames() []string {
 	return strings.Split(p.Entities, ",")
 }
 
+// KeepsTextOf reports whether the text of an earlier version may be kept beside a version:
+// not if it may have personal data that the later version must not have.
+func (p VersionPrivacy) KeepsTextOf(earlier VersionPrivacy) bool {
+	if p.Mode != PrivacyRedact && p.Mode != PrivacyReject {
+		return true
+	}
+	return (earlier.Mode == PrivacyRedact || earlier.Mode == p.Mode) && earlier.Entities == p.Entities
+}
+
 // Redacts reports whether placeholders stand in the place of personal data.
 func (p VersionPrivacy) Redacts() bool { return p.Mode == PrivacyRedact }

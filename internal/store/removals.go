@@ -248,6 +248,20 @@ func (s *removalStore) RetiredSources(ctx context.Context, ref knowledge.Version
 	return keys, nil
 }
 
+// ReplacedVersions returns the newest versions before ref that were published and whose
+// originals no newer version has.
+func (s *removalStore) ReplacedVersions(ctx context.Context, ref knowledge.VersionRef, limit int) ([]Version, error) {
+	var rows []versionRow
+	err := selectVersions(s.reader, &rows).
+		Where("v.document_id = ? AND v.workspace = ? AND v.version < ? AND v.status = 'inactive' AND v.stage = 'publish' AND v.source_key <> ''", ref.Document, ref.Workspace, ref.Version).
+		Where("NOT EXISTS (SELECT 1 FROM document_versions AS o WHERE o.document_id = v.document_id AND o.source_key = v.source_key AND o.version > v.version)").
+		OrderExpr("v.version DESC").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list replaced versions of document %s: %w", ref.Document, failure(err))
+	}
+	return decodeRows(rows, (*versionRow).version)
+}
+
 // NamedSources returns those blob keys of originals that a version of these
 // documents names.
 func (s *removalStore) NamedSources(ctx context.Context, documents []string) ([]string, error) {

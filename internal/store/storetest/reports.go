@@ -37,6 +37,7 @@ func testReports(t *testing.T, open func(t *testing.T) Store) {
 		"an_acknowledgement_holds_until_the_next_failure":   acknowledged,
 		"documents_are_counted_by_cause":                    summarized,
 		"originals_of_older_versions_are_listed":            originals,
+		"replaced_versions_are_listed":                      replaced,
 		"an_admin_key_is_noticed":                           adminKey,
 		"the_key_of_a_run_is_released":                      keyOfARun,
 		"the_end_of_a_run_with_a_callback_is_queued_for_it": callsBack,
@@ -143,6 +144,30 @@ func originals(f *fixture) {
 	slices.Sort(want)
 	if !slices.Equal(retired, []string{first.SourceKey}) || !slices.Equal(named, want) {
 		f.Errorf("retired %q, named %q", retired, named)
+	}
+}
+
+func replaced(f *fixture) {
+	first, _ := f.publish(upload("a.txt"), "one")
+	second, _ := f.publish(upload("a.txt"), "two")
+	f.fail(f.add(upload("a.txt")))
+	again := upload("a.txt")
+	again.SourceKey = second.SourceKey
+	f.publish(again, "two again")
+	last, _ := f.publish(upload("a.txt"), "three")
+	for limit, want := range map[int][]int{10: {4, 1}, 1: {4}} {
+		versions, err := f.ReplacedVersions(f.ctx, last.VersionRef, limit)
+		f.must(err)
+		var got []int
+		for _, v := range versions {
+			got = append(got, v.Version)
+		}
+		if !slices.Equal(got, want) {
+			f.Errorf("replaced are %v of at most %d, want %v", got, limit, want)
+		}
+	}
+	if versions, err := f.ReplacedVersions(f.ctx, first.VersionRef, 10); err != nil || len(versions) != 0 {
+		f.Errorf("before the first %+v, %v", versions, err)
 	}
 }
 

@@ -124,6 +124,7 @@ type Ingestion interface {
 	FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error
 	DiscardVersion(ctx context.Context, ref knowledge.VersionRef) error
 	RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error)
+	ReplacedVersions(ctx context.Context, ref knowledge.VersionRef, limit int) ([]store.Version, error)
 	Room(ctx context.Context, p knowledge.Principal, project, document string) (store.Room, error)
 	RoomForSystem(ctx context.Context, workspace, project, document string) (store.Room, error)
 	TakeRoom(ctx context.Context, ref knowledge.VersionRef, pages int, bytes int64) error
