@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/record"
@@ -89,7 +91,9 @@ type researchEvent struct {
 	Found     *int               `json:"found,omitempty" doc:"The number of passages or web pages found"`
 	Documents []researchDocument `json:"documents,omitempty" doc:"The documents of the passages, as far as the reader may see them"`
 	Pages     []researchPage     `json:"pages,omitempty" doc:"The web pages found"`
-	Notes     *int               `json:"notes,omitempty"`
+	Notes     *int               `json:"notes,omitempty" doc:"The number of notes"`
+	Taken     []researchNote     `json:"taken,omitempty" doc:"The notes, as far as the reader may see all that they rest on"`
+	Open      string             `json:"open,omitempty" doc:"What the notes leave open"`
 	Reason    string             `json:"reason,omitempty" doc:"The reason of a failure, or the part of the budget that is used up: tokens, calls or time"`
 	Usage     *knowledge.Usage   `json:"usage,omitempty" doc:"The usage so far"`
 
@@ -104,6 +108,13 @@ type researchDocument struct {
 type researchPage struct {
 	URL   string `json:"url" doc:"After redirects, if the page was read"`
 	Title string `json:"title"`
+}
+
+// researchNote is a note on a sub-question, with what it rests on.
+type researchNote struct {
+	Text      string             `json:"text"`
+	Documents []researchDocument `json:"documents,omitempty"`
+	Pages     []string           `json:"pages,omitempty" doc:"The addresses of web pages"`
 }
 
 // researchUpdate fills in the words of an event of a research.
@@ -125,6 +136,9 @@ func (r *renderer) researchUpdate(ctx context.Context, e stream.Event) (string, 
 	}
 	if err == nil && len(data.Searches) > 0 {
 		out.Documents, out.Pages, err = r.searchHits(ctx, data.Searches)
+	}
+	if err == nil && data.Notes != nil {
+		out.Taken, out.Open, err = r.notes(ctx, data.Round, data.Question)
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("research event of run %s: %w", r.run.ID, err)
@@ -190,15 +204,59 @@ func (r *renderer) searchHits(ctx context.Context, searches []string) (documents
 			sources = append(sources, record.Source{ChunkID: p.ChunkID, DocumentID: p.DocumentID})
 		}
 	}
-	chunks, err := r.results.passages(ctx, r.principal, sources)
+	documents, _, err = r.documentsOf(ctx, sources)
+	return documents, pages, err
+}
+
+// documentsOf returns the documents of passages as the reader may see them now, and whether
+// it may see all of the passages.
+func (r *renderer) documentsOf(ctx context.Context, passages []record.Source) (documents []researchDocument, all bool, err error) {
+	chunks, err := r.results.passages(ctx, r.principal, passages)
 	if err != nil {
-		return nil, nil, err
+		return nil, false, err
 	}
-	for _, x := range sources {
+	all = true
+	for _, x := range passages {
 		c, ok := chunks[x.ChunkID]
+		all = all && ok
 		if ok && !slices.ContainsFunc(documents, func(d researchDocument) bool { return d.ID == c.DocumentID }) {
 			documents = append(documents, researchDocument{ID: c.DocumentID, Name: c.Document.Name})
 		}
 	}
-	return documents, pages, nil
+	return documents, all, nil
+}
+
+// notes returns the notes on a sub-question and what they leave open, without the notes that
+// rest on a passage which the reader may not see now. What is left open may repeat such a
+// note, so it is then left out too.
+func (r *renderer) notes(ctx context.Context, round, question int) (notes []researchNote, open string, err error) {
+	var stored struct {
+		Notes []struct {
+			Text          string
+			Chunks, Pages []string
+		}
+		Missing string
+	}
+	run := knowledge.RunRef{Workspace: r.run.Workspace, Run: r.run.ID}
+	err = r.results.blobs.GetJSON(ctx, run.ResearchNotesKey(round, question), &stored)
+	if errors.Is(err, blob.ErrNotFound) { // they were deleted
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	open = stored.Missing
+	for _, n := range stored.Notes {
+		passages := convert(n.Chunks, func(id string) record.Source { return record.Source{ChunkID: id} })
+		documents, all, err := r.documentsOf(ctx, passages)
+		if err != nil {
+			return nil, "", err
+		}
+		if !all {
+			open = ""
+			continue
+		}
+		notes = append(notes, researchNote{Text: n.Text, Documents: documents, Pages: n.Pages})
+	}
+	return notes, open, nil
 }

@@ -102,11 +102,13 @@ func wantSteps(t *testing.T, page context.Context) {
 func TestConsoleResearch(t *testing.T) {
 	t.Parallel()
 	page := browser(t)
-	m := standIn(t, modeltest.Options{Tools: researchTools(t, 2, 2)})
+	tools := researchTools(t, 2, 2)
+	tools["take_notes"] = strings.Replace(tools["take_notes"], `"missing":""`, `"missing":"Is <img src=x onerror=ran=1> lit?"`, 1)
+	m := standIn(t, modeltest.Options{Tools: tools})
 	s := start(t, at(m.URL())...)
 	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
 	held := make(chan struct{})
-	m.ScriptChat(modeltest.Reply{Until: held, ToolCalls: []model.ToolCall{{ID: "call_1", Name: "plan_research", Arguments: researchTools(t, 2, 2)["plan_research"]}}})
+	m.ScriptChat(modeltest.Reply{Until: held, ToolCalls: []model.ToolCall{{ID: "call_1", Name: "plan_research", Arguments: tools["plan_research"]}}})
 	r := s.research(t, map[string]any{"depth": 2})
 	r.until(t, updates(t, 1, "plan", "started"))
 	s.signInto(t, page)
@@ -122,7 +124,7 @@ func TestConsoleResearch(t *testing.T) {
 	press(t, page, "Resume")
 	awaitPage(t, page, `!!document.querySelector("p[role=status] .state.completed")`)
 	tree := evaluate[string](t, page, `document.querySelector(".tree").textContent`)
-	for _, want := range []string{"What stands on pier number 2?", "passages found", "1 notes", "The piers", "Pier 2", "Plan 2", "lights"} {
+	for _, want := range []string{"What stands on pier number 2?", "passages found", "1 notes", "A lighthouse stands there. (lights)", "Still open: Is <img", "The piers", "Pier 2", "Plan 2", "lights"} {
 		if !strings.Contains(tree, want) {
 			t.Errorf("the tree has no %q: %s", want, tree)
 		}

@@ -133,7 +133,7 @@ var notesTool = model.Tool{
 // model was given is dropped.
 func (a *TakingNotes) TakeNotes(ctx context.Context, in ReadInput) (NotesResult, error) {
 	defer step.Heartbeat(ctx)()
-	key := in.key("notes")
+	key := in.ResearchNotesKey(in.Round, in.Question+1)
 	notes, err := step.Stored(ctx, a.Blobs, key, func() (NotesRecord, error) { return a.takeNotes(ctx, in) })
 	if err != nil {
 		return NotesResult{}, a.fail(ctx, in.RunRef, fmt.Errorf("take notes on question %d of round %d: %w", in.Question+1, in.Round, err))

@@ -10,6 +10,22 @@ function stepOf({ phase, status, found, notes, reason }) {
   return notes === undefined ? [named(status), reason].filter(Boolean).join(": ") : t("run.notes", { n: number(notes) });
 }
 
+/** @param {{id: string, name: string}} doc */
+function documentLink({ id, name }) {
+  return h("a", { href: "/documents/" + encodeURIComponent(id) }, name);
+}
+
+/** @param {{url: string, title?: string}} page */
+function pageLink({ url, title }) {
+  return /^https?:/.test(url) ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, title || url) : title ?? url;
+}
+
+/** Returns a note with what it rests on. @param {{text: string, documents?: any[], pages?: string[]}} note */
+function noteOf({ text, documents = [], pages = [] }) {
+  const links = [...documents.map(documentLink), ...pages.map((url) => pageLink({ url }))];
+  return h("li", { class: "note" }, text, " ", ...links.flatMap((one, i) => [i ? ", " : "(", one]), links.length ? ")" : "");
+}
+
 /** Returns the tree, and the function that takes the next researchUpdate. */
 export function researchTree() {
   /** @type {Map<string, {label: HTMLElement, list: HTMLElement, steps: Record<string, string>}>} */
@@ -25,8 +41,8 @@ export function researchTree() {
     branches.set(key, one);
     if (step) one.steps[step.phase] = stepOf(step);
     fill(one.label, text, " ", h("span", { class: step?.status === "failed" ? "wrong" : "quiet" }, Object.values(one.steps).join(" · ")));
-    for (const { id, name } of step?.documents ?? []) one.list.append(h("li", {}, h("a", { href: "/documents/" + encodeURIComponent(id) }, name)));
-    for (const { url, title } of step?.pages ?? []) one.list.append(h("li", {}, /^https?:/.test(url) ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, title || url) : title));
+    one.list.append(...(step?.documents ?? []).map((/** @type {any} */ doc) => h("li", {}, documentLink(doc))), ...(step?.pages ?? []).map((/** @type {any} */ page) => h("li", {}, pageLink(page))),
+      ...(step?.taken ?? []).map(noteOf), ...(step?.open ? [h("li", { class: "quiet" }, t("run.open", { text: step.open }))] : []));
   };
   const update = (/** @type {any} */ step) => {
     const { phase, round, question, section, text = "", usage } = step;

@@ -41,6 +41,11 @@ func (c ResearchConfig) WithDefaults() ResearchConfig {
 // ResearchKey is the blob key of a result of deep research. name says which.
 func (r RunRef) ResearchKey(name string) string { return r.key("research-" + name + ".json") }
 
+// ResearchNotesKey returns the blob key of the notes on a sub-question, both counted from 1.
+func (r RunRef) ResearchNotesKey(round, question int) string {
+	return r.ResearchKey(fmt.Sprintf("%d-%d-notes", round, question))
+}
+
 // ResearchQuestionID returns the id of the workflow of a sub-question, both counted
 // from 1.
 func (r RunRef) ResearchQuestionID(round, question int) string {

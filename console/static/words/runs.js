@@ -49,6 +49,7 @@ export const runs = table({
   "run.found": ["{n} passages found", "{n} Stellen gefunden"],
   "run.web": ["{n} web pages found", "{n} Webseiten gefunden"],
   "run.notes": ["{n} notes", "{n} Notizen"],
+  "run.open": ["Still open: {text}", "Noch offen: {text}"],
   "run.words": ["The words of the model", "Die Worte des Modells"],
   "run.reset": ["The words so far were dropped", "Die bisherigen Worte gelten nicht mehr"],
   "run.model_failed": ["{model} failed, attempt {n}", "{model} ist fehlgeschlagen, Versuch {n}"],
