@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -92,8 +93,15 @@ func (cr *conversationRoutes) listConversations(ctx context.Context, p knowledge
 	WorkspacePath
 	edge.ActingQuery
 	PageQuery
+	Q string `query:"q" maxLength:"200" doc:"Only conversations in whose title, questions and answers each of these words begins a word. Case does not matter"`
 }) (*listOutput[ConversationView], error) {
-	conversations, next, err := cr.store.Conversations(ctx, p, store.Page(in.PageQuery))
+	list := cr.store.Conversations
+	if strings.TrimSpace(in.Q) != "" {
+		list = func(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Conversation, string, error) {
+			return cr.store.SearchConversations(ctx, p, in.Q, page)
+		}
+	}
+	conversations, next, err := list(ctx, p, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list conversations: %w", err)
 	}

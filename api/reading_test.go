@@ -447,3 +447,24 @@ func TestQueriesPerMinute(t *testing.T) {
 		e.do("POST", hooks+"/retrieve-context", e.reader, `{"text":"a","projectId":"default"}`).want(200)
 	})
 }
+
+// TestSearchConversations finds conversations by the words of their titles and messages.
+func TestSearchConversations(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.conversation(e.reader, "")
+	e.conversation(e.reader, "")
+	err := e.store.SaveMessages(t.Context(), "default", store.Message{ID: "m", ConversationID: id, RunID: "r", Role: "user", Text: "Where is the lighthouse?", Status: "completed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for q, want := range map[string]int{"": 2, "+": 2, "LIGHT+where": 1, "foghorn": 0, "%21": 0} {
+		if list := e.do("GET", own+"/conversations?q="+q, e.reader, nil).want(200); len(list["data"].([]any)) != want {
+			t.Errorf("%q finds %v", q, list)
+		}
+	}
+	if list := e.do("GET", own+"/conversations?q=light", e.editor, nil).want(200); len(list["data"].([]any)) != 0 {
+		t.Errorf("somebody else finds %v", list)
+	}
+	e.do("GET", own+"/conversations?q="+strings.Repeat("a", 201), e.reader, nil).refused(422, knowledge.CodeInvalid)
+}

@@ -126,6 +126,9 @@ type Conversations interface {
 	Conversation(ctx context.Context, p knowledge.Principal, id string) (store.Conversation, error)
 	// Conversations lists the conversations, newest first.
 	Conversations(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Conversation, string, error)
+	// SearchConversations lists those in whose title and messages each of the words begins
+	// a word.
+	SearchConversations(ctx context.Context, p knowledge.Principal, words string, page store.Page) ([]store.Conversation, string, error)
 	// Messages lists the messages of a conversation, oldest first.
 	Messages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
 	// SetFeedback stores what the principal says of an answer, in place of what it said before.

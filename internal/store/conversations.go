@@ -80,7 +80,10 @@ func ensureConversation(ctx context.Context, tx transaction, p knowledge.Princip
 		Workspace: p.Workspace(), ID: c.ID, Project: c.Project, Owner: p.Owner(), Title: c.Title,
 		CreatedAt: created, UpdatedAt: created,
 	}
-	return row, conversationTable.insert(ctx, tx, &row)
+	if err := conversationTable.insert(ctx, tx, &row); err != nil {
+		return row, err
+	}
+	return row, insertWords(ctx, tx, row.Workspace, row.ID, row.Title)
 }
 
 // owned holds a query of conversations c to the principal's own.
@@ -129,14 +132,19 @@ func (s *conversationStore) Conversations(ctx context.Context, p knowledge.Princ
 		return nil, "", err
 	}
 	var rows []conversationRow
-	q, limit, err := newestFirst(owned(s.reader.NewSelect().Model(&rows), p), "c", "conversations", page, defaultLimit)
+	return listConversations(ctx, owned(s.reader.NewSelect().Model(&rows), p), &rows, page)
+}
+
+// listConversations returns a page of the conversations of a query, newest first.
+func listConversations(ctx context.Context, q *bun.SelectQuery, into *[]conversationRow, page Page) ([]Conversation, string, error) {
+	q, limit, err := newestFirst(q, "c", "conversations", page, defaultLimit)
 	if err != nil {
 		return nil, "", err
 	}
 	if err := q.Scan(ctx); err != nil {
 		return nil, "", fmt.Errorf("list conversations: %w", failure(err))
 	}
-	rows, cursor := next(rows, limit, func(r conversationRow) position {
+	rows, cursor := next(*into, limit, func(r conversationRow) position {
 		return position{List: "conversations", Order: r.CreatedAt, ID: r.ID}
 	})
 	return convert(rows, conversationRow.conversation), cursor, nil
@@ -153,7 +161,10 @@ func (s *conversationStore) RenameConversation(ctx context.Context, p knowledge.
 		if err == nil && !there {
 			err = knowledge.NotFound("conversation", id)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return dropWords(ctx, tx, row.Workspace, id)
 	})
 	row.Title = title
 	return row.conversation(), err

@@ -92,6 +92,9 @@ func saveMessage(ctx context.Context, tx transaction, workspace string, m Messag
 	if err := upsertMessage(ctx, tx, &row); err != nil {
 		return true, err
 	}
+	if err := addWords(ctx, tx, workspace, m.ConversationID, m.Text); err != nil {
+		return true, err
+	}
 	if _, err := tx.exec(ctx, "DELETE FROM message_chunks WHERE workspace = ? AND message_id = ?", workspace, m.ID); err != nil {
 		return true, err
 	}

@@ -73,7 +73,9 @@ func (s *conversationStore) RewriteMessage(ctx context.Context, workspace string
 		if _, err := tx.exec(ctx, "UPDATE messages SET body = ? WHERE workspace = ? AND id = ?", m.Text, workspace, m.ID); err != nil {
 			return err
 		}
-		_, err := tx.exec(ctx, "UPDATE conversations SET summary = '', summarized = 0 WHERE workspace = ? AND id = ?", workspace, m.ConversationID)
-		return err
+		if _, err := tx.exec(ctx, "UPDATE conversations SET summary = '', summarized = 0 WHERE workspace = ? AND id = ?", workspace, m.ConversationID); err != nil {
+			return err
+		}
+		return dropWords(ctx, tx, workspace, m.ConversationID)
 	})
 }

@@ -40,6 +40,7 @@ export const ask = table({
   "ask.sources": ["Sources", "Quellen"],
   "ask.used": ["{n} cited", "{n} zitiert"],
   "ask.thinking": ["Reasoning", "Überlegung"],
+  "ask.search.none": ["No conversation has these words.", "Keine Unterhaltung enthält diese Wörter."],
   "ask.searching": ["Searching the documents", "Dokumente werden durchsucht"],
   "ask.found": ["{n} passages found; the answer is being written", "{n} Stellen gefunden; die Antwort wird geschrieben"],
   "ask.writing": ["Writing", "Schreibt"],

@@ -185,6 +185,7 @@ func testConversations(t *testing.T, open func(t *testing.T) Store) {
 		"preferences_are_the_owners":                  preferences,
 		"renaming_changes_the_title_alone":            rename,
 		"feedback_is_its_authors":                     feedback,
+		"they_are_found_by_their_words":               foundByWords,
 	})
 }
 

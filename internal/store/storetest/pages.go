@@ -50,6 +50,10 @@ func (f *fixture) lists(p knowledge.Principal, document string) map[string]func(
 			list, next, err := f.Conversations(f.ctx, p, page)
 			return idsOf(list, func(c store.Conversation) string { return c.ID }), next, err
 		},
+		"found conversations": func(page store.Page) ([]string, string, error) {
+			list, next, err := f.SearchConversations(f.ctx, p, "talk", page)
+			return idsOf(list, func(c store.Conversation) string { return c.ID }), next, err
+		},
 		"messages": func(page store.Page) ([]string, string, error) {
 			list, next, err := f.Messages(f.ctx, p, "talk", page)
 			return idsOf(list, func(m store.Message) string { return m.ID }), next, err
@@ -85,7 +89,7 @@ func (f *fixture) crowd() (knowledge.Principal, string) {
 		f.must(f.CreateProject(f.ctx, knowledge.Project{ID: numbered("p", i), Workspace: "acme", CreatedAt: now}))
 		f.must(f.CreateKey(f.ctx, store.Key{ID: numbered("k", i), Hash: numbered("h", i), Workspace: "acme", CreatedAt: now}))
 		f.must(f.CreateWorkspace(f.ctx, store.Workspace{ID: numbered("w", i), CreatedAt: now}))
-		_, err := f.EnsureConversation(f.ctx, p, store.Conversation{ID: numbered("c", i), CreatedAt: now})
+		_, err := f.EnsureConversation(f.ctx, p, store.Conversation{ID: numbered("c", i), Title: "talk", CreatedAt: now})
 		f.must(err)
 		f.cite(p, "talk", numbered("m", i))
 		f.publish(upload("a.txt"), "1", "2", "3", "4", "5", "6", "7")

@@ -281,6 +281,7 @@ func (f *fixture) everyRead(p knowledge.Principal, v store.Version, chunk, conve
 	_, errs["UnreachedDocuments"] = f.UnreachedDocuments(f.ctx, p, []string{v.Document})
 	_, _, errs["Runs"] = f.Runs(f.ctx, p, store.RunQuery{})
 	_, _, errs["Conversations"] = f.Conversations(f.ctx, p, store.Page{})
+	_, _, errs["SearchConversations"] = f.SearchConversations(f.ctx, p, "one", store.Page{})
 	_, _, errs["Projects"] = f.Projects(f.ctx, p, store.Page{})
 	_, _, errs["Workspaces"] = f.Workspaces(f.ctx, p, store.Page{})
 	_, _, errs["Keys"] = f.Keys(f.ctx, p, store.Page{})

@@ -212,6 +212,7 @@ type Conversations interface {
 	EnsureConversation(ctx context.Context, p knowledge.Principal, c store.Conversation) (store.Conversation, error)
 	Conversation(ctx context.Context, p knowledge.Principal, id string) (store.Conversation, error)
 	Conversations(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Conversation, string, error)
+	SearchConversations(ctx context.Context, p knowledge.Principal, words string, page store.Page) ([]store.Conversation, string, error)
 	RenameConversation(ctx context.Context, p knowledge.Principal, id, title string) (store.Conversation, error)
 	DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error
 	SetFeedback(ctx context.Context, p knowledge.Principal, given store.Feedback) error
