@@ -40,7 +40,7 @@ func (l *openaiLibrary) CreateProject(ctx context.Context, p knowledge.Principal
 
 // RenameProject implements openai.Library.
 func (l *openaiLibrary) RenameProject(ctx context.Context, p knowledge.Principal, id, name string) (knowledge.Project, error) {
-	project, _, err := l.projects.updateProject(ctx, p, id, ProjectChange{Name: &name}, false)
+	project, _, err := l.projects.updateProject(ctx, p, id, ProjectChange{Name: &name}, projectUpdate{})
 	if err != nil {
 		return project, fmt.Errorf("rename project %s: %w", id, err)
 	}

@@ -51,7 +51,14 @@ type projectBody struct {
 	ProjectChange
 }
 
-type projectOutput struct{ Body projectView }
+type projectOutput struct {
+	ETag string `header:"ETag"`
+	Body projectView
+}
+
+func newProjectOutput(shown projectView) *projectOutput {
+	return &projectOutput{ETag: etagOf(shown.UpdatedAt), Body: shown}
+}
 
 // ProjectPath is the path of a project.
 type ProjectPath struct {
@@ -83,9 +90,14 @@ func (pr *projectRoutes) mount(e *edge.Edge) {
 		Description: "Only the given fields change; null resets a setting to its default.", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *struct {
 		ProjectPath
+		MatchHeader
 		Body ProjectChange
 	}) (*projectOutput, error) {
-		return pr.changeProject(ctx, p, in.ID, in.Body, false)
+		since, err := in.since()
+		if err != nil {
+			return nil, err
+		}
+		return pr.changeProject(ctx, p, in.ID, in.Body, projectUpdate{since: since})
 	})
 }
 
@@ -99,7 +111,7 @@ func (pr *projectRoutes) saveProject(ctx context.Context, p knowledge.Principal,
 			return nil, knowledge.Invalid("body.slug", "cannot change: it is the id of the project")
 		}
 		_, again := edge.RunID(ctx)
-		return pr.changeProject(ctx, p, b.ID, b.ProjectChange, again)
+		return pr.changeProject(ctx, p, b.ID, b.ProjectChange, projectUpdate{renew: again})
 	}
 	return pr.createProject(ctx, p, b)
 }
@@ -113,7 +125,7 @@ func (pr *projectRoutes) createProject(ctx context.Context, p knowledge.Principa
 	case b.Slug != "" && !knowledge.ValidSlug(b.Slug):
 		return nil, knowledge.Invalid("body.slug", "must be 1 to 63 lower case letters, digits, - or _, and begin with a letter or digit")
 	}
-	project := knowledge.Project{ID: b.Slug, Workspace: p.Workspace(), Name: b.Slug, CreatedAt: pr.now(), UpdatedAt: pr.now()}
+	project := knowledge.Project{ID: b.Slug, Workspace: p.Workspace(), Name: b.Slug, CreatedAt: storedTime(pr.now()), UpdatedAt: storedTime(pr.now())}
 	if b.Name != nil {
 		project.Name = *b.Name
 	}
@@ -146,7 +158,7 @@ func (pr *projectRoutes) createProject(ctx context.Context, p knowledge.Principa
 	switch {
 	case err != nil:
 	case earlier:
-		project, made, err = pr.updateProject(ctx, p, key.Project, ProjectChange{Webhooks: b.Webhooks, CallbackSecret: b.CallbackSecret}, true)
+		project, made, err = pr.updateProject(ctx, p, key.Project, ProjectChange{Webhooks: b.Webhooks, CallbackSecret: b.CallbackSecret}, projectUpdate{renew: true})
 	default:
 		err = pr.store.CreateProject(ctx, project, key)
 		if b.Slug == "" && knowledge.IsCode(err, knowledge.CodeConflict) {
@@ -160,11 +172,17 @@ func (pr *projectRoutes) createProject(ctx context.Context, p knowledge.Principa
 	}
 	shown := viewProject(p, project, made)
 	shown.APIKey, shown.SameName, shown.Notices = secret, pr.sameName(ctx, p, project), append(promptNotices(project.Config.AI), notices...)
-	return &projectOutput{shown}, nil
+	return newProjectOutput(shown), nil
 }
 
-// changeProject changes a project. renew is as in setWebhooks.
-func (pr *projectRoutes) changeProject(ctx context.Context, p knowledge.Principal, id string, change ProjectChange, renew bool) (*projectOutput, error) {
+// projectUpdate says how a project is changed.
+type projectUpdate struct {
+	renew bool       // as in setWebhooks
+	since *time.Time // when the caller's project was changed last; nil = whenever
+}
+
+// changeProject changes a project.
+func (pr *projectRoutes) changeProject(ctx context.Context, p knowledge.Principal, id string, change ProjectChange, how projectUpdate) (*projectOutput, error) {
 	project, err := pr.store.Project(ctx, p, id)
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", id, err)
@@ -173,7 +191,7 @@ func (pr *projectRoutes) changeProject(ctx context.Context, p knowledge.Principa
 	if err != nil {
 		return nil, err
 	}
-	project, made, err := pr.updateProject(ctx, p, project.ID, change, renew)
+	project, made, err := pr.updateProject(ctx, p, project.ID, change, how)
 	if err != nil {
 		return nil, fmt.Errorf("update project %s: %w", id, err)
 	}
@@ -193,7 +211,7 @@ func (pr *projectRoutes) changeProject(ctx context.Context, p knowledge.Principa
 			shown.OutdatedDocuments = &outdated
 		}
 	}
-	return &projectOutput{shown}, nil
+	return newProjectOutput(shown), nil
 }
 
 // names reports whether the change names one of these settings of ai, or all of them.
@@ -212,15 +230,18 @@ func (c ProjectChange) names(settings ...string) bool {
 }
 
 // updateProject stores a change, and returns the secrets that it made.
-func (pr *projectRoutes) updateProject(ctx context.Context, p knowledge.Principal, id string, change ProjectChange, renew bool) (knowledge.Project, map[string]string, error) {
+func (pr *projectRoutes) updateProject(ctx context.Context, p knowledge.Principal, id string, change ProjectChange, how projectUpdate) (knowledge.Project, map[string]string, error) {
 	var made map[string]string
 	project, err := pr.store.UpdateProject(ctx, p, id, func(project *knowledge.Project) (err error) {
+		if how.since != nil && !how.since.Equal(project.UpdatedAt) {
+			return changedMeanwhile("project", project.ID, project.UpdatedAt)
+		}
 		if change.Name != nil {
 			project.Name = *change.Name
 		}
-		project.UpdatedAt = pr.now()
+		project.UpdatedAt = storedTime(pr.now())
 		before := project.Config.Tools.Custom
-		if made, err = pr.settings.apply(ctx, change, project, renew); err != nil {
+		if made, err = pr.settings.apply(ctx, change, project, how.renew); err != nil {
 			return err
 		}
 		return pr.settings.checkAgents(ctx, p, before, *project)
@@ -247,7 +268,7 @@ func (pr *projectRoutes) getProject(ctx context.Context, p knowledge.Principal, 
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", in.ID, err)
 	}
-	return &projectOutput{viewProject(p, project, nil)}, nil
+	return newProjectOutput(viewProject(p, project, nil)), nil
 }
 
 // viewProject shows a project to a principal, with the defaults that hold for it and

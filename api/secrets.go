@@ -55,7 +55,14 @@ type OwnedSecretPath struct {
 	Project string `query:"project_id" maxLength:"200" doc:"The id or the name of the project. Default: the key's project, or none"`
 }
 
-type secretOutput struct{ Body secretView }
+type secretOutput struct {
+	ETag string `header:"ETag"`
+	Body secretView
+}
+
+func newSecretOutput(s knowledge.Secret, from string) *secretOutput {
+	return &secretOutput{ETag: etagOf(s.UpdatedAt), Body: viewSecret(s, from)}
+}
 
 // secretRoutes holds the routes of named secrets.
 type secretRoutes struct {
@@ -83,9 +90,18 @@ func (s *secretRoutes) mount(e *edge.Edge) {
 
 func (s *secretRoutes) putSecret(ctx context.Context, p knowledge.Principal, in *struct {
 	SecretPath
-	Body secretBody
+	MatchHeader
+	IfNoneMatch string `header:"If-None-Match" enum:"*" doc:"*: if there is a secret of this name and project, the answer is 409 and nothing is changed"`
+	Body        secretBody
 }) (*secretOutput, error) {
 	b := in.Body
+	replaces, err := in.since()
+	if err != nil {
+		return nil, err
+	}
+	if in.IfNoneMatch != "" {
+		replaces = &time.Time{}
+	}
 	if err := b.check(in.Name); err != nil {
 		return nil, err
 	}
@@ -97,8 +113,8 @@ func (s *secretRoutes) putSecret(ctx context.Context, p knowledge.Principal, in 
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "the configuration has a secret %q for these projects: choose another name, or ask an operator to remove it", in.Name)
 	}
 	secret := store.Secret{Secret: knowledge.Secret{
-		Name: in.Name, Workspace: p.Workspace(), Project: project, Uses: removeRepeats(b.Uses), Hosts: removeRepeats(b.Hosts), UpdatedAt: s.now(),
-	}}
+		Name: in.Name, Workspace: p.Workspace(), Project: project, Uses: removeRepeats(b.Uses), Hosts: removeRepeats(b.Hosts), UpdatedAt: storedTime(s.now()),
+	}, Replaces: replaces}
 	if secret.Sealed, err = s.namedSecrets.Seal(secret.Secret, b.Value); err != nil {
 		return nil, err
 	}
@@ -106,7 +122,7 @@ func (s *secretRoutes) putSecret(ctx context.Context, p knowledge.Principal, in 
 	if err != nil {
 		return nil, fmt.Errorf("store secret %s: %w", in.Name, err)
 	}
-	return &secretOutput{viewSecret(stored, secretStored)}, nil
+	return newSecretOutput(stored, secretStored), nil
 }
 
 // check returns what is wrong with a secret of a name.
@@ -201,7 +217,11 @@ func (s *secretRoutes) getSecret(ctx context.Context, p knowledge.Principal, in 
 	if found == nil {
 		return nil, knowledge.NotFound("secret", in.Name)
 	}
-	return &secretOutput{*found}, nil
+	out := &secretOutput{Body: *found}
+	if found.UpdatedAt != nil {
+		out.ETag = etagOf(*found.UpdatedAt)
+	}
+	return out, nil
 }
 
 func (s *secretRoutes) deleteSecret(ctx context.Context, p knowledge.Principal, in *OwnedSecretPath) (*struct{}, error) {

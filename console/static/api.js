@@ -64,19 +64,20 @@ export function address(name, path = {}, query = {}) {
 
 /**
  * Calls a route and returns its answer; null if it has none. A POST with a key is done once,
- * however often it is sent with that key.
+ * however often it is sent with that key. A change with a match is refused when what it
+ * changes was changed since that time; "" = when it is there already.
  * @param {Route} name
- * @param {{path?: Record<string, string | number>, query?: Query, body?: any, key?: string}} [options]
+ * @param {{path?: Record<string, string | number>, query?: Query, body?: any, key?: string, match?: string}} [options]
  * @returns {Promise<any>}
  */
-export async function call(name, { path, query, body, key } = {}) {
+export async function call(name, { path, query, body, key, match } = {}) {
   const form = body instanceof FormData; // the browser sets its Content-Type
   /** @type {Response} */
   let answer;
   try {
     answer = await fetch(address(name, path, query), {
       method: routes[name][0],
-      headers: { ...(body === undefined || form ? {} : { "Content-Type": "application/json" }), ...(key ? { "Idempotency-Key": key } : {}) },
+      headers: { ...(body === undefined || form ? {} : { "Content-Type": "application/json" }), ...(key ? { "Idempotency-Key": key } : {}), ...(match ? { "If-Match": `"${match}"` } : match === "" ? { "If-None-Match": "*" } : {}) },
       body: form ? body : JSON.stringify(body),
     });
   } catch {

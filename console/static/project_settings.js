@@ -3,6 +3,7 @@
 import { actionButton } from "./action.js";
 import { removal } from "./action_form.js";
 import { APIError, call, reasonOf } from "./api.js";
+import { changedNotice, differences, settingsOf, wasChanged } from "./changed_meanwhile.js";
 import { fill, h } from "./dom.js";
 import { t } from "./language.js";
 import { schemaForm, schemas } from "./schema_form.js";
@@ -16,11 +17,13 @@ const parts = ["ai", "tools", "limits"];
 export async function settings(project) {
   const all = await schemas();
   const path = { id: project.id };
+  let known = project; // as it was read last
   let form = schemaForm(all, "ProjectChange", project, first, parts);
   const fields = h("div", {}, form.element);
   const state = h("p", { role: "status", class: "quiet" });
   const wrong = h("p", { class: "wrong", role: "alert" });
   const outdated = h("div");
+  const meanwhile = h("div");
   const look = async () => {
     const { matched: n } = await call("reindex-project", { path, query: { dry_run: true } }).catch(() => ({ matched: 0 })); // who may not is not told
     const hint = t("project.outdated", { n });
@@ -31,20 +34,26 @@ export async function settings(project) {
   };
   const save = async () => {
     state.textContent = wrong.textContent = "";
+    fill(meanwhile);
     const change = form.change();
     if (!change || !Object.keys(change).length) return;
     try {
-      const saved = await call("patch-project", { path, body: change });
+      const saved = await call("patch-project", { path, body: change, match: known.updatedAt });
+      known = saved;
       form = schemaForm(all, "ProjectChange", saved, first, parts, fields.querySelector("details")?.open);
       fill(fields, form.element);
       state.textContent = [t("form.saved"), ...(saved.notices ?? []).map((/** @type {any} */ one) => one.message)].join("\n");
       await look();
     } catch (failure) {
-      if (!(failure instanceof APIError && form.refuse(failure.fields))) wrong.textContent = reasonOf(failure);
+      if (wasChanged(failure)) {
+        const before = known;
+        known = await call("get-project", { path });
+        fill(meanwhile, changedNotice(differences(settingsOf(before), settingsOf(known)), t("changed.save")));
+      } else if (!(failure instanceof APIError && form.refuse(failure.fields))) wrong.textContent = reasonOf(failure);
     }
   };
   await look();
-  const element = h("form", { novalidate: true, onsubmit: (/** @type {Event} */ e) => e.preventDefault() }, outdated, fields, wrong, state,
+  const element = h("form", { novalidate: true, onsubmit: (/** @type {Event} */ e) => e.preventDefault() }, outdated, fields, meanwhile, wrong, state,
     h("div", { class: "row saves" }, actionButton(t("form.save"), save, { class: "first", type: "submit" })));
   return { element };
 }

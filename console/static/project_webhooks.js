@@ -3,7 +3,8 @@
 import { actionButton } from "./action.js";
 import { actionForm, choices, field, removal, showOnce } from "./action_form.js";
 import { call } from "./api.js";
-import { h } from "./dom.js";
+import { changedNotice, differences, settingsOf, wasChanged } from "./changed_meanwhile.js";
+import { fill, h } from "./dom.js";
 import { moment, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
 import { polling } from "./polling.js";
@@ -11,12 +12,26 @@ import { polling } from "./polling.js";
 /** @param {any} project (schema ProjectView) */
 export function webhooks(project) {
   const path = { id: project.id };
-  const read = async () => (await call("get-project", { path })).webhooks ?? [];
-  /** Changes the list as it is now, because a change replaces all of it. @param {(now: any[]) => any[]} edit */
+  let known = project; // as the list shows it
+  const meanwhile = h("div");
+  const read = async () => (known = await call("get-project", { path })).webhooks ?? [];
+  /** Changes the list that is shown, unless somebody else changed it: a change replaces all of it. @param {(now: any[]) => any[]} edit */
   const change = async (edit) => {
-    const kept = (await read()).map((/** @type {any} */ { id, url, types, enabled }) => ({ id, url, types, enabled }));
-    const saved = await call("patch-project", { path, body: { webhooks: edit(kept) } });
-    showOnce((saved.webhooks ?? []).map((/** @type {any} */ one) => [one.url, one.secret]));
+    const kept = (known.webhooks ?? []).map((/** @type {any} */ { id, url, types, enabled }) => ({ id, url, types, enabled }));
+    fill(meanwhile);
+    try {
+      known = await call("patch-project", { path, body: { webhooks: edit(kept) }, match: known.updatedAt });
+    } catch (failure) {
+      if (!wasChanged(failure)) throw failure;
+      const before = known;
+      await read();
+      const changes = differences(settingsOf(before).webhooks, settingsOf(known).webhooks);
+      if (!changes.length) return void await change(edit); // other settings were changed
+      fill(meanwhile, changedNotice(changes, t("changed.again")));
+      table.restart();
+      throw failure;
+    }
+    showOnce((known.webhooks ?? []).map((/** @type {any} */ one) => [one.url, one.secret]));
     table.restart();
   };
   const table = pagedTable({
@@ -33,7 +48,7 @@ export function webhooks(project) {
   const form = actionForm(t("hook.add"), () => change((now) => [...now, { url: url.value, types: types.chosen() }]), url, types.element);
   const sent = deliveries(project.id);
   return {
-    element: h("div", { class: "full" }, form, table.element, h("h2", {}, t("hook.deliveries")), sent.element),
+    element: h("div", { class: "full" }, form, meanwhile, table.element, h("h2", {}, t("hook.deliveries")), sent.element),
     stop: () => {
       table.stop();
       sent.stop();

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -20,7 +21,20 @@ const maxSecrets = 1000
 type Secret struct {
 	knowledge.Secret
 
-	Sealed string
+	Sealed   string
+	Replaces *time.Time // when the secret that this one may replace was changed last, zero = it may replace none; nil = whatever is there
+}
+
+// mayReplace refuses a secret in whose place another one is stored than its author knew. was is
+// when that one was changed, zero = there is none.
+func (s Secret) mayReplace(was time.Time) error {
+	switch {
+	case s.Replaces == nil || s.Replaces.Equal(was):
+		return nil
+	case was.IsZero():
+		return knowledge.Errorf(knowledge.CodeConflict, "the secret %q was removed meanwhile: list the secrets again, and store it anew if it is still needed", s.Name)
+	}
+	return knowledge.Errorf(knowledge.CodeConflict, "the secret %q was changed meanwhile, at %s: list the secrets again, and decide whether to replace it", s.Name, was.Format(time.RFC3339))
 }
 
 type secretRow struct {
@@ -81,6 +95,13 @@ func (s *secretStore) PutSecret(ctx context.Context, p knowledge.Principal, secr
 		var earlier secretRow
 		there, err := secretTable.first(ctx, tx, &earlier, "s.workspace = ? AND s.project = ? AND s.name = ?", secret.Workspace, secret.Project, secret.Name)
 		if err != nil {
+			return err
+		}
+		var was time.Time
+		if there {
+			was = fromMicros(earlier.UpdatedAt)
+		}
+		if err := secret.mayReplace(was); err != nil {
 			return err
 		}
 		if created, secret.CreatedAt = !there, secret.UpdatedAt; there {

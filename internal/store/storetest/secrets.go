@@ -67,6 +67,21 @@ func secretReplaced(f *fixture) {
 		f.Errorf("created %t: %s", created, diff)
 	}
 	f.wantSecret("acme", "handbook", "shop", "v1:second")
+
+	third := secret("", "shop", "v1:third")
+	for _, was := range []time.Time{{}, first.UpdatedAt} {
+		third.Replaces = &was
+		_, _, err = f.PutSecret(f.ctx, manager("acme"), third)
+		f.wantCode(err, knowledge.CodeConflict)
+	}
+	f.wantSecret("acme", "handbook", "shop", "v1:second")
+	third.Replaces = &second.UpdatedAt
+	_, _, err = f.PutSecret(f.ctx, manager("acme"), third)
+	f.must(err)
+	f.wantSecret("acme", "handbook", "shop", "v1:third")
+	third.Name = "other"
+	_, _, err = f.PutSecret(f.ctx, manager("acme"), third)
+	f.wantCode(err, knowledge.CodeConflict)
 }
 
 func secretOfProject(f *fixture) {
