@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -158,6 +159,83 @@ func TestRoutesAreOfTheAPI(t *testing.T) {
 		}
 		if !used {
 			t.Errorf("no module calls %s", id)
+		}
+	}
+}
+
+// schema is what TestSettingsAreInGerman reads of a schema of openapi.json.
+type schema struct {
+	Ref         string `json:"$ref"`
+	Description string
+	Enum        []any
+	Properties  map[string]schema
+}
+
+// settingsOf returns the settings below a schema, by their paths.
+func settingsOf(all map[string]schema, s schema, path string) map[string]schema {
+	found := map[string]schema{}
+	for name, given := range s.Properties {
+		at := strings.TrimPrefix(path+"."+name, ".")
+		here := given
+		if given.Ref != "" {
+			here = all[filepath.Base(given.Ref)]
+		}
+		if given.Description != "" {
+			here.Description = given.Description
+		}
+		found[at] = here
+		maps.Copy(found, settingsOf(all, here, at))
+	}
+	return found
+}
+
+// TestSettingsAreInGerman holds the German titles and helps of the settings against the
+// schema from which their form is made: none is missing, and each has the values, defaults
+// and names of its English help.
+func TestSettingsAreInGerman(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join("..", "docs", "openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var description struct {
+		Components struct{ Schemas map[string]schema }
+	}
+	if err := json.Unmarshal(data, &description); err != nil {
+		t.Fatal(err)
+	}
+	all := description.Components.Schemas
+	wanted := settingsOf(all, all["ProjectChange"], "")
+	if len(wanted) < 80 {
+		t.Fatalf("%d settings", len(wanted))
+	}
+	delete(wanted, "webhooks") // these have a page of their own
+	delete(wanted, "callbackSecret")
+	german := map[string]string{}
+	for _, found := range regexp.MustCompile(`(?m)^  "([\w.]+)": \["([^"]+)", "([^"]+)"\],$`).FindAllStringSubmatch(modules(t)["static/words/settings.js"], -1) {
+		german[found[1]] = found[3]
+		if _, ok := wanted[found[1]]; !ok {
+			t.Errorf("%s is no setting", found[1])
+		}
+	}
+	kept := regexp.MustCompile(`\d+(?:\.\d+)?|\b\w+[._]\w+\b|\$\{\w+\}`) // numbers and names
+	fallback := regexp.MustCompile(`Default: (\w+)(?:\. |$)`)
+	for path, setting := range wanted {
+		help := german[path]
+		if help == "" {
+			t.Errorf("%s has no German help", path)
+		}
+		for _, name := range kept.FindAllString(setting.Description, -1) {
+			if !strings.Contains(help, name) {
+				t.Errorf("the German help of %s does not have %s: %s", path, name, help)
+			}
+		}
+		of := fallback.FindStringSubmatch(setting.Description)
+		if of == nil || slices.Contains([]string{"true", "false", "all"}, of[1]) {
+			continue
+		}
+		if !strings.HasSuffix(help, "Vorgabe: "+of[1]) {
+			t.Errorf("the German help of %s does not say that the default is %s: %s", path, of[1], help)
 		}
 	}
 }

@@ -302,4 +302,16 @@ func TestConsoleInGerman(t *testing.T) {
 		awaitPage(t, page, fmt.Sprintf(`document.querySelector("h1")?.textContent.includes(%q)`, heading))
 	}
 	wantLooks(t, page)
+	open(t, page, s.ends.API+"/projects/default")
+	const field = `document.getElementById("field-ai.retrieval.numberOfChunks")?.closest(".field")`
+	awaitPage(t, page, field+`?.querySelector("label").textContent === "Anzahl der Stellen numberOfChunks"`)
+	if help := evaluate[string](t, page, field+`.querySelector("p").textContent`); help != "So viele Stellen bekommt das Modell. Vorgabe: je nach preset, sonst 10. 1 bis 100" {
+		t.Errorf("the help is %q", help)
+	}
+	const english = `[...document.querySelectorAll(".fields p")].map(p => p.textContent).filter(text => /\b(the|Default|passages)\b/.test(text))`
+	if left := evaluate[[]string](t, page, english); len(left) > 0 {
+		t.Errorf("in English is still %q", left)
+	}
+	do(t, page, chromedp.Evaluate(`document.querySelector(".fields details").open = true`, nil))
+	wantLooks(t, page)
 }

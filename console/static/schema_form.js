@@ -2,7 +2,8 @@
 
 import { call } from "./api.js";
 import { h } from "./dom.js";
-import { t } from "./language.js";
+import { language, number, t } from "./language.js";
+import { settings } from "./words/settings.js";
 
 /** @typedef {Record<string, any>} Schema */
 /** @typedef {ReturnType<typeof fieldOf>} Field */
@@ -35,7 +36,8 @@ export function schemaForm(all, name, saved, first, parts, open = false) {
       const at = path ? `${path}.${key}` : key;
       const here = /** @type {Schema} */ ({ ...all[given.$ref?.split("/").at(-1)], ...given });
       if (here.properties) {
-        const group = h("fieldset", {}, h("legend", {}, at), here.description && h("p", { class: "quiet" }, here.description));
+        const { title, help } = wordsOf(at, at, here);
+        const group = h("fieldset", {}, h("legend", {}, title), help && h("p", { class: "quiet" }, help));
         walk(here, value?.[key], at, group);
         if (group.querySelector(".field")) into.append(group);
       } else if (first.includes(at) || parts.includes(at.split(".")[0])) {
@@ -51,10 +53,22 @@ export function schemaForm(all, name, saved, first, parts, open = false) {
   return { element, change: () => changeOf([...fields.values()]), refuse: (/** @type {Wrong} */ wrong) => refuse([...fields.values()], wrong) };
 }
 
+/**
+ * Returns the title and the help of a setting, with its range. The name of the API stands in
+ * the title.
+ * @param {string} path @param {string} name @param {Schema} schema
+ */
+function wordsOf(path, name, { description, minimum, maximum }) {
+  const german = language() === "de" ? settings[path] : undefined;
+  const range = maximum !== undefined ? t("form.range", { min: number(minimum ?? 0), max: number(maximum) }) : minimum ? t("form.least", { min: number(minimum) }) : "";
+  return { title: german ? [german[0], " ", h("code", {}, name)] : name, help: [german?.[1] ?? description, range].filter(Boolean).join(". ") };
+}
+
 /** Returns the field of a value. @param {Schema} schema @param {string} path @param {any} value */
 function fieldOf(schema, path, value) {
   const id = "field-" + path;
-  const { control, write, read, json } = controlOf(schema, value);
+  const { title, help } = wordsOf(path, path.split(".").at(-1) ?? "", schema);
+  const { control, write, read, json } = controlOf(schema, value, /(?:Default|Vorgabe): (.+?)(?=\. |$)/.exec(help)?.[1]);
   control.id = id;
   control.setAttribute("aria-describedby", `${id}-help ${id}-wrong`);
   control.value = value === undefined || value === null ? "" : write(value);
@@ -62,7 +76,7 @@ function fieldOf(schema, path, value) {
   const wrong = h("p", { id: `${id}-wrong`, class: "wrong", role: "alert" });
   return {
     path, control, wrong,
-    element: h("div", { class: "field" }, h("label", { for: id }, path.split(".").at(-1)), control, h("p", { id: `${id}-help`, class: "quiet" }, schema.description), wrong),
+    element: h("div", { class: "field" }, h("label", { for: id }, title), control, h("p", { id: `${id}-help`, class: "quiet" }, help), wrong),
     changed: () => control.value !== initial || control.validity.badInput,
     /** Returns its value as part of a merge patch; null = the default. */
     read: () => {
@@ -77,11 +91,11 @@ function fieldOf(schema, path, value) {
  * Returns the element of a field, and how a value is written in it and read from it.
  * @param {Schema} schema
  * @param {any} value
+ * @param {string} [placeholder] the default
  * @returns {{control: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement, write: (value: any) => string, read: (text: string) => any, json?: boolean}}
  */
-function controlOf(schema, value) {
+function controlOf(schema, value, placeholder) {
   const is = (/** @type {string} */ type) => [schema.type].flat().includes(type);
-  const placeholder = /Default: (.+?)(?=\. |$)/.exec(schema.description)?.[1];
   const area = (/** @type {boolean} */ json) => h("textarea", { rows: json ? 6 : 3, class: json && "code", placeholder });
   if (is("boolean") || schema.enum) {
     const options = schema.enum?.filter(Boolean) ?? ["true", "false"];

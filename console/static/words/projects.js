@@ -11,6 +11,8 @@ export const projects = table({
   "changed.save": ["Your changes are still in the form and not saved. Save again to set them on top of these.", "Die eigenen Änderungen stehen noch im Formular und sind nicht gespeichert. Erneut speichern, um sie zusätzlich zu setzen."],
   "changed.again": ["Your change was not made. The list shows how it is now: decide again.", "Die eigene Änderung wurde nicht gemacht. Die Liste zeigt den jetzigen Stand: Bitte neu entscheiden."],
   "form.more": ["More settings", "Weitere Einstellungen"],
+  "form.range": ["{min} to {max}", "{min} bis {max}"],
+  "form.least": ["At least {min}", "Mindestens {min}"],
   "form.default": ["Default", "Vorgabe"],
   "form.on": ["On", "Ein"],
   "form.off": ["Off", "Aus"],
