@@ -7,6 +7,7 @@ import { findField } from "./find.js";
 import { t } from "./language.js";
 import { blocks, plain, render } from "./markdown.js";
 import { passagesOf } from "./passages.js";
+import { player } from "./player.js";
 import { sheet } from "./sheet.js";
 import { isWeb, sourceName } from "./sources.js";
 
@@ -44,12 +45,13 @@ export function sourcePanel() {
       h("button", { type: "button", "aria-label": t("source.larger"), onclick: () => scale(zoom + 25) }, "+"),
       h("button", { type: "button", "aria-label": t("close"), onclick: close }, "×")),
     content);
+  const known = (/** @type {Source} */ source) => {
+    const found = passages.get(source.documentId) ?? passagesOf(source.documentId);
+    passages.set(source.documentId, found);
+    return found;
+  };
   /** Returns the field that finds words in the document of a source. @param {Source} source */
-  const search = (source) => findField(() => {
-    const known = passages.get(source.documentId) ?? passagesOf(source.documentId);
-    passages.set(source.documentId, known);
-    return known;
-  }, (hit) => {
+  const search = (source) => findField(() => known(source), (hit) => {
     if (!hit) return;
     fill(place, ...(hit.boxes.length ? pagesOf(source, hit.boxes) : passage(hit.passage.text, "")));
     place.querySelector(".box")?.scrollIntoView({ block: "center" });
@@ -71,7 +73,10 @@ export function sourcePanel() {
       fill(content, h("blockquote", { class: "passage" }, source.text),
         h("p", {}, h("a", { href: source.url, target: "_blank", rel: "noopener noreferrer nofollow" }, t("source.web"))));
     } else if (source.startTime !== null && source.startTime !== undefined) {
-      fill(content, h("video", { controls: true, preload: "metadata", src: `${source.url}#t=${source.startTime}` }), h("blockquote", {}, source.text), original);
+      const shown = await player(source, quote, () => known(source));
+      if (at !== index) return;
+      fill(content, ...shown, original);
+      content.querySelector(".marked")?.scrollIntoView({ block: "center" });
     } else {
       const boxes = source.bbox?.length ? await quoted(source, quote) : [];
       if (at !== index) return;

@@ -19,6 +19,7 @@ import { clock, t } from "./language.js";
  * @property {import("./sheet.js").Box[]} bbox
  * @property {number | null} startTime
  * @property {number | null} endTime
+ * @property {number | null} endTime
  * @property {boolean} usedInResponse
  * @property {boolean} [removed]
  */

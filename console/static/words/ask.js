@@ -78,6 +78,8 @@ export const ask = table({
   "source.time": ["at {from}", "bei {from}"],
   "source.document": ["Show in the document", "Im Dokument zeigen"],
   "source.open": ["Open the original", "Original öffnen"],
+  "source.transcript": ["Transcript", "Mitschrift"],
+  "source.play": ["Play from {at}", "Ab {at} abspielen"],
   "source.panel": ["Cited passage", "Zitierte Stelle"],
   "source.next": ["Next source", "Nächste Quelle"],
   "source.previous": ["Previous source", "Vorige Quelle"],
