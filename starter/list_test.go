@@ -24,6 +24,8 @@ func TestAnEmptyListSaysSo(t *testing.T) {
 		{[]string{"documents", "list", "--status", "error"}, "no document of project default matches\n"},
 		{[]string{"runs", "list"}, "no runs; cairn ingest and cairn ask start some\n"},
 		{[]string{"runs", "list", "--kind", "query"}, "no run matches\n"},
+		{[]string{"conversations", "list"}, "no conversations; cairn ask starts one\n"},
+		{[]string{"conversations", "list", "--search", "pier"}, "no conversation matches\n"},
 		{[]string{"imports", "list"}, "no imports; cairn import starts one\n"},
 		{[]string{"imports", "list", "--project", "p-1"}, "no imports into project p-1; cairn import starts one\n"},
 		{[]string{"imports", "failures", run}, "no object of this import failed\n"},

@@ -34,6 +34,7 @@ type commands struct {
 	Documents  documentsCmd      `cmd:"" group:"documents" help:"List, show, remove, reingest and retry documents."`
 	Chunks     chunksCmd         `cmd:"" group:"questions" help:"Show a passage that an answer cites."`
 	Runs       runsCmd           `cmd:"" group:"questions" help:"List, show, watch and control runs."`
+	Talks      conversationsCmd  `cmd:"" name:"conversations" group:"questions" help:"List and search your conversations."`
 	MCP        mcpCmd            `cmd:"" name:"mcp" group:"questions" help:"Serve the Model Context Protocol over standard input and output."`
 	Projects   projectsCmd       `cmd:"" group:"administration" help:"List, create, show, configure, reindex and delete projects."`
 	Rebuild    rebuildIndexCmd   `cmd:"" name:"rebuild-index" group:"administration" help:"Rebuild the search index from the database and the stored vectors."`
