@@ -35,6 +35,7 @@ type runView struct {
 	DocumentID   *string             `json:"document_id,omitempty" doc:"The document that the run ingests or removes"`
 	ImportID     *string             `json:"import_id,omitempty" doc:"The import of the run"`
 	Conversation *string             `json:"conversation_id,omitempty" doc:"The conversation of a question"`
+	Person       string              `json:"person,omitempty" doc:"The person of the workspace, or the user of an application, who started the run: for the person itself and keys with the write scope"`
 	Question     string              `json:"question,omitempty" doc:"The question that is answered, for its user and the admin scope; not in lists"`
 	CreatedAt    time.Time           `json:"created_at"`
 	EndedAt      *time.Time          `json:"ended_at"`
@@ -93,17 +94,18 @@ func (r *runRoutes) listRuns(ctx context.Context, p knowledge.Principal, in *str
 	Status  knowledge.RunStatus `query:"status" enum:"running,completed,failed,canceled"`
 	Project string              `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
 
+	Person       string `query:"person" maxLength:"200" doc:"Only runs that this person of the workspace, or this user of an application, started"`
 	Conversation string `query:"conversation_id" maxLength:"200" doc:"The id of a conversation: with status=running, the questions in it that are being answered"`
 }) (*listOutput[runView], error) {
 	project, err := projectID(ctx, r.store, p, in.Project)
 	if err != nil {
 		return nil, err
 	}
-	runs, next, err := r.store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: project, Conversation: in.Conversation, Page: store.Page(in.PageQuery)})
+	runs, next, err := r.store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: project, Conversation: in.Conversation, Person: in.Person, Page: store.Page(in.PageQuery)})
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
-	return page(convert(runs, r.views.run), next), nil
+	return page(convert(runs, func(run store.Run) runView { return r.views.startedRun(p, run) }), next), nil
 }
 
 func (r *runRoutes) getRun(ctx context.Context, p knowledge.Principal, in *RunPath) (*runOutput, error) {
@@ -111,7 +113,7 @@ func (r *runRoutes) getRun(ctx context.Context, p knowledge.Principal, in *RunPa
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 	}
-	view := r.views.run(run)
+	view := r.views.startedRun(p, run)
 	if view.Error != nil && p.Can(knowledge.ScopeAdmin) {
 		view.Error.Detail = run.Error.Detail
 	}

@@ -103,6 +103,16 @@ func (v *views) run(r store.Run) runView {
 	return view
 }
 
+// startedRun shows a run with the person who started it, to that person and to principals with
+// the write scope.
+func (v *views) startedRun(p knowledge.Principal, r store.Run) runView {
+	view := v.run(r)
+	if r.Owner == p.Owner() || p.Can(knowledge.ScopeWrite) {
+		view.Person = knowledge.PersonOf(r.Owner)
+	}
+	return view
+}
+
 // runFiles returns the files of a run with links that need no key.
 func (v *views) runFiles(p knowledge.Principal, run store.Run, files []knowledge.RunFile) []runFile {
 	list := make([]runFile, 0, len(files))

@@ -197,3 +197,26 @@ func TestConsoleRunsAreLive(t *testing.T) {
 		t.Errorf("the run is %s, %v", run.Status, err)
 	}
 }
+
+// TestConsoleRunsOfAPerson chooses the runs that one person started.
+func TestConsoleRunsOfAPerson(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	for _, person := range []string{"ann", `<img src=x onerror=ran=1>`} {
+		m.ScriptChat(modeltest.Text("Nothing."))
+		if status := s.call(t, "POST", webhooks+"/query", map[string]any{"text": "What is on the pier?", "userId": person}, nil); status != http.StatusOK {
+			t.Fatalf("query: status %d", status)
+		}
+	}
+	s.signInto(t, page)
+	do(t, page, chromedp.EmulateViewport(1280, 900))
+	open(t, page, s.ends.API+"/runs")
+	const people = `[...document.querySelectorAll('table[aria-label="Runs"] tbody tr')].map(r => r.cells[3].textContent)`
+	awaitPage(t, page, people+`.length === 2 && `+people+`.includes("ann")`)
+	isText(t, page, `<img src=x onerror=ran=1>`)
+	do(t, page, chromedp.SendKeys(`input[aria-label="Person"]`, "ann"+kb.Enter, chromedp.ByQuery))
+	awaitPage(t, page, people+`.join() === "ann"`)
+	wantLooks(t, page)
+}

@@ -38,7 +38,7 @@ export function countersOf(counters) {
 /** Returns what runs and imports have in common. @param {any} item @param {Map<string, string>} names @returns {Fact[]} */
 export function originOf(item, names) {
   return [
-    ["ask.project", projectName(names, item.project_id)], ["run.started", moment(item.created_at)], ["run.took", tookOf(item)],
+    ["ask.project", projectName(names, item.project_id)], ["run.person", item.person], ["run.started", moment(item.created_at)], ["run.took", tookOf(item)],
     ["run.workflow", h("a", { href: item.operator_url, target: "_blank", rel: "noopener" }, item.workflow_id ?? item.id)],
   ];
 }
@@ -56,17 +56,18 @@ export function openRuns() {
   const kind = choice(t("run.kind"), t("run.kind.every"), ["query", "research", "tool", "ingest", "import", "reindex", "remove", "remove_project"]);
   const status = choice(t("doc.status"), t("doc.every"), ["running", "completed", "failed", "canceled"]);
   const project = projectChoice("", () => table.restart());
-  const list = (/** @type {object} */ more) => call("list-runs", { query: { kind: kind.value, status: status.value, project_id: project.value, ...more } });
+  const person = h("input", { type: "search", maxlength: 200, "aria-label": t("run.person"), placeholder: t("run.person"), onchange: () => table.restart() });
+  const list = (/** @type {object} */ more) => call("list-runs", { query: { kind: kind.value, status: status.value, project_id: project.value, person: person.value.trim(), ...more } });
   const table = liveTable({
     name: t("runs"),
-    columns: [{ title: t("run.kind") }, { title: t("doc.status") }, { title: t("ask.project") }, { title: t("run.started") }, { title: t("run.took"), number: true }],
+    columns: [{ title: t("run.kind") }, { title: t("doc.status") }, { title: t("ask.project") }, { title: t("run.person") }, { title: t("run.started") }, { title: t("run.took"), number: true }],
     load: (cursor) => known.then(() => list({ limit: 100, cursor })),
     key: (run) => run.id,
     cells: (run) => [
       h("a", { href: "/runs/" + encodeURIComponent(run.id), "data-item": "" }, named(run.kind), h("span", { class: "quiet" }, " ", run.id.slice(0, 8))), stateOf(run),
-      projectName(names, run.project_id), moment(run.created_at), tookOf(run),
+      projectName(names, run.project_id), run.person, moment(run.created_at), tookOf(run),
     ],
-    none: () => t(kind.value || status.value || project.value ? "run.none.found" : "run.none"),
+    none: () => t(kind.value || status.value || project.value || person.value.trim() ? "run.none.found" : "run.none"),
   }, (run) => run.status === "running", async (items) => {
     const [newest, working] = await Promise.all([list({ limit: 50 }), list({ status: "running", limit: 500 })]);
     const waits = await waitsOf(working.data);
@@ -77,7 +78,7 @@ export function openRuns() {
   });
   return {
     title: t("runs"), stop: table.stop,
-    element: h("div", { class: "padded documents" }, h("div", { class: "row" }, h("h1", {}, t("runs")), h("span", { class: "space" }), kind, status, project), table.element),
+    element: h("div", { class: "padded documents" }, h("div", { class: "row" }, h("h1", {}, t("runs")), h("span", { class: "space" }), kind, status, project, person), table.element),
   };
 }
 

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -101,6 +102,18 @@ func (p Principal) Owner() string {
 	default:
 		return "k:" + c.KeyID
 	}
+}
+
+// OwnersOf returns as what Owner names a person of a workspace, and a user of an application.
+func OwnersOf(person string) []string { return []string{"u:" + person, "x:" + person} }
+
+// PersonOf returns the person, or the user of an application, that Owner names; "" = it is a key.
+func PersonOf(owner string) string {
+	kind, name, _ := strings.Cut(owner, ":")
+	if kind == "k" {
+		return ""
+	}
+	return name
 }
 
 // Can reports whether the principal has the scope.

@@ -64,6 +64,7 @@ type RunQuery struct {
 	Status       knowledge.RunStatus
 	Project      string
 	Conversation string
+	Person       string // of the workspace, or a user of an application, who started it
 	Page
 }
 
@@ -209,6 +210,9 @@ func (s *runStore) Runs(ctx context.Context, p knowledge.Principal, query RunQue
 		if value != "" {
 			q = q.Where("? = ?", bun.Ident(column), value)
 		}
+	}
+	if query.Person != "" {
+		q = q.Where("r.owner IN (?)", bun.List(knowledge.OwnersOf(query.Person)))
 	}
 	q, limit, err := newestFirst(q, "r", "runs", query.Page, defaultLimit)
 	if err != nil {

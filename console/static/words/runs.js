@@ -4,6 +4,7 @@ import { table } from "./common.js";
 
 export const runs = table({
   "run.kind": ["Run", "Lauf"],
+  "run.person": ["Person", "Person"],
   "run.kind.every": ["Every kind", "Jede Art"],
   "run.started": ["Started", "Begonnen"],
   "run.took": ["Duration", "Dauer"],

@@ -138,6 +138,9 @@ func queryRuns(f *fixture) {
 		{store.RunQuery{Status: knowledge.RunCanceled}, []string{"c"}},
 		{store.RunQuery{Project: "handbook", Kind: "query"}, []string{"a"}},
 		{store.RunQuery{Kind: "other"}, []string{}},
+		{store.RunQuery{Person: "ann"}, []string{"a", "b", "c"}},
+		{store.RunQuery{Person: "bob"}, []string{}},
+		{store.RunQuery{Person: "ann", Kind: "tool"}, []string{"b"}},
 	} {
 		list, _, err := f.Runs(f.ctx, reader("ann"), test.query)
 		f.must(err)
