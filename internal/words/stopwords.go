@@ -9,7 +9,7 @@ func isStopWord(word string) bool {
 		"as", "at", "be", "because", "been", "before", "being", "below", "between", "both", "but",
 		"by", "can", "could", "did", "do", "does", "doing", "down", "during", "each", "few", "for",
 		"from", "further", "had", "has", "have", "having", "he", "her", "here", "hers", "him", "his",
-		"how", "i", "if", "in", "into", "is", "it", "its", "itself", "just", "me", "more", "most",
+		"how", "i", "if", "in", "into", "is", "it", "its", "itself", "just", "many", "me", "more", "most", "much",
 		"my", "no", "nor", "not", "of", "off", "on", "once", "only", "or", "other", "our", "ours",
 		"out", "over", "own", "same", "she", "should", "so", "some", "such", "than", "that", "the",
 		"their", "theirs", "them", "then", "there", "these", "they", "this", "those", "through",

@@ -68,7 +68,8 @@ type Term struct {
 }
 
 // Question returns the distinct terms of text, none if it has no word. Stop
-// words are used only if there is nothing else.
+// words are used only if there is nothing else. Irregular words are asked for in all their
+// forms, so that "pay" finds "paid".
 func Question(text string) []Term {
 	if utf8.RuneCountInString(text) > maxQuestionRunes {
 		text = string([]rune(text)[:maxQuestionRunes])
@@ -98,6 +99,9 @@ func Question(text string) []Term {
 			}
 			run = possessed(run)
 			add(&terms, stem(run), false)
+			for _, form := range irregular[run] {
+				add(&terms, stem(form), false)
+			}
 			if head := compoundHead(run); head != "" {
 				add(&terms, stem(head), false)
 			}
