@@ -131,11 +131,14 @@ func headsParagraph(last, next Line) bool {
 	return !unicode.IsLower(begin) && !strings.ContainsRune(",;-–", end)
 }
 
-// beginsHeading reports whether next is a heading in bold with a number, below another
-// heading or a sentence.
+// beginsHeading reports whether next is a heading in bold with a label, or with a number
+// below another heading or a sentence.
 func beginsHeading(last, next Line) bool {
 	if !next.Bold || Beside(last, next) || next.Role.Kind != "" {
 		return false
+	}
+	if labelled.MatchString(next.Text) {
+		return true
 	}
 	end, _ := utf8.DecodeLastRuneInString(last.Text)
 	return depthOf(next.Text) > 0 && (!last.Bold || depthOf(last.Text) > 0) || !last.Bold && strings.ContainsRune(".!?:", end)

@@ -56,6 +56,7 @@ func (s *levels) settle(blocks []knowledge.Block) {
 	}
 	s.raiseLarger(blocks)
 	s.byCapitals(blocks)
+	s.byLabel(blocks)
 	s.byNumber(blocks)
 }
 
@@ -113,6 +114,26 @@ func (s *levels) byCapitals(blocks []knowledge.Block) {
 	}
 	for _, i := range others {
 		blocks[i].Level = min(blocks[i].Level+1, 6)
+	}
+}
+
+// labelled matches a heading that begins with what it is: Item 7A., Note 12, Chapter 3.
+var labelled = regexp.MustCompile(`(?i)^(?:item|note|chapter|section|article|schedule|annex|appendix)\s+(?:\d{1,3}[a-z]?|[ivxlc]+|[a-z])(?:[\s.:)–—-]|$)`)
+
+// byLabel puts headings in the size of the body below those of their size and level that
+// begin with a label.
+func (s *levels) byLabel(blocks []knowledge.Block) {
+	level := 7 // of the headings with a label
+	plain := func(h found) bool { return !h.marked && h.depth == 0 && h.size < headingRatio*s.look.body }
+	for _, h := range s.found {
+		if plain(h) && labelled.MatchString(blocks[h.index].Text) {
+			level = min(level, blocks[h.index].Level)
+		}
+	}
+	for _, h := range s.found {
+		if b := &blocks[h.index]; plain(h) && b.Level >= level && !labelled.MatchString(b.Text) {
+			b.Level = min(b.Level+1, 6)
+		}
 	}
 }
 

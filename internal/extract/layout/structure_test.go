@@ -125,6 +125,10 @@ func TestHeadings(t *testing.T) {
 		l.Role.Element = element
 		return l
 	}
+	stated := func(element int, l layout.Line) layout.Line {
+		l.Role = layout.Role{Kind: knowledge.BlockHeading, Level: 1, Element: element}
+		return l
+	}
 	const p = "paragraph: " + prose
 	for _, tc := range []struct {
 		behaviour string
@@ -156,6 +160,17 @@ func TestHeadings(t *testing.T) {
 		{"capitals in the size of the body", []layout.Line{
 			sized(10, true, at(50, 50, "SAFETY")), at(50, 70, prose), sized(10, true, at(50, 100, "Before the start")), at(50, 112, prose),
 		}, nil, []string{"heading1: SAFETY", p, "heading2: Before the start", p}},
+		{"labels above headings without one", []layout.Line{
+			sized(10, true, at(50, 50, "PART II")), sized(10, true, at(50, 65, "Item 7. Discussion of results")), at(50, 80, prose), sized(10, true, at(50, 110, "Liquidity")), at(50, 122, prose),
+			sized(10, true, at(50, 150, "Item 8. Statements")), at(50, 162, prose),
+		}, nil, []string{"heading1: PART II", "heading2: Item 7. Discussion of results", p, "heading3: Liquidity", p, "heading2: Item 8. Statements", p}},
+		{"a file that states the title alone", []layout.Line{
+			stated(1, sized(20, true, at(50, 20, "Annual report"))), sized(10, true, at(50, 50, "Note 1 — Stocks")), at(50, 62, prose), sized(10, true, at(50, 92, "Note 2 — Debt")), at(50, 104, prose),
+			sized(10, true, at(50, 134, "Note 3 — Leases")), at(50, 146, prose), sized(10, true, at(50, 176, "Note 4 — Taxes")), at(50, 188, prose), sized(10, true, at(50, 218, "Note 5 — Pensions")), at(50, 230, prose),
+		}, nil, []string{"heading1: Annual report", "heading2: Note 1 — Stocks", p, "heading2: Note 2 — Debt", p, "heading2: Note 3 — Leases", p, "heading2: Note 4 — Taxes", p, "heading2: Note 5 — Pensions", p}},
+		{"a file that states its headings", []layout.Line{
+			stated(1, at(50, 20, "Report")), at(50, 40, prose), sized(10, true, at(50, 70, "A label in bold")), at(50, 82, prose),
+		}, nil, []string{"heading1: Report", p, "paragraph: A label in bold", p}},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
