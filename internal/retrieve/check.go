@@ -42,10 +42,10 @@ func (s *search) check(ctx context.Context, candidates []knowledge.Hit) (checked
 	shown := map[string]bool{} // ids of documents and of their chunks
 	want := s.poolSize()
 	batch := 2 * want // few candidates are dropped, so one batch is mostly enough
-	if s.trace != nil {
-		batch = max(1, len(candidates)) // each is explained
-	}
-	for len(candidates) > 0 && len(c.pool) < want {
+	for first := true; len(candidates) > 0 && (len(c.pool) < want || s.trace != nil); first = false {
+		if !first && s.trace != nil {
+			batch = len(candidates) // each is explained
+		}
 		hits := candidates[:min(batch, len(candidates))]
 		candidates = candidates[len(hits):]
 		scores := map[string]float64{}
@@ -64,6 +64,9 @@ func (s *search) check(ctx context.Context, candidates []knowledge.Hit) (checked
 			if !shown[h.ChunkID] {
 				c.hidden = append(c.hidden, h)
 			}
+		}
+		if first {
+			s.preferNumbers(views, scores)
 		}
 		for _, v := range views {
 			s.sift(&c, v, scores[v.ID])

@@ -39,6 +39,7 @@ type search struct {
 	vectors map[string][][]float32 // of the probes, by generation
 	several bool                   // the question is several in one
 	foreign bool                   // the question is in another language than what it found
+	placed  bool                   // scores are made of ranks or places, so nothing is added to them
 	unmet   bool                   // nothing meets the conditions, beside what is attached to the conversation
 
 	mu      sync.Mutex
@@ -208,6 +209,7 @@ func (s *search) candidates(ctx context.Context, groups []*group, limit int) (fu
 	if err != nil {
 		return nil, false, err
 	}
+	s.placed = len(lists) > 1 || len(attached) > 0 || s.request.Config.Fusion == knowledge.FusionRRF
 	fused = withAttachments(fused, attached, s.request.Config.NumberOfChunks)
 	s.trace.fused(fused)
 	return fused, full, nil

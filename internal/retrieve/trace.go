@@ -137,6 +137,13 @@ func (t *Trace) fused(hits []knowledge.Hit) {
 	}
 }
 
+// weighed notes the score of a candidate whose fused score was changed.
+func (t *Trace) weighed(chunk string, score float64) {
+	if t != nil {
+		t.of(chunk).Fused = &score
+	}
+}
+
 func (t *Trace) reranked(chunk string, score float64) {
 	if t != nil {
 		t.of(chunk).Rerank = &score
