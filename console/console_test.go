@@ -294,15 +294,27 @@ func TestFirstPageIsLight(t *testing.T) {
 // TestTypes has tsc check the types that the comments of the modules give.
 func TestTypes(t *testing.T) {
 	t.Parallel()
-	tsc := filepath.Join("..", "bin", "tools", "typescript", "node_modules", ".bin", "tsc")
-	if _, err := os.Stat(tsc); err != nil {
-		lacking := "tsc is missing; .ci/stand-ins installs it below bin/tools"
+	check(t, "typescript", "tsc", "-p", ".")
+}
+
+// TestLint has oxlint look for mistakes in the modules.
+func TestLint(t *testing.T) {
+	t.Parallel()
+	check(t, "oxlint", "oxlint", "--deny-warnings", "static")
+}
+
+// check runs a program of a package of npm, which must find nothing.
+func check(t *testing.T, npm, program string, args ...string) {
+	t.Helper()
+	path := filepath.Join("..", "bin", "tools", npm, "node_modules", ".bin", program)
+	if _, err := os.Stat(path); err != nil {
+		lacking := program + " is missing; .ci/stand-ins installs it below bin/tools"
 		if os.Getenv("CI") != "" {
 			t.Fatal(lacking)
 		}
 		t.Skip(lacking)
 	}
-	if out, err := exec.CommandContext(t.Context(), tsc, "-p", ".").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
