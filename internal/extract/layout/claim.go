@@ -98,6 +98,9 @@ func (g *grid) claim(page []Line, turned, number int) (lines []Line, ok bool) {
 	g.tighten(table)
 	mirrored := g.rightToLeft(table)
 	header := headerRows(table)
+	if !mirrored {
+		header = max(header, stackedNames(table))
+	}
 	claimed := make([]Line, len(table))
 	for i, p := range table {
 		role := Role{Table: number, Row: p.area.row, Column: p.area.column, Rows: p.area.rows, Columns: p.area.columns}

@@ -34,6 +34,7 @@ func lay(rows []visualRow, columns []span, cells []texts, groups [][2]int, label
 			}
 		}
 	}
+	g.joinGroups(sets, rows, columns, groups)
 	for _, label := range labels {
 		first, last := g.rowsAround(label, labels, groups, rows)
 		for n := first; n < last; n++ {
