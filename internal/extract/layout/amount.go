@@ -25,9 +25,6 @@ var (
 const (
 	// naturalSpace is the largest width of a space between two words, in font sizes.
 	naturalSpace = .35
-	// closingWidth is the width of the parenthesis or the sign of a percentage that may
-	// stand behind the edge on which numbers end, in font sizes.
-	closingWidth = .95
 	// minRagged is by how much the spaces before the numbers of a column differ at least,
 	// in font sizes. Behind a label such as Level 1 they are equal.
 	minRagged = .15
