@@ -97,46 +97,6 @@ func TestFetchDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("of a page without words the scripts are run", func(t *testing.T) {
-		t.Parallel()
-		const shell = "<div id=app></div><script></script>"
-		failed := &scripts{errors.New("the browser has ended")}
-		none := &scripts{knowledge.Errorf(knowledge.CodeNeedsComponent, "no browser")}
-		for _, tc := range []struct {
-			page, kind, want string
-			browser          scrape.Browser
-			lastTry, warns   bool
-		}{
-			{shell, "text/html", "made by scripts", &scripts{}, false, false},
-			{shell, "text/plain", shell, &scripts{}, false, false},
-			{"no scripts", "text/html", "no scripts", &scripts{}, false, false},
-			{shell, "text/html", shell, nil, false, true},
-			{shell, "text/html", shell, none, false, true},
-			{shell, "text/html", "", failed, false, false},
-			{shell, "text/html", shell, failed, true, true},
-		} {
-			f := newFixture(t)
-			f.IngestWith(func(d *ingestion.Dependencies) { d.Browser = tc.browser })
-			address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", tc.kind)
-				io.WriteString(w, tc.page)
-			})
-			in, key := f.linked(address)
-			err := act(f, f.Ingestion.FetchDocument, ingestion.FetchInput{StepInput: in, LastTry: tc.lastTry})
-			if tc.want == "" {
-				f.FailedWith(err, knowledge.CodeUnavailable, true)
-				continue
-			}
-			f.Must(err)
-			if data, err := f.Blobs.Get(f.Ctx, key); err != nil || string(data) != tc.want {
-				t.Errorf("%s is stored as %s, %v", tc.page, data, err)
-			}
-			if v, err := f.Store.Version(f.Ctx, in.VersionRef); err != nil || v.Bytes != int64(len(tc.want)) || (len(v.Warnings) > 0) != tc.warns {
-				t.Errorf("%d bytes, warnings %v, %v", v.Bytes, v.Warnings, err)
-			}
-		}
-	})
-
 	t.Run("a text at the limit is accepted", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
@@ -151,6 +111,48 @@ func TestFetchDocument(t *testing.T) {
 			t.Errorf("%d bytes, %v", len(data), err)
 		}
 	})
+}
+
+// TestScriptsOfPages fetches pages without words, with a browser that runs their scripts or
+// does not.
+func TestScriptsOfPages(t *testing.T) {
+	t.Parallel()
+	const shell = "<div id=app></div><script></script>"
+	failed := &scripts{errors.New("the browser has ended")}
+	none := &scripts{knowledge.Errorf(knowledge.CodeNeedsComponent, "no browser")}
+	for _, tc := range []struct {
+		page, kind, want string
+		browser          scrape.Browser
+		lastTry, warns   bool
+	}{
+		{shell, "text/html", "made by scripts", &scripts{}, false, false},
+		{shell, "text/plain", shell, &scripts{}, false, false},
+		{"no scripts", "text/html", "no scripts", &scripts{}, false, false},
+		{shell, "text/html", shell, nil, false, true},
+		{shell, "text/html", shell, none, false, true},
+		{shell, "text/html", "", failed, false, false},
+		{shell, "text/html", shell, failed, true, true},
+	} {
+		f := newFixture(t)
+		f.IngestWith(func(d *ingestion.Dependencies) { d.Browser = tc.browser })
+		address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", tc.kind)
+			io.WriteString(w, tc.page)
+		})
+		in, key := f.linked(address)
+		err := act(f, f.Ingestion.FetchDocument, ingestion.FetchInput{StepInput: in, LastTry: tc.lastTry})
+		if tc.want == "" {
+			f.FailedWith(err, knowledge.CodeUnavailable, true)
+			continue
+		}
+		f.Must(err)
+		if data, err := f.Blobs.Get(f.Ctx, key); err != nil || string(data) != tc.want {
+			t.Errorf("%s is stored as %s, %v", tc.page, data, err)
+		}
+		if v, err := f.Store.Version(f.Ctx, in.VersionRef); err != nil || v.Bytes != int64(len(tc.want)) || (len(v.Warnings) > 0) != tc.warns {
+			t.Errorf("%d bytes, warnings %v, %v", v.Bytes, v.Warnings, err)
+		}
+	}
 }
 
 func TestFetchFromThisMachine(t *testing.T) {
