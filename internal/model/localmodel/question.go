@@ -5,7 +5,6 @@ import (
 	"unicode"
 
 	"github.com/cairn-rag/cairn/internal/model/protocol"
-	"github.com/cairn-rag/cairn/internal/phrase"
 )
 
 // question is the user's question.
@@ -14,8 +13,6 @@ type question struct {
 	previous string             // the previous question, if this one refers to it
 	terms    map[string]float64 // stem -> weight
 	order    []string           // the stems in the order of the text
-	words    []string           // the words of the stems
-	subject  []string           // the words without those of grammar
 	length   int                // largest number of sentences in the answer
 	detailed bool
 	wants    wanted
@@ -40,10 +37,6 @@ const (
 // previousWeight is the weight of the previous question's terms in a question
 // that refers to it.
 const previousWeight = 0.5
-
-// leastRarity is the rarity below which a word of another language than English, whose words
-// of grammar are known, is one of grammar.
-const leastRarity = 0.6
 
 // readQuestion returns the last question of a conversation.
 func readQuestion(messages []protocol.Message) question {
@@ -80,7 +73,6 @@ func (q question) search() string {
 // refers to something said before.
 func (q *question) addTerms(text string, weight float64) (pronoun bool) {
 	w := words{text: text}
-	language := phrase.Language(text)
 	for first := true; ; first = false {
 		word, ok := w.next()
 		if !ok {
@@ -99,15 +91,10 @@ func (q *question) addTerms(text string, weight float64) (pronoun bool) {
 		if share == 0 {
 			continue
 		}
-		whole, rarity := text[w.start:w.end], readMeanings().rarity(word)
-		share *= rarity
 		term := string(stem(word))
 		if _, ok := q.terms[term]; !ok {
 			q.terms[term] = weight * share
-			q.order, q.words = append(q.order, term), append(q.words, whole)
-			if language == "" || language == "eng" || rarity >= leastRarity && !phrase.FunctionWord(strings.ToLower(whole), language) {
-				q.subject = append(q.subject, whole)
-			}
+			q.order = append(q.order, term)
 		}
 	}
 }
