@@ -230,13 +230,7 @@ func (r *renderer) documentsOf(ctx context.Context, passages []record.Source) (d
 // rest on a passage which the reader may not see now. What is left open may repeat such a
 // note, so it is then left out too.
 func (r *renderer) notes(ctx context.Context, round, question int) (notes []researchNote, open string, err error) {
-	var stored struct {
-		Notes []struct {
-			Text          string
-			Chunks, Pages []string
-		}
-		Missing string
-	}
+	var stored record.TakenNotes
 	run := knowledge.RunRef{Workspace: r.run.Workspace, Run: r.run.ID}
 	err = r.results.blobs.GetJSON(ctx, run.ResearchNotesKey(round, question), &stored)
 	if errors.Is(err, blob.ErrNotFound) { // they were deleted

@@ -105,21 +105,9 @@ type NotesResult struct {
 
 // NotesRecord is the stored notes on a sub-question.
 type NotesRecord struct {
-	Notes   []NoteRecord `json:"notes"`
-	Missing string       `json:"missing,omitempty"` // what is still unknown
+	record.TakenNotes
 	step.Called
 }
-
-// NoteRecord is a note: the model's words, and the chunks and pages of the web that they
-// rest on.
-type NoteRecord struct {
-	Text   string   `json:"text"`
-	Chunks []string `json:"chunks,omitempty"`
-	Pages  []string `json:"pages,omitempty"` // addresses
-}
-
-// sources returns the chunks and the pages.
-func (n NoteRecord) sources() []string { return slices.Concat(n.Chunks, n.Pages) }
 
 var notesTool = model.Tool{
 	Name: "take_notes", Description: "Write down what the passages say about the sub-question.",
@@ -162,15 +150,15 @@ func (a *TakingNotes) takeNotes(ctx context.Context, in ReadInput) (NotesRecord,
 		} `json:"notes"`
 		Missing string `json:"missing"`
 	}
-	notes := NotesRecord{Notes: []NoteRecord{}}
+	notes := NotesRecord{TakenNotes: record.TakenNotes{Notes: []record.Note{}}}
 	if notes.Called, err = a.research.require(ctx, in.RunRef, request, system, user, notesTool, &taken); err != nil {
 		return NotesRecord{}, err
 	}
 	notes.Missing = line(withoutMarks(taken.Missing), maxNoteRunes)
 	for _, n := range taken.Notes {
-		note := NoteRecord{Text: line(withoutMarks(n.Text), maxNoteRunes)}
+		note := record.Note{Text: line(withoutMarks(n.Text), maxNoteRunes)}
 		note.Chunks, note.Pages = sourcesOf(passages.all, n.Sources)
-		if note.Text != "" && len(note.sources()) > 0 && len(notes.Notes) < maxNotes {
+		if note.Text != "" && len(note.Sources()) > 0 && len(notes.Notes) < maxNotes {
 			notes.Notes = append(notes.Notes, note)
 		}
 	}
@@ -201,7 +189,7 @@ type noted struct {
 
 // note is a note with its number, 1 = first, and the ranks of its passages.
 type note struct {
-	NoteRecord
+	record.Note
 	number  int
 	reading int // index of the sub-question
 	ranks   []int
@@ -234,20 +222,20 @@ func (a *research) notes(ctx context.Context, r knowledge.Request, research Rese
 		if q.Notes == "" {
 			continue
 		}
-		var record NotesRecord
-		if err := a.Blobs.GetJSON(ctx, q.Notes, &record); err != nil {
+		var stored NotesRecord
+		if err := a.Blobs.GetJSON(ctx, q.Notes, &stored); err != nil {
 			return found, fmt.Errorf("read notes %s: %w", q.Notes, err)
 		}
 		complete := true
-		for _, n := range record.Notes {
+		for _, n := range stored.Notes {
 			number++
-			one := note{NoteRecord: n, number: number, reading: i}
-			for _, source := range n.sources() {
+			one := note{Note: n, number: number, reading: i}
+			for _, source := range n.Sources() {
 				if rank, ok := ranks[source]; ok {
 					one.ranks = append(one.ranks, rank)
 				}
 			}
-			if len(one.ranks) < len(n.sources()) {
+			if len(one.ranks) < len(n.Sources()) {
 				complete = false
 				continue
 			}
@@ -256,8 +244,8 @@ func (a *research) notes(ctx context.Context, r knowledge.Request, research Rese
 			}
 			found.list = append(found.list, one)
 		}
-		if record.Missing != "" && complete { // else it may repeat what is no longer allowed
-			found.gaps = append(found.gaps, gap{i, record.Missing, len(record.Notes) > 0})
+		if stored.Missing != "" && complete { // else it may repeat what is no longer allowed
+			found.gaps = append(found.gaps, gap{i, stored.Missing, len(stored.Notes) > 0})
 		}
 	}
 	for _, p := range words.all {

@@ -31,3 +31,19 @@ func (q PlannedQuestion) Searches(most int) []string {
 	}
 	return list
 }
+
+// TakenNotes are the notes on a sub-question.
+type TakenNotes struct {
+	Notes   []Note `json:"notes"`
+	Missing string `json:"missing,omitempty"` // what is still unknown
+}
+
+// Note is the words of a model, with the chunks and pages of the web that they rest on.
+type Note struct {
+	Text   string   `json:"text"`
+	Chunks []string `json:"chunks,omitempty"`
+	Pages  []string `json:"pages,omitempty"` // addresses
+}
+
+// Sources returns the chunks and the pages.
+func (n Note) Sources() []string { return slices.Concat(n.Chunks, n.Pages) }
