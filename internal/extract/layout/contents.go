@@ -11,7 +11,7 @@ import (
 
 var (
 	// leader matches a title, the dots or strokes behind it, and the numbers of pages.
-	leader = regexp.MustCompile(`^(.*?[^\s.…·․‥_–—-])\s*(?:(?:[.·․‥_]\s?){4,}|(?:…\s?){2,}|[-–—]{6,})\s*(` + page + `(?:[,;]\s` + page + `)*|[ivxlc]{1,7}|[A-Z]{1,2}[-–.]\d{1,3})$`)
+	leader = regexp.MustCompile(`^(.*?[^\s.…·․‥_–—-])\s*(?:(?:[.·․‥_]\s?){4,}|(?:…\s?){2,}|[-–—]{6,})\s*(` + pagePattern + `(?:[,;]\s` + pagePattern + `)*|[ivxlc]{1,7}|[A-Z]{1,2}[-–.]\d{1,3})$`)
 	// pageBehind matches a title with the number of a page behind it.
 	pageBehind = regexp.MustCompile(`^(.*\pL.*?)\s+(\d{1,4}|[ivxlc]{1,7})$`)
 	// contentsTitle matches the title of a table of contents.

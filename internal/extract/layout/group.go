@@ -57,7 +57,7 @@ func (g *grid) joinGroups(sets sets, rows []visualRow, columns []span, groups []
 func groupsBelow(names []segment, columns []span, below []texts) [][2]int {
 	many := len(columns) - 1
 	size := many / len(names)
-	if size < 2 || many%len(names) > 0 || names[0].x1 < columns[0].to || slices.ContainsFunc(names, isValue) {
+	if size < 2 || many%len(names) > 0 || names[0].x1 < columns[0].to || slices.ContainsFunc(names, isValueAlone) {
 		return nil
 	}
 	alike := slices.ContainsFunc(below, func(t texts) bool { return repeatsEach(t, size, many) })
@@ -80,9 +80,10 @@ func groupsBelow(names []segment, columns []span, below []texts) [][2]int {
 }
 
 // isValue reports whether a text is a number that is no year.
-func isValue(s segment) bool {
-	return len(s.words) == 1 && isNumeric(s.words[0].text) && !year.MatchString(s.words[0].text)
-}
+func isValue(text string) bool { return isNumeric(text) && !year.MatchString(text) }
+
+// isValueAlone reports whether the one word of a segment is a value.
+func isValueAlone(s segment) bool { return len(s.words) == 1 && isValue(s.words[0].text) }
 
 // repeatsEach reports whether the texts of a row behind the first are the same ones again
 // and again.
@@ -122,10 +123,10 @@ func stackedNames(table []piece) int {
 	return end
 }
 
-// hasValue reports whether a row has a number that is no year.
+// hasValue reports whether a row has a value.
 func hasValue(row texts) bool {
 	for _, s := range row {
-		if isNumeric(s) && !year.MatchString(s) {
+		if isValue(s) {
 			return true
 		}
 	}

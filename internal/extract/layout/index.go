@@ -6,16 +6,16 @@ import (
 	"unicode"
 )
 
-// page matches the number of a page in an index, or the first and the last of several.
-const page = `\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:n|f|ff)?\.?`
+// pagePattern matches the number of a page in an index, or the first and the last of several.
+const pagePattern = `\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:n|f|ff)?\.?`
 
 var (
 	// pagesOnly matches the pages of an entry of an index: 3, 14–17, 120f.
-	pagesOnly = regexp.MustCompile(`^` + page + `(?:[,;]\s` + page + `)*,?$`)
+	pagesOnly = regexp.MustCompile(`^` + pagePattern + `(?:[,;]\s` + pagePattern + `)*,?$`)
 	// pagesBehind matches an entry with its pages behind a comma.
-	pagesBehind = regexp.MustCompile(`^.*\pL.*[,;]\s(` + page + `(?:[,;]\s` + page + `)*),?$`)
+	pagesBehind = regexp.MustCompile(`^.*\pL.*[,;]\s(` + pagePattern + `(?:[,;]\s` + pagePattern + `)*),?$`)
 	// severalBehind matches an entry with several pages.
-	severalBehind = regexp.MustCompile(`^.*\pL.*[:\s]` + page + `(?:[,;]\s` + page + `)+,?$`)
+	severalBehind = regexp.MustCompile(`^.*\pL.*[:\s]` + pagePattern + `(?:[,;]\s` + pagePattern + `)+,?$`)
 	// seeAlso matches a reference to another entry.
 	seeAlso = regexp.MustCompile(`(?i)(?:^|[.,;:(\s])(?:see(?:\s+also|\s+under)?|siehe(?:\s+auch)?|voir(?:\s+aussi)?|vgl\.|véase|cf\.)\s+\pL`)
 	// year matches the number of a year, which follows a comma in other texts too.
