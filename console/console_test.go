@@ -127,21 +127,27 @@ func TestFilesAreKeptByTheirEdition(t *testing.T) {
 	}
 }
 
-// TestRoutesAreOfTheAPI holds the routes that the console calls against openapi.json.
-func TestRoutesAreOfTheAPI(t *testing.T) {
-	t.Parallel()
+// readOpenAPI decodes openapi.json.
+func readOpenAPI(t *testing.T, description any) {
+	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "docs", "openapi.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := json.Unmarshal(data, description); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRoutesAreOfTheAPI holds the routes that the console calls against openapi.json.
+func TestRoutesAreOfTheAPI(t *testing.T) {
+	t.Parallel()
 	var description struct {
 		Paths map[string]map[string]struct {
 			OperationID string `json:"operationId"`
 		} `json:"paths"`
 	}
-	if err := json.Unmarshal(data, &description); err != nil {
-		t.Fatal(err)
-	}
+	readOpenAPI(t, &description)
 	all := modules(t)
 	routes := regexp.MustCompile(`"([a-z-]+)": \["([A-Z]+)", "([^"]+)"\]`).FindAllStringSubmatch(all["static/routes.js"], -1)
 	if len(routes) < 10 {
@@ -194,16 +200,10 @@ func settingsOf(all map[string]schema, s schema, path string) map[string]schema 
 // and names of its English help.
 func TestSettingsAreInGerman(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile(filepath.Join("..", "docs", "openapi.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var description struct {
 		Components struct{ Schemas map[string]schema }
 	}
-	if err := json.Unmarshal(data, &description); err != nil {
-		t.Fatal(err)
-	}
+	readOpenAPI(t, &description)
 	all := description.Components.Schemas
 	wanted := settingsOf(all, all["ProjectChange"], "")
 	if len(wanted) < 80 {
