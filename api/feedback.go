@@ -62,7 +62,7 @@ func (r *runRoutes) giveFeedback(ctx context.Context, p knowledge.Principal, in 
 	if err := r.answerRun(ctx, p, in.ID); err != nil {
 		return nil, err
 	}
-	given := store.Feedback{Run: in.ID, Author: p.Owner(), Rating: in.Body.Rating, Comment: in.Body.Comment, Expected: in.Body.Expected, CreatedAt: r.now().Truncate(time.Microsecond)}
+	given := store.Feedback{Run: in.ID, Author: p.Owner(), Rating: in.Body.Rating, Comment: in.Body.Comment, Expected: in.Body.Expected, CreatedAt: storedTime(r.now())}
 	if err := r.store.SetFeedback(ctx, p, given); err != nil {
 		return nil, fmt.Errorf("store feedback on run %s: %w", in.ID, err)
 	}
