@@ -22,37 +22,37 @@ import (
 
 // commands is the command line.
 type commands struct {
-	Up         upCmd             `cmd:"" group:"server" help:"Start a complete server in one process."`
-	API        apiCmd            `cmd:"" name:"api" group:"server" help:"Start an API server of a cluster."`
-	Worker     workerCmd         `cmd:"" group:"server" help:"Start a worker of a cluster, or a second process for the imports of a local server."`
-	Migrate    migrateCmd        `cmd:"" group:"server" help:"Create or update the database and the Temporal namespace of a cluster."`
-	Demo       demoCmd           `cmd:"" group:"server" help:"Ingest documents, ask a question, kill the server during the answer, and resume it."`
-	Ingest     ingestCmd         `cmd:"" group:"documents" help:"Ingest files, folders and web pages."`
-	Import     importCmd         `cmd:"" group:"documents" help:"Import a bucket, an archive, a list of URLs or a web site."`
-	Imports    importsCmd        `cmd:"" group:"documents" help:"List, show, pause, resume, cancel and retry imports."`
-	Ask        askCmd            `cmd:"" group:"questions" help:"Ask a question; print the answer while it is written, then its sources."`
-	Documents  documentsCmd      `cmd:"" group:"documents" help:"List, show, remove, reingest and retry documents."`
-	Chunks     chunksCmd         `cmd:"" group:"questions" help:"Show a passage that an answer cites."`
-	Runs       runsCmd           `cmd:"" group:"questions" help:"List, show, watch and control runs."`
-	Talks      conversationsCmd  `cmd:"" name:"conversations" group:"questions" help:"List and search your conversations."`
-	MCP        mcpCmd            `cmd:"" name:"mcp" group:"questions" help:"Serve the Model Context Protocol over standard input and output."`
-	Projects   projectsCmd       `cmd:"" group:"administration" help:"List, create, show, configure, reindex and delete projects."`
-	Rebuild    rebuildIndexCmd   `cmd:"" name:"rebuild-index" group:"administration" help:"Rebuild the search index from the database and the stored vectors."`
-	Backup     backupCmd         `cmd:"" group:"administration" help:"Copy a local instance into a folder, while its server runs."`
-	Restore    restoreCmd        `cmd:"" group:"administration" help:"Write a backup into a new data folder."`
-	Export     exportCmd         `cmd:"" group:"administration" help:"Write a whole instance to a file, to move it to other stores."`
-	ImportAll  importInstanceCmd `cmd:"" name:"import-instance" group:"administration" help:"Write an exported instance into empty stores."`
-	Keys       keysCmd           `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
-	Secrets    secretsCmd        `cmd:"" group:"administration" help:"Store, list and remove the secrets of tools and imports."`
-	Models     modelsCmd         `cmd:"" group:"administration" help:"Add, list and remove embedding models that run on this machine."`
-	Health     healthCmd         `cmd:"" group:"administration" help:"Report whether a server or a worker is ready."`
-	Doctor     doctorCmd         `cmd:"" group:"administration" help:"Find the problems of an installation, and how to solve them."`
-	Config     configCmd         `cmd:"" group:"administration" help:"Print the effective configuration; secrets are masked."`
-	Completion completionCmd     `cmd:"" group:"administration" help:"Print a completion script for a shell."`
-	Version    versionCmd        `cmd:"" group:"administration" help:"Print the version."`
-	Browse     browseCmd         `cmd:"" hidden:"" help:"Start the browser in its own network; the server starts it."`
-	Encode     encodeCmd         `cmd:"" hidden:"" help:"Embed texts with a model in the data folder; the server starts it."`
-	Parse      parseCmd          `cmd:"" hidden:"" help:"Parse untrusted files; the server starts it."`
+	Up            upCmd             `cmd:"" group:"server" help:"Start a complete server in one process."`
+	API           apiCmd            `cmd:"" name:"api" group:"server" help:"Start an API server of a cluster."`
+	Worker        workerCmd         `cmd:"" group:"server" help:"Start a worker of a cluster, or a second process for the imports of a local server."`
+	Migrate       migrateCmd        `cmd:"" group:"server" help:"Create or update the database and the Temporal namespace of a cluster."`
+	Demo          demoCmd           `cmd:"" group:"server" help:"Ingest documents, ask a question, kill the server during the answer, and resume it."`
+	Ingest        ingestCmd         `cmd:"" group:"documents" help:"Ingest files, folders and web pages."`
+	Import        importCmd         `cmd:"" group:"documents" help:"Import a bucket, an archive, a list of URLs or a web site."`
+	Imports       importsCmd        `cmd:"" group:"documents" help:"List, show, pause, resume, cancel and retry imports."`
+	Ask           askCmd            `cmd:"" group:"questions" help:"Ask a question; print the answer while it is written, then its sources."`
+	Documents     documentsCmd      `cmd:"" group:"documents" help:"List, show, remove, reingest and retry documents."`
+	Chunks        chunksCmd         `cmd:"" group:"questions" help:"Show a passage that an answer cites."`
+	Runs          runsCmd           `cmd:"" group:"questions" help:"List, show, watch and control runs."`
+	Conversations conversationsCmd  `cmd:"" group:"questions" help:"List and search your conversations."`
+	MCP           mcpCmd            `cmd:"" name:"mcp" group:"questions" help:"Serve the Model Context Protocol over standard input and output."`
+	Projects      projectsCmd       `cmd:"" group:"administration" help:"List, create, show, configure, reindex and delete projects."`
+	Rebuild       rebuildIndexCmd   `cmd:"" name:"rebuild-index" group:"administration" help:"Rebuild the search index from the database and the stored vectors."`
+	Backup        backupCmd         `cmd:"" group:"administration" help:"Copy a local instance into a folder, while its server runs."`
+	Restore       restoreCmd        `cmd:"" group:"administration" help:"Write a backup into a new data folder."`
+	Export        exportCmd         `cmd:"" group:"administration" help:"Write a whole instance to a file, to move it to other stores."`
+	ImportAll     importInstanceCmd `cmd:"" name:"import-instance" group:"administration" help:"Write an exported instance into empty stores."`
+	Keys          keysCmd           `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
+	Secrets       secretsCmd        `cmd:"" group:"administration" help:"Store, list and remove the secrets of tools and imports."`
+	Models        modelsCmd         `cmd:"" group:"administration" help:"Add, list and remove embedding models that run on this machine."`
+	Health        healthCmd         `cmd:"" group:"administration" help:"Report whether a server or a worker is ready."`
+	Doctor        doctorCmd         `cmd:"" group:"administration" help:"Find the problems of an installation, and how to solve them."`
+	Config        configCmd         `cmd:"" group:"administration" help:"Print the effective configuration; secrets are masked."`
+	Completion    completionCmd     `cmd:"" group:"administration" help:"Print a completion script for a shell."`
+	Version       versionCmd        `cmd:"" group:"administration" help:"Print the version."`
+	Browse        browseCmd         `cmd:"" hidden:"" help:"Start the browser in its own network; the server starts it."`
+	Encode        encodeCmd         `cmd:"" hidden:"" help:"Embed texts with a model in the data folder; the server starts it."`
+	Parse         parseCmd          `cmd:"" hidden:"" help:"Parse untrusted files; the server starts it."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
