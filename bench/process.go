@@ -23,8 +23,8 @@ func (s *server) cpu() float64 {
 func (s *server) processors() (own, parsers float64) {
 	server, ended, _ := process.CPU(s.PID()) // 0 if it has ended
 	for _, pid := range s.Children() {
-		parser, tools, _ := process.CPU(pid)
-		ended += parser + tools
+		parser, _ := process.TreeCPU(pid) // a parser is a child of its sandbox
+		ended += parser
 	}
 	return server.Seconds(), ended.Seconds()
 }
