@@ -138,6 +138,9 @@ func (b *bench) extraction(ctx context.Context, files []string, times int) (spee
 			readable = append(readable, path)
 		}
 	}
+	if len(readable) == 0 {
+		return speed, nil, fmt.Errorf("%s reads none of %d files", program, len(files))
+	}
 	before, pages := parserSeconds(), atomic.Int64{}
 	took, err := load(ctx, readers, times*len(readable), func(ctx context.Context, i int) error {
 		n, err := read(ctx, readable[i%len(readable)])
