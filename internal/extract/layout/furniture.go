@@ -98,8 +98,12 @@ func repeatedLines(lines []Line, heights map[int]float64, largest float64) map[i
 }
 
 // addToChain adds a line to an open chain of its spot whose last line is at most so many
-// points higher or lower, or to a new one, and returns all chains.
+// points higher or lower, or to a new one, and returns all chains. Chains that ended too many
+// pages before are not open: the amounts of the tables of a report are all of one spot.
 func addToChain(open map[spot][]*chain, all []*chain, at spot, lines []Line, i int, off float64) []*chain {
+	open[at] = slices.DeleteFunc(open[at], func(c *chain) bool {
+		return lines[i].Page-lines[c.lines[len(c.lines)-1]].Page > maxSkipped
+	})
 	for _, c := range open[at] {
 		if c.add(lines, i, off) {
 			return all

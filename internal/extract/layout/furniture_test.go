@@ -66,3 +66,20 @@ func TestFurnitureThatMoves(t *testing.T) {
 		})
 	}
 }
+
+// BenchmarkAmounts finds the headers of a report of 500 pages full of amounts, which all have
+// the same spelling.
+func BenchmarkAmounts(b *testing.B) {
+	const count = 500
+	d := layout.Document{Pages: pages(count)}
+	for p := 1; p <= count; p++ {
+		for row := range 50 {
+			for column := range 5 {
+				d.Lines = append(d.Lines, on(p, at(50+90*float64(column), 40+14*float64(row), fmt.Sprintf("$ %d,%03d", row+p*7%90, column*131+row))))
+			}
+		}
+	}
+	for b.Loop() {
+		d.Blocks()
+	}
+}
