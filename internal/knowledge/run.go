@@ -187,6 +187,9 @@ func (r RunRef) SuggestionsKey() string { return r.key("suggestions.json") }
 // RefusalKey is the blob key of what the model is told about the refusal of a call.
 func (r RunRef) RefusalKey(id string) string { return r.key("refusal-" + id + ".json") }
 
+// SteerKey is the blob key of a message that its person sent while the answer was under way.
+func (r RunRef) SteerKey(id string) string { return r.key("message-" + id + ".json") }
+
 // FoldersPrefix is the prefix of the blobs that FolderKey names.
 func (r RunRef) FoldersPrefix() string { return r.key("folder/") }
 
