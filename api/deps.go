@@ -40,6 +40,8 @@ type Config struct {
 	// ("https://cairn.example.com"). Links in answers begin with it. Defaults to
 	// none: links are paths.
 	PublicURL string
+	// Currency is the one in which usage shows costs. Defaults to none: no cost is shown.
+	Currency string
 	// Presign answers requests for originals with the address of the bytes in their
 	// bucket. Defaults to false: the server sends the bytes.
 	Presign bool

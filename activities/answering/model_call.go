@@ -315,7 +315,7 @@ func (a *CallingModels) write(ctx context.Context, client step.Chat, chat model.
 	publish(rewriter.Close())
 	call := record.ModelCall{
 		Raw: raw.String(), Text: written.String(), Used: rewriter.Used(), LeftOut: passages.leftOut, Model: done.Model,
-		Usage:        knowledge.Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1},
+		Usage:        step.ChatUsage(done.Usage),
 		FinishReason: unusual(done.FinishReason),
 	}
 	if passages.marked {
