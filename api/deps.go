@@ -40,6 +40,8 @@ type Config struct {
 	// ("https://cairn.example.com"). Links in answers begin with it. Defaults to
 	// none: links are paths.
 	PublicURL string
+	// Currency is the one in which usage shows costs. Defaults to none: no cost is shown.
+	Currency string
 	// Presign answers requests for originals with the address of the bytes in their
 	// bucket. Defaults to false: the server sends the bytes.
 	Presign bool
@@ -175,6 +177,10 @@ type Dispatcher interface {
 	// Decide tells a question's run what a person decided about a tool call; waiting is
 	// false if no such call waits for a decision.
 	Decide(ctx context.Context, r store.Run, d record.Decision) (waiting bool, err error)
+	// Steer tells a question's run about a message of its person, which is the blob under key.
+	// It returns CodeConflict if the answer accepts none any more, and CodeLimitReached if it
+	// has accepted as many as it may.
+	Steer(ctx context.Context, r store.Run, key string) error
 	// ControlResearch pauses, resumes or steers a research; known is false if it has no
 	// workflow that is open.
 	ControlResearch(ctx context.Context, r store.Run, c record.ResearchControl) (known bool, err error)

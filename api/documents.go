@@ -30,6 +30,16 @@ type documentOutput struct {
 	Body view.Document
 }
 
+// taggedDocument is a document with its ETag.
+type taggedDocument struct {
+	ETag string `header:"ETag"`
+	Body view.Document
+}
+
+func newTaggedDocument(shown view.Document) *taggedDocument {
+	return &taggedDocument{ETag: etagOf(shown.UpdatedAt), Body: shown}
+}
+
 // removedOutput is the answer to a removal.
 type removedOutput struct {
 	Run    string `header:"Cairn-Run-Id"`
@@ -93,15 +103,16 @@ func (dr *documentRoutes) mount(e *edge.Edge) {
 	}}, dr.listDocuments)
 	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-document", Method: http.MethodGet, Path: base + "/{id}", Summary: "Read a document", Tags: tags,
-	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
+	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*taggedDocument, error) {
 		d, err := dr.store.Document(ctx, p, in.ID)
 		if err != nil {
 			return nil, fmt.Errorf("read document %s: %w", in.ID, err)
 		}
-		return &documentOutput{Body: dr.views.document(d)}, nil
+		return newTaggedDocument(dr.views.document(d)), nil
 	})
 	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "patch-document", Method: http.MethodPatch, Path: base + "/{id}", Summary: "Change a document", Tags: tags,
+		Description: "A document also changes while it is processed, so an If-Match is refused then too.",
 	}}, dr.patchDocument)
 	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "delete-document", Method: http.MethodDelete, Path: base + "/{id}", Summary: "Remove a file from a vector store (a document)", Tags: tags,
@@ -202,10 +213,15 @@ func (dr *documentRoutes) documentQuery(ctx context.Context, p knowledge.Princip
 
 func (dr *documentRoutes) patchDocument(ctx context.Context, p knowledge.Principal, in *struct {
 	DocumentPath
+	MatchHeader
 	Body documentChange
-}) (*documentOutput, error) {
+}) (*taggedDocument, error) {
+	since, err := in.since()
+	if err != nil {
+		return nil, err
+	}
 	b := in.Body
-	patch := store.DocumentPatch{Tags: b.Tags, Metadata: b.Metadata, Status: b.Status, Classification: b.Classification, LegalHold: b.LegalHold}
+	patch := store.DocumentPatch{Since: since, Tags: b.Tags, Metadata: b.Metadata, Status: b.Status, Classification: b.Classification, LegalHold: b.LegalHold}
 	var wrong []knowledge.Field
 	if b.Tags != nil {
 		wrong = append(wrong, knowledge.TagFields("body.tags", *b.Tags)...)
@@ -231,5 +247,5 @@ func (dr *documentRoutes) patchDocument(ctx context.Context, p knowledge.Princip
 	if err := dr.attributes.UpdateIndex(ctx, d.ID); err != nil {
 		dr.log.WarnContext(ctx, "the index follows a changed document later", "document", d.ID, "error", err)
 	}
-	return &documentOutput{Body: dr.views.document(d)}, nil
+	return newTaggedDocument(dr.views.document(d)), nil
 }

@@ -76,6 +76,7 @@ type work struct {
 	decisions  []record.Decision
 	reindexes  []string // runs that were started
 	controls   []record.ResearchControl
+	steers     []string        // blobs of messages to answers
 	paused     map[string]bool // reindexes that were asked to pause or to resume
 	retries    []string        // documents whose step was asked to try at once
 	imports    []store.Import
@@ -171,6 +172,13 @@ func (w *work) PauseReindex(_ context.Context, r store.Run, paused bool) (known 
 	defer w.mu.Unlock()
 	w.paused[r.ID] = paused
 	return !w.unknown, w.fail
+}
+
+func (w *work) Steer(_ context.Context, _ store.Run, key string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.steers = append(w.steers, key)
+	return w.fail
 }
 
 func (w *work) ControlResearch(_ context.Context, _ store.Run, c record.ResearchControl) (known bool, err error) {

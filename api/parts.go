@@ -112,7 +112,7 @@ func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},
 		p.projects,
 		p.projectRemovals,
-		&usageRoutes{store: deps.Store, now: p.now},
+		&usageRoutes{store: deps.Store, currency: cfg.Currency, now: p.now},
 		&deliveryRoutes{store: deps.Store},
 		&preferenceRoutes{edge: p.edge, store: deps.Store, has: cfg.InstanceFeatures},
 	}

@@ -85,6 +85,8 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 		return "importUpdate", i, err
 	case stream.TopicResearch:
 		return r.researchUpdate(ctx, e)
+	case stream.TopicMessage:
+		return r.userMessage(ctx, e)
 	case stream.TopicEnded:
 		return r.endEvent(ctx, item)
 	default: // error

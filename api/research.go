@@ -5,56 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
-
-type messageInput struct {
-	edge.ActingQuery
-	ID   string `path:"run_id" maxLength:"200"`
-	Body struct {
-		Text string `json:"text" maxLength:"4000" doc:"The instruction: what to look for, or how to write the report"`
-	}
-}
-
-func (r *runControlRoutes) mountResearch(e *edge.Edge) {
-	for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
-		edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
-			OperationID: prefix + "steer-run", Method: http.MethodPost, Path: path + "/{run_id}/messages", DefaultStatus: http.StatusAccepted,
-			Summary: "Send an instruction to a research run", Tags: []string{"runs"},
-			Description: "The message affects the next plan of sub-questions and the sections that are not yet written. The owner of the run and keys with the write scope may send one. Runs of other kinds are answered with 409.",
-		}}, r.steerRun)
-	}
-}
-
-// steerRun stores a message to a research and tells its workflow.
-func (r *runControlRoutes) steerRun(ctx context.Context, p knowledge.Principal, in *messageInput) (*runOutput, error) {
-	run, err := r.store.Run(ctx, p, in.ID)
-	if err != nil {
-		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
-	}
-	if run.Kind != knowledge.KindResearch {
-		return nil, knowledge.Errorf(knowledge.CodeConflict, "a run of the kind %s does not accept messages: only research runs do", run.Kind)
-	}
-	if err := question.CheckText("body.text", in.Body.Text); err != nil {
-		return nil, err
-	}
-	key := knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}.ResearchKey("message-" + knowledge.NewID())
-	return r.controlResearch(ctx, p, run, record.ResearchControl{Message: key}, func() error {
-		_, err := r.blobs.PutJSON(ctx, key, record.ResearchMessage{Text: in.Body.Text})
-		return err
-	})
-}
 
 // controlResearch signals a research, after prepare.
 func (r *runControlRoutes) controlResearch(ctx context.Context, p knowledge.Principal, run store.Run, c record.ResearchControl, prepare func() error) (*runOutput, error) {

@@ -38,8 +38,8 @@ func TestResearch(t *testing.T) {
 	e.do("POST", path+"/messages", e.admin, `{"text":" "}`).refused(422, knowledge.CodeInvalid)
 	e.do("POST", path+"/messages", e.stranger, `{"text":"a"}`).refused(404, knowledge.CodeNotFound)
 	e.do("POST", own+"/runs/none/messages", e.admin, `{"text":"a"}`).refused(404, knowledge.CodeNotFound)
-	query := e.addRun("query-1", knowledge.KindQuery)
-	e.do("POST", own+"/runs/"+query+"/messages", e.admin, `{"text":"a"}`).refused(409, knowledge.CodeConflict)
+	tool := e.addRun("tool-1", knowledge.KindTool)
+	e.do("POST", own+"/runs/"+tool+"/messages", e.admin, `{"text":"a"}`).refused(409, knowledge.CodeConflict)
 	e.work.unknown = true
 	e.do("POST", path+"/messages", e.admin, `{"text":"a"}`).refused(503, knowledge.CodeUnavailable)
 }

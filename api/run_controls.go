@@ -25,7 +25,7 @@ type runControlRoutes struct {
 
 func (r *runControlRoutes) mount(e *edge.Edge) {
 	r.mountApprovals(e)
-	r.mountResearch(e)
+	r.mountSteering(e)
 	for _, way := range []struct {
 		name, summary string
 		paused        bool

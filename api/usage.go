@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -22,10 +21,13 @@ const (
 
 // projectUsage is what the runs of a project used of models.
 type projectUsage struct {
-	From  string       `json:"from" format:"date" doc:"The first day, in UTC"`
-	To    string       `json:"to" format:"date" doc:"The last day"`
-	Total UsageSum     `json:"total"`
-	Days  []usageOfDay `json:"days" doc:"Sums by day and model: the model that answered, or that embedded the documents"`
+	From  string   `json:"from" format:"date" doc:"The first day, in UTC"`
+	To    string   `json:"to" format:"date" doc:"The last day"`
+	Total UsageSum `json:"total"`
+
+	Currency string `json:"currency,omitempty" doc:"Of the costs; absent if models.prices names no price"`
+
+	Days []usageOfDay `json:"days" doc:"Sums by day and model: the model that answered, or that embedded the documents"`
 }
 
 // UsageSum counts runs and what they used.
@@ -41,6 +43,8 @@ type UsageSum struct {
 	RerankCalls      int     `json:"rerank_calls"`
 	RerankTokens     int     `json:"rerank_tokens" doc:"Tokens, if the endpoint counts them"`
 	Seconds          float64 `json:"seconds" doc:"The duration of the runs"`
+
+	Cost *float64 `json:"cost,omitempty" doc:"The price of the tokens when they were used, as far as models.prices had it; absent if it names no price"`
 }
 
 type usageOfDay struct {
@@ -51,8 +55,9 @@ type usageOfDay struct {
 
 // usageRoutes holds the routes of what projects, keys and people have used.
 type usageRoutes struct {
-	store Tenants
-	now   func() time.Time
+	store    Tenants
+	currency string // of the costs, "" = none are shown
+	now      func() time.Time
 }
 
 func (u *usageRoutes) mount(e *edge.Edge) {
@@ -66,7 +71,7 @@ func (u *usageRoutes) mount(e *edge.Edge) {
 	}}, u.getUsage)
 }
 
-const whatUsageSums = "Sums by day and model. They include finished questions, ingests and reindexes, and imports up to now, each on the day on which it started."
+const whatUsageSums = "Sums by day and model, with their cost if models.prices names prices. They include finished questions, ingests and reindexes, and imports up to now, each on the day on which it started."
 
 // UsagePeriod are the query parameters of the days whose usage is read.
 type UsagePeriod struct {
@@ -100,14 +105,17 @@ func (u *usageRoutes) getProjectUsage(ctx context.Context, p knowledge.Principal
 	if err != nil {
 		return nil, err
 	}
-	list, total := sumUsage(days)
-	return &struct{ Body projectUsage }{projectUsage{From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), Days: list, Total: total}}, nil
+	list, total := sumUsage(days, u.currency)
+	return &struct{ Body projectUsage }{projectUsage{Currency: u.currency, From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), Days: list, Total: total}}, nil
 }
 
 // workspaceUsage is what the runs of a workspace used of models.
 type workspaceUsage struct {
-	From string       `json:"from" format:"date" doc:"The first day, in UTC"`
-	To   string       `json:"to" format:"date" doc:"The last day"`
+	From string `json:"from" format:"date" doc:"The first day, in UTC"`
+	To   string `json:"to" format:"date" doc:"The last day"`
+
+	Currency string `json:"currency,omitempty" doc:"Of the costs; absent if models.prices names no price"`
+
 	Data []ownedUsage `json:"data" doc:"Those that used models, the most runs first"`
 }
 
@@ -131,34 +139,47 @@ func (u *usageRoutes) getUsage(ctx context.Context, p knowledge.Principal, in *s
 	if err != nil {
 		return nil, err
 	}
-	usage := workspaceUsage{From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), Data: []ownedUsage{}}
+	usage := workspaceUsage{Currency: u.currency, From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), Data: []ownedUsage{}}
 	for _, one := range found {
-		days, total := sumUsage(one.Days)
+		days, total := sumUsage(one.Days, u.currency)
 		usage.Data = append(usage.Data, ownedUsage{ID: one.ID, Name: one.Name, Days: days, Total: total})
 	}
 	slices.SortStableFunc(usage.Data, func(a, b ownedUsage) int { return b.Total.Runs - a.Total.Runs })
 	return &struct{ Body workspaceUsage }{usage}, nil
 }
 
-// sumUsage returns the sums of days as they are shown, and their sum.
-func sumUsage(days []knowledge.DayUsage) (list []usageOfDay, total UsageSum) {
+// sumUsage returns the sums of days as they are shown, and their sum. Costs in another
+// currency are left out.
+func sumUsage(days []knowledge.DayUsage, currency string) (list []usageOfDay, total UsageSum) {
 	list = []usageOfDay{}
 	var all knowledge.DayUsage
+	var byModel []knowledge.DayUsage
 	for _, d := range days {
-		list = append(list, usageOfDay{d.Day, d.Model, newUsageSum(d)})
-		all.Runs, all.Questions, all.Documents = all.Runs+d.Runs, all.Questions+d.Questions, all.Documents+d.Documents
-		all.Add(d.Usage)
-		all.Seconds += d.Seconds
+		if d.Currency != currency {
+			d.Cost, d.Currency = 0, ""
+		}
+		all.AddRuns(d)
+		if last := len(byModel) - 1; last >= 0 && byModel[last].Day == d.Day && byModel[last].Model == d.Model {
+			byModel[last].AddRuns(d)
+			continue
+		}
+		byModel = append(byModel, d)
 	}
-	all.Seconds = math.Round(1000*all.Seconds) / 1000
-	return list, newUsageSum(all)
+	for _, d := range byModel {
+		list = append(list, usageOfDay{d.Day, d.Model, newUsageSum(d, currency)})
+	}
+	return list, newUsageSum(all, currency)
 }
 
-func newUsageSum(u knowledge.DayUsage) UsageSum {
-	return UsageSum{
+func newUsageSum(u knowledge.DayUsage, currency string) UsageSum {
+	sum := UsageSum{
 		Runs: u.Runs, Questions: u.Questions, Documents: u.Documents, PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens, ModelCalls: u.ModelCalls,
 		EmbeddingCalls: u.EmbeddingCalls, EmbeddingTokens: u.EmbeddingTokens, RerankCalls: u.RerankCalls, RerankTokens: u.RerankTokens, Seconds: u.Seconds,
 	}
+	if currency != "" {
+		sum.Cost = &u.Cost
+	}
+	return sum
 }
 
 func usageDay(location, given string, other time.Time) (time.Time, error) {

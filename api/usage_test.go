@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -120,4 +121,37 @@ func TestUsageByOwner(t *testing.T) {
 	e.do("GET", path+"?by=colour", e.admin, nil).refused(422, knowledge.CodeInvalid)
 	e.do("GET", path, e.editor, nil).refused(403, knowledge.CodeForbidden)
 	e.do("GET", path, e.stranger, nil).want(404)
+}
+
+// TestCostOfUsage has runs with a cost, with one in another currency, and with none.
+func TestCostOfUsage(t *testing.T) {
+	t.Parallel()
+	for currency, want := range map[string]any{"EUR": 0.75, "": nil} {
+		e := open(t, func(c *api.Config, _ *api.Deps) { c.Currency = currency })
+		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		for i, usage := range []string{`"cost":0.5,"currency":"EUR"`, `"cost":7,"currency":"USD"`, `"rerank_calls":1`, `"cost":0.25,"currency":"EUR"`} {
+			id := fmt.Sprintf("cost-%d", i)
+			if err := e.store.AddRun(t.Context(), store.Run{ID: id, Workspace: "default", Project: "default", Kind: knowledge.KindQuery, WorkflowID: id, CreatedAt: at}); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.store.EndRun(t.Context(), "default", id, store.RunEnd{Status: knowledge.RunCompleted, Usage: []byte(`{"model_calls":1,"model":"m",` + usage + `}`), At: at}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, path := range []string{own + "/projects/default/usage", own + "/usage"} {
+			got := e.do("GET", path+"?from=2026-03-01&to=2026-03-01", e.admin, nil)
+			describedBy(e).check(t, "GET", path, got)
+			all := got.want(200)
+			if shown, _ := all["currency"].(string); shown != currency {
+				t.Errorf("%s: the currency is %q, want %q", path, shown, currency)
+			}
+			if list, ok := all["data"].([]any); ok {
+				all = list[0].(map[string]any)
+			}
+			days := all["days"].([]any)
+			if total := all["total"].(map[string]any); total["cost"] != want || total["runs"] != 4.0 || len(days) != 1 || days[0].(map[string]any)["cost"] != want {
+				t.Errorf("%s in %q: %s", path, currency, got.body)
+			}
+		}
+	}
 }

@@ -140,3 +140,36 @@ func TestConsoleShowsThePassage(t *testing.T) {
 	awaitPage(t, page, `document.querySelector(".find [role=status]").textContent === "1 of 1"`)
 	wantLooks(t, page)
 }
+
+// TestConsoleSteers adds words to a question while its answer is under way, and finds them
+// after a reload.
+func TestConsoleSteers(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	told := make(chan struct{})
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
+	m.ScriptChat(longReply(), modeltest.Reply{Text: "A lighthouse. <source_1>", Until: told})
+	thrown := thrownIn(page)
+	s.signInto(t, page)
+	askOnPage(t, page, "What is on the piers?")
+	awaitPage(t, page, `(document.querySelector(".words")?.textContent ?? "").includes("word")`)
+	do(t, page, chromedp.SendKeys(`textarea.question`, "Only <i>the northern</i> one", chromedp.ByQuery))
+	wantLooks(t, page)
+	press(t, page, "Steer the answer")
+	const added = `[...document.querySelectorAll(".asked p")].map(p => p.textContent).join("|")`
+	const both = "What is on the piers?|Only <i>the northern</i> one"
+	awaitPage(t, page, added+fmt.Sprintf(" === %q", both)+` && document.querySelector(".words").textContent === "" && document.querySelector("textarea.question").value === ""`)
+	close(told)
+	awaitPage(t, page, answersOnPage+` === 1 && document.querySelector(".words").textContent.startsWith("A lighthouse.")`)
+	if left := evaluate[bool](t, page, `[...document.querySelectorAll(".composer button")].some(b => ["Steer the answer", "Ask next", "Stop"].includes(b.textContent) && b.checkVisibility())`); left {
+		t.Error("the form still offers to steer")
+	}
+	do(t, page, chromedp.Reload())
+	awaitPage(t, page, answersOnPage+` === 1 && `+added+fmt.Sprintf(" === %q", both)+` && document.querySelectorAll(".added").length === 1`)
+	wantLooks(t, page)
+	if len(*thrown) > 0 {
+		t.Errorf("the pages threw %s", *thrown)
+	}
+}

@@ -117,3 +117,52 @@ func TestConsoleWebhooksInTwoTabs(t *testing.T) {
 	press(t, other, "Store secret")
 	awaitPage(t, other, `document.querySelector("tbody")?.textContent.includes("second.example.com")`)
 }
+
+// TestConsoleDocumentInTwoTabs edits a document in two tabs: the second is told what the first
+// has changed, keeps what was typed, and saves it on top. What only the server changed
+// meanwhile is no reason to ask.
+func TestConsoleDocumentInTwoTabs(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	s.signInto(t, page)
+	path := "/documents/" + s.publish(t, "lights", "The northern pier has a lighthouse.").ID
+	other := otherTab(t, page)
+	thrown, thrownThere := thrownIn(page), thrownIn(other)
+	edit := func(tab context.Context, tags, metadata string) {
+		open(t, inFront(t, tab), s.ends.API+path)
+		awaitPage(t, tab, `!!document.querySelector(".facts")`)
+		press(t, tab, "Edit")
+		awaitPage(t, tab, `!!document.querySelector("dialog form")`)
+		do(t, tab, chromedp.SetValue(`dialog textarea[name="metadata"]`, metadata, chromedp.ByQuery))
+		do(t, tab, chromedp.SetValue(`dialog input`, tags, chromedp.ByQuery))
+	}
+	edit(page, "first", `{"a": 1}`)
+	edit(other, "second", `{"b": 2}`)
+	press(t, inFront(t, page), "Save")
+	awaitPage(t, page, `!document.querySelector("dialog") && document.querySelector(".facts").textContent.includes("first")`)
+
+	press(t, inFront(t, other), "Save")
+	awaitPage(t, other, `(`+noticed+`).includes("tags") && (`+noticed+`).includes("first") && (`+noticed+`).includes("metadata.a") && document.querySelector("dialog input").value === "second"`)
+	var found struct {
+		Tags     []string
+		Metadata map[string]any
+	}
+	if s.call(t, "GET", "/workspaces/default"+path, nil, &found); len(found.Tags) != 1 || found.Tags[0] != "first" {
+		t.Errorf("the second change was made before its author decided: %+v", found)
+	}
+	wantLooks(t, other)
+	press(t, other, "Save")
+	awaitPage(t, other, `!document.querySelector("dialog") && document.querySelector(".facts").textContent.includes("second")`)
+	if s.call(t, "GET", "/workspaces/default"+path, nil, &found); len(found.Tags) != 1 || found.Tags[0] != "second" || found.Metadata["a"] == nil || found.Metadata["b"] == nil {
+		t.Errorf("after both changes: %+v", found)
+	}
+
+	edit(other, "third", `{"b": 2}`)
+	s.publish(t, "lights", "The northern pier has a lighthouse, and the southern one a foghorn.")
+	press(t, other, "Save")
+	awaitPage(t, other, `!document.querySelector("dialog") && document.querySelector(".facts").textContent.includes("third")`)
+	if len(*thrown)+len(*thrownThere) > 0 {
+		t.Errorf("the pages threw %s %s", *thrown, *thrownThere)
+	}
+}

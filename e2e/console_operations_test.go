@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -117,7 +118,7 @@ func TestConsoleUsage(t *testing.T) {
 	t.Parallel()
 	page := browser(t)
 	m := standIn(t, modeltest.Options{})
-	s := start(t, at(m.URL())...)
+	s := start(t, at(m.URL(), "CAIRN_MODELS__CURRENCY=EUR", "CAIRN_MODELS__PRICES__0__MODEL="+modeltest.ModelName, "CAIRN_MODELS__PRICES__0__INPUT=1000", "CAIRN_MODELS__PRICES__0__OUTPUT=2000")...)
 	thrown := thrownIn(page)
 	s.publish(t, "lights", "The northern pier has a lighthouse.")
 	for _, user := range []string{"ann", "ann", `<img src=x onerror=ran=1>`} {
@@ -133,10 +134,11 @@ func TestConsoleUsage(t *testing.T) {
 		chart: document.querySelector('svg[role="img"] title').textContent, means: document.querySelector('svg[role="img"] desc').textContent.split(" ")[0],
 		bars: document.querySelectorAll("svg rect").length, table: document.querySelector('table[aria-label="Questions per day"] tbody').rows[0].cells[1].textContent,
 		ran: String(window.ran ?? document.querySelectorAll("main img").length)})`
-	want := map[string]any{"chart": "Questions per day", "means": "3", "bars": 3.0, "table": "3", "ran": "0"}
+	want := map[string]any{"chart": "Questions per day", "means": "3", "bars": 4.0, "table": "3", "ran": "0"}
 	if got := evaluate[map[string]any](t, page, shown); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the page shows %v, want %v", got, want)
 	}
+	s.wantCosts(t, page)
 	wantLooks(t, page)
 	do(t, page, chromedp.Evaluate(`(() => { const whose = document.querySelectorAll(".period select")[1]; whose.value = [...whose.options].find(o => o.textContent === "ann").value; whose.dispatchEvent(new Event("change")); })()`, nil))
 	awaitPage(t, page, `document.querySelector('table[aria-label="Questions per day"] tbody').rows[0].cells[1].textContent === "2"`)
@@ -150,5 +152,49 @@ func TestConsoleUsage(t *testing.T) {
 	awaitPage(t, page, `(document.querySelector('main [role="alert"]')?.textContent ?? "").includes("scope")`)
 	if len(*thrown) > 0 {
 		t.Errorf("the pages threw %s", *thrown)
+	}
+}
+
+// wantCosts compares the costs on the page of the usage, on that of a run and in the API with
+// those of the tokens, at the prices of TestConsoleUsage.
+func (s *server) wantCosts(t *testing.T, page context.Context) {
+	t.Helper()
+	var usage struct {
+		Currency string
+		Data     []struct {
+			Total struct {
+				PromptTokens     float64 `json:"prompt_tokens"`
+				CompletionTokens float64 `json:"completion_tokens"`
+				EmbeddingTokens  float64 `json:"embedding_tokens"`
+				Cost             float64
+			}
+		}
+	}
+	s.call(t, "GET", "/workspaces/default/usage?by=project", nil, &usage)
+	all := 0.0
+	for _, one := range usage.Data {
+		want := (one.Total.PromptTokens+one.Total.EmbeddingTokens)/1000 + one.Total.CompletionTokens/500
+		if all += want; math.Abs(one.Total.Cost-want) > 1e-6 {
+			t.Errorf("the cost is %v, want %v", one.Total.Cost, want)
+		}
+	}
+	if usage.Currency != "EUR" || all == 0 {
+		t.Errorf("the cost is %v %s", all, usage.Currency)
+	}
+	const day = `document.querySelector('table[aria-label="Cost per day"] tbody').rows[0].cells[1].textContent`
+	if got, want := evaluate[string](t, page, day), fmt.Sprintf("€%.2f", all); got != want {
+		t.Errorf("the page shows %s, want %s", got, want)
+	}
+	var runs struct {
+		Data []struct {
+			Usage struct {
+				Cost     float64
+				Currency string
+			}
+		}
+	}
+	s.call(t, "GET", "/workspaces/default/runs?kind=query", nil, &runs)
+	if len(runs.Data) != 3 || runs.Data[0].Usage.Cost <= 0 || runs.Data[0].Usage.Currency != "EUR" {
+		t.Errorf("the runs are %+v", runs.Data)
 	}
 }

@@ -150,6 +150,7 @@ func TestHistories(t *testing.T) {
 	for _, test := range []struct{ name, workflow string }{
 		{"answer_query", "query/default/" + query.run},
 		{"answer_query_tools", "query/default/" + tools.run},
+		{"answer_query_steered", "query/default/" + s.recordedSteering(t, m)},
 		{"answer_query_agent", "query/default/" + asking},
 		{"answer_query_as_agent", "query/default/" + asked},
 		{"run_tool", "tool/default/" + tool.run},

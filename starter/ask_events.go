@@ -119,6 +119,8 @@ func (n *narrator) tell(e client.Event) error {
 		return n.attachment(e)
 	case client.EventModelFailed:
 		return n.modelFailed(e)
+	case client.EventMessage:
+		return n.message(e)
 	case client.EventSearch:
 		return n.searchChoices(e)
 	case client.EventDocument:
@@ -151,6 +153,16 @@ func (n *narrator) searchChoices(e client.Event) error {
 	if chosen.Failures["embeddings"] != "" {
 		n.say("the embedding model of these documents cannot be asked, so only their words were searched; cairn doctor shows more")
 	}
+	return nil
+}
+
+// message shows a message that was sent to the answer.
+func (n *narrator) message(e client.Event) error {
+	var sent struct{ Text string }
+	if err := e.Decode(&sent); err != nil {
+		return err
+	}
+	n.say("message: %s", sent.Text)
 	return nil
 }
 

@@ -219,16 +219,16 @@ func count(n int, thing string) string {
 type runsMessageCmd struct {
 	clientFlags
 	ID   string   `arg:"" help:"The run's id, or the beginning of it."`
-	Text []string `arg:"" help:"The instruction, in one or more words: what to look for, or how to write the report."`
+	Text []string `arg:"" help:"The instruction, in one or more words: what to look for, or how to write the answer or the report."`
 }
 
 // Help returns the command's details and an example.
 func (runsMessageCmd) Help() string {
-	return "The message affects the next plan of the research and the sections that are not yet written.\n\nExample:\n\n" +
+	return "The next model call of a question considers the message; words that were written without it are dropped. A research considers it in its next plan and in the sections that are not yet written.\n\nExample:\n\n" +
 		"    cairn runs message 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11 \"Leave out what is older than 2020\""
 }
 
-// Run sends a message to a research.
+// Run sends a message to an answer or a research.
 func (s runsMessageCmd) Run(ctx context.Context, a *app) error {
 	c, err := s.connectRun(ctx, &s.ID)
 	if err != nil {

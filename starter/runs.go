@@ -17,7 +17,7 @@ type runsCmd struct {
 	Show    runsShowCmd    `cmd:"" help:"Show a run."`
 	Watch   runsWatchCmd   `cmd:"" help:"Print the events of a run from the first to the last."`
 	Cancel  runsCancelCmd  `cmd:"" help:"Cancel a run."`
-	Message runsMessageCmd `cmd:"" help:"Send an instruction to a research run."`
+	Message runsMessageCmd `cmd:"" help:"Send a message to an answer or a research that is under way."`
 	Approve runsApproveCmd `cmd:"" help:"Approve a tool call that needs approval."`
 	Refuse  runsRefuseCmd  `cmd:"" help:"Refuse a tool call that needs approval."`
 	Pause   runsPauseCmd   `cmd:"" help:"Pause a research run, an import or a reindex."`

@@ -48,6 +48,7 @@ type answer struct {
 	toolEvents bool                        // the run is a tool's: it logs the phases of the search
 	caller     runLogWriter                // the log of the run that asks this one as an agent
 	decisions  map[string]*record.Decision // of the calls that wait for a person, nil until then; by the call's id
+	steering
 }
 
 func newAnswer(ctx workflow.Context, in record.AnswerInput, name string) (*answer, error) {
@@ -57,6 +58,9 @@ func newAnswer(ctx workflow.Context, in record.AnswerInput, name string) (*answe
 	}
 	a := &answer{in: in, name: name, log: log, segments: in.Segments, decisions: map[string]*record.Decision{}}
 	if err := a.takeDecisions(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.takeMessages(ctx); err != nil {
 		return nil, err
 	}
 	if in.Carried != nil {
@@ -147,6 +151,7 @@ const suggestTime = 20 * time.Second
 // finish saves the outcome of the run, stores its log, and ends it. It adds the last
 // entries to the log only after the end is durable.
 func (a *answer) finish(ctx workflow.Context, kind knowledge.RunKind, err error) error {
+	a.closed = true
 	end := record.Ending{Kind: kind, Answer: a.in.AnswerKey()}
 	in := answering.FinishAnswerInput{RunRef: a.in.RunRef, Loop: a.loop, Workflow: a.name, Segments: a.segments}
 	if err = canceled(ctx, err); err != nil {
@@ -157,6 +162,8 @@ func (a *answer) finish(ctx workflow.Context, kind knowledge.RunKind, err error)
 	}
 	in.Status = end.Status()
 	a.log.drain(ctx)
+	a.hearAll()
+	in.Loop = a.loop
 	in.Items = a.log.itemsWith(0, end)
 	if err := setStatusAttribute(ctx, in.Status); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 // askWebhooks asks the project's webhooks of type queries about the question. It reports
 // whether one of them answered it.
 func (a *answer) askWebhooks(ctx workflow.Context) (answered bool, err error) {
+	a.closed = true // the log is theirs, and their answer may be the last word
 	in := answering.AskWebhooksInput{RunRef: a.in.RunRef, Offset: a.log.End(), Preceding: a.log.Items(a.inHub)}
 	var result answering.AskWebhooksResult
 	const summary = "ask the webhooks of the project"
@@ -37,6 +38,7 @@ func (a *answer) askWebhooks(ctx workflow.Context) (answered bool, err error) {
 	if result.Answer != "" {
 		a.loop.Answer = result.Answer
 	}
+	a.closed = result.Answer != ""
 	return result.Answer != "", ctx.Err()
 }
 

@@ -90,6 +90,8 @@ func TestCancel(t *testing.T) {
 
 	t.Run("a question whose model call succeeds after the cancel is canceled, and the call is counted", func(t *testing.T) { countsTheCompletedCall(t, server, question) })
 
+	t.Run("a question is answered anew for a message, although its model call has ended", func(t *testing.T) { answersAnew(t, server, question) })
+
 	for _, test := range []struct {
 		name      string
 		published bool

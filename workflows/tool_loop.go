@@ -18,29 +18,41 @@ import (
 )
 
 // turns calls the model and runs the tools that it calls, until it calls none. After
-// MaxToolTurns turns with tool calls the model may call no more.
+// MaxToolTurns turns with tool calls the model may call no more. A call during which its
+// person sent a message is made anew, unless it has called tools.
 func (a *answer) turns(ctx workflow.Context) error {
 	for {
-		turn := len(a.loop.Turns) + 1
+		turn, from := len(a.loop.Turns)+a.loop.GivenUp+1, a.log.End()
 		result, err := a.call(ctx, turn)
-		if err != nil {
+		if err != nil && (len(a.unheard) == 0 || ctx.Err() != nil) {
 			return err
+		}
+		if err != nil { // its provider may have charged for it, and did not say how much
+			result = answering.ModelCallResult{Attempt: 1, Usage: knowledge.Usage{ModelCalls: 1}}
 		}
 		a.loop.Usage.Add(result.Usage)
 		if ctx.Err() != nil {
 			return ctx.Err() // a cancel wins over a result that came later
 		}
+		if len(result.ToolCalls) == 0 && len(a.unheard) > 0 {
+			a.callAnew(turn, result.Attempt, a.log.HasWords(from, turn))
+			continue
+		}
 		if len(result.ToolCalls) == 0 {
+			a.closed = true
 			a.loop.Answer, a.loop.Record = result.Key, result.Record
 			return nil
 		}
 		if result.Published || result.Tail != "" {
 			a.log.add(stream.TopicReset, stream.Event{Turn: turn, Attempt: result.Attempt, Data: stream.Data(record.ResetData{Attempt: result.Attempt, Reason: "tool_calls"})})
 		}
+		a.inTools = true
+		a.hearAll()
 		outputs, err := a.tools(ctx, turn, result)
 		if err != nil {
 			return err
 		}
+		a.inTools = false
 		a.loop.Turns = append(a.loop.Turns, record.Turn{Key: result.Key, Outputs: outputs})
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 			return a.continueAsNew(ctx)
@@ -49,23 +61,29 @@ func (a *answer) turns(ctx workflow.Context) error {
 }
 
 // call makes one model call. The activity publishes the words of the answer as they
-// come. Its result holds the words that it did not publish.
+// come. Its result holds the words that it did not publish. A message of the person who asked
+// cancels the call.
 func (a *answer) call(ctx workflow.Context, turn int) (answering.ModelCallResult, error) {
-	in := answering.ModelCallInput{RunRef: a.in.RunRef, Turn: turn, NoTools: turn > a.in.MaxToolTurns, Preceding: a.log.Items(a.inHub), Inline: !a.in.Suggest}
+	in := answering.ModelCallInput{RunRef: a.in.RunRef, Turn: turn, NoTools: len(a.loop.Turns) >= a.in.MaxToolTurns, Preceding: a.log.Items(a.inHub), Inline: !a.in.Suggest}
 	in.Chosen = a.showChosen()
-	in.Loop, in.Offset = a.loop, a.log.End()
+	in.Loop, in.Offset, in.Fence = a.loop, a.log.End(), a.fence
+	a.fence = 0
 	var result answering.ModelCallResult
 	summary := fmt.Sprintf("model call %d", turn)
 	workflow.SetCurrentDetails(ctx, summary)
 	retries := questionRetries()
-	err := repeatAfterDeath(ctx, func(deaths int) error {
+	calling, giveUp := workflow.WithCancel(ctx)
+	a.giveUp = giveUp
+	err := repeatAfterDeath(calling, func(deaths int) error {
 		in.Before = deaths * int(retries.MaximumAttempts)
-		return workflow.ExecuteActivity(activityOptions(ctx, summary, 10*time.Minute, retries), a.acts.CallModel, in).Get(ctx, &result)
+		return workflow.ExecuteActivity(activityOptions(calling, summary, 10*time.Minute, retries), a.acts.CallModel, in).Get(calling, &result)
 	})
+	a.giveUp = nil
+	a.log.drain(ctx)
 	if err != nil {
+		a.inHub = a.log.End()
 		return result, err
 	}
-	a.log.drain(ctx)
 	if result.Tail != "" {
 		a.log.Publish(stream.Batch{Items: []stream.Entry{
 			record.Entry(stream.TopicDelta, stream.Event{Turn: turn, Attempt: result.Attempt, Text: result.Tail}),
@@ -195,6 +213,7 @@ const quickSearch = 2 * time.Second
 // continueAsNew prepares a continue-as-new between two turns. It stores the part of
 // the log that leaves memory.
 func (a *answer) continueAsNew(ctx workflow.Context) error {
+	a.moving = true
 	carried := a.log.carry(ctx)
 	if old := a.log.Items(0); carried.Base > a.log.Base {
 		in := answering.SegmentInput{RunRef: a.in.RunRef, Number: a.segments, Items: old[:carried.Base-a.log.Base]}

@@ -151,6 +151,6 @@ func (f fileTools) summarizePiece(ctx context.Context, c tool.Call, name, piece,
 		return done, fmt.Errorf("summarize a part: %w", err)
 	}
 	text, _ = cutAt(text, summaryPiece) // a summary that is as long as its piece is cut
-	done = partSummary{text, knowledge.Usage{PromptTokens: completion.Usage.PromptTokens, CompletionTokens: completion.Usage.CompletionTokens, ModelCalls: 1}}
+	done = partSummary{text, step.ChatUsage(completion.Usage)}
 	return done, memory.Keep(context.WithoutCancel(ctx), name, done)
 }

@@ -97,7 +97,11 @@ func (a *Finishing) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 	if end.Usage, err = json.Marshal(cost); err != nil {
 		return fmt.Errorf("encode usage: %w", err)
 	}
-	messages, err := conversation(in, request, result)
+	steers, err := steerMessages(ctx, a.Blobs, in.Loop.Steers)
+	if err != nil {
+		return err
+	}
+	messages, err := conversation(in, request, steers, result)
 	if err != nil {
 		return err
 	}
@@ -171,9 +175,9 @@ func (a *Finishing) filesOf(ctx context.Context, output record.ToolOutput) ([]kn
 	return stored.Files, nil
 }
 
-// conversation returns the messages of the question and its answer, also if the
-// answer was cut short.
-func conversation(in FinishAnswerInput, r knowledge.Request, result record.Answer) ([]store.Message, error) {
+// conversation returns the messages of the question, of what its person added, and of its
+// answer, also if the answer was cut short.
+func conversation(in FinishAnswerInput, r knowledge.Request, steers []record.SteerMessage, result record.Answer) ([]store.Message, error) {
 	if r.ConversationID == "" {
 		return nil, nil
 	}
@@ -189,15 +193,21 @@ func conversation(in FinishAnswerInput, r knowledge.Request, result record.Answe
 			}
 		}
 	}
-	question := store.Message{
-		ID: r.QuestionID, ConversationID: r.ConversationID, RunID: in.Run, Role: "user", Text: r.Question,
-		Status: string(knowledge.RunCompleted), CreatedAt: r.Date,
+	said := func(id, text string, at time.Time) store.Message {
+		return store.Message{
+			ID: id, ConversationID: r.ConversationID, RunID: in.Run, Role: "user", Text: text,
+			Status: string(knowledge.RunCompleted), CreatedAt: at,
+		}
+	}
+	messages := []store.Message{said(r.QuestionID, r.Question, r.Date)}
+	for _, m := range steers {
+		messages = append(messages, said(m.ID, m.Text, m.CreatedAt))
 	}
 	answer := store.Message{
 		ID: r.MessageID, ConversationID: r.ConversationID, RunID: in.Run, Role: "assistant", Text: result.Answer,
 		Sources: sources, ChunkIDs: cited, Status: string(in.Status), CreatedAt: time.Now().UTC(),
 	}
-	return []store.Message{question, answer}, nil
+	return append(messages, answer), nil
 }
 
 // SegmentInput is a part of a log that leaves the workflow's memory.

@@ -48,6 +48,8 @@ type ModelCallInput struct {
 	Offset    int64         `json:"offset"`
 	Preceding []stream.Item `json:"preceding,omitempty"`
 	Chosen    bool          `json:"chosen,omitempty"`
+	// Fence is the turn of the call before, if that was given up; 0 = it was not.
+	Fence int `json:"fence,omitempty"`
 	// Before is how many attempts of this call earlier activities may have made.
 	// Attempts are numbered over all activities of a call.
 	Before int `json:"before,omitempty"`
@@ -96,6 +98,9 @@ type ToolCallRef struct {
 func (a *CallingModels) CallModel(ctx context.Context, in ModelCallInput) (ModelCallResult, error) {
 	defer step.Heartbeat(ctx)()
 	a.Hub.Append(in.Run, in.preceding())
+	if in.Fence > 0 {
+		a.Hub.Fence(in.Run, in.Fence, stream.GivenUp)
+	}
 	attempt := in.Before + int(activity.GetInfo(ctx).Attempt)
 	p := newPublisher(a.Workflows, a.Hub, in, activity.GetInfo(ctx).WorkflowExecution.ID, attempt)
 	result, err := a.callModel(ctx, in, p)
@@ -310,7 +315,7 @@ func (a *CallingModels) write(ctx context.Context, client step.Chat, chat model.
 	publish(rewriter.Close())
 	call := record.ModelCall{
 		Raw: raw.String(), Text: written.String(), Used: rewriter.Used(), LeftOut: passages.leftOut, Model: done.Model,
-		Usage:        knowledge.Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1},
+		Usage:        step.ChatUsage(done.Usage),
 		FinishReason: unusual(done.FinishReason),
 	}
 	if passages.marked {
@@ -386,7 +391,14 @@ func (a *CallingModels) chatRequest(ctx context.Context, in ModelCallInput, r kn
 	if chat.Messages, err = a.opening(ctx, in, r, found, offered, inOrder); err != nil {
 		return chat, err
 	}
-	turns, err := a.turnMessages(ctx, in.Loop.Turns, func(search string) string { return found.output(search, inOrder(search)) })
+	said, err := saidBehind(ctx, a.Blobs, in.Loop.Steers)
+	if err != nil {
+		return chat, err
+	}
+	if said[0] != "" {
+		chat.Messages = withQuestion(chat.Messages, said[0])
+	}
+	turns, err := a.turnMessages(ctx, in.Loop.Turns, said, func(search string) string { return found.output(search, inOrder(search)) })
 	if err != nil {
 		return chat, err
 	}
@@ -396,7 +408,7 @@ func (a *CallingModels) chatRequest(ctx context.Context, in ModelCallInput, r kn
 		switch {
 		case in.NoTools:
 			chat.ToolChoice = "none"
-		case in.Turn == 1:
+		case len(in.Loop.Turns) == 0:
 			if err := checkChoice(r.ToolChoice, offered); err != nil {
 				return chat, err
 			}
@@ -418,9 +430,9 @@ func checkChoice(choice string, offered tool.Set) error {
 	return nil
 }
 
-// turnMessages returns the turns that called tools and the outputs of these. passages
-// returns what a search found.
-func (a *CallingModels) turnMessages(ctx context.Context, turns []record.Turn, passages func(search string) string) ([]model.Message, error) {
+// turnMessages returns the turns that called tools and the outputs of these, and what the
+// person who asked said behind them. passages returns what a search found.
+func (a *CallingModels) turnMessages(ctx context.Context, turns []record.Turn, said map[int]string, passages func(search string) string) ([]model.Message, error) {
 	var messages []model.Message
 	for i, turn := range turns {
 		var call record.ModelCall
@@ -441,6 +453,9 @@ func (a *CallingModels) turnMessages(ctx context.Context, turns []record.Turn, p
 				content = stored.Words
 			}
 			messages = append(messages, model.Message{Role: "tool", ToolCallID: call.ToolCalls[j].ID, Content: content})
+		}
+		if words := said[i+1]; words != "" {
+			messages = append(messages, model.Message{Role: model.RoleUser, Content: words})
 		}
 	}
 	return messages, nil

@@ -239,7 +239,7 @@ func (a *batches) request(ctx context.Context, g Embedder, texts []string, turn 
 	start := time.Now()
 	vectors, usage, err := g.Embed(asking, texts)
 	a.Metrics.ModelCall(g.Endpoint().Provider, "embedding", step.Outcome(err), time.Since(start).Seconds(), usage.PromptTokens, 0)
-	return vectors, embedded(usage), err
+	return vectors, step.EmbeddingUsage(usage), err
 }
 
 // storeBatch stores the windows of a batch, and then the manifests that name them,

@@ -12,7 +12,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -74,11 +73,6 @@ func (a *answers) putAnswer(ctx context.Context, v store.Version, key string, da
 		errs = append(errs, a.Blobs.Delete(kept, item.Key))
 	}
 	return errors.Join(errs...)
-}
-
-// embedded returns the usage of a request for vectors.
-func embedded(used model.Usage) knowledge.Usage {
-	return knowledge.Usage{EmbeddingCalls: 1, EmbeddingTokens: used.PromptTokens}
 }
 
 // asksModels reports whether a version asks models for more than the vectors of its chunks.

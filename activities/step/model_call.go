@@ -44,5 +44,15 @@ type Called struct {
 
 // NewCalled returns what a model call cost.
 func NewCalled(done model.Completion) Called {
-	return Called{Model: done.Model, Usage: knowledge.Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1}}
+	return Called{Model: done.Model, Usage: ChatUsage(done.Usage)}
+}
+
+// ChatUsage returns what one call of a chat model used.
+func ChatUsage(used model.Usage) knowledge.Usage {
+	return knowledge.Usage{PromptTokens: used.PromptTokens, CompletionTokens: used.CompletionTokens, ModelCalls: 1, Cost: used.Cost, Currency: used.Currency}
+}
+
+// EmbeddingUsage returns what one call of an embedding model used.
+func EmbeddingUsage(used model.Usage) knowledge.Usage {
+	return knowledge.Usage{EmbeddingCalls: 1, EmbeddingTokens: used.PromptTokens, Cost: used.Cost, Currency: used.Currency}
 }

@@ -23,6 +23,7 @@ import { toolCall } from "./tool_call.js";
 
 /**
  * @typedef {object} Live
+ * @property {string} run
  * @property {HTMLElement} element
  * @property {() => void} stop stops to follow; the run goes on
  * @property {() => void} cancel ends the run
@@ -73,7 +74,7 @@ function runLink(run) {
 /**
  * Follows the answer of a run.
  * @param {string} run
- * @param {Actions & {started: (conversation: string) => void, ended: () => void}} actions
+ * @param {Actions & {started: (conversation: string) => void, added: (text: string) => void, ended: () => void}} actions
  * @param {boolean} queued whether it waits for another answer
  * @returns {Live}
  */
@@ -144,6 +145,7 @@ export function liveAnswer(run, actions, queued) {
       said = 0;
       redraw();
     },
+    userMessage: (data) => actions.added(data.text),
     reasoning: (data) => {
       const words = /** @type {HTMLElement} */ (thoughts.lastElementChild);
       words.textContent = data.reset ? data.delta : words.textContent + data.delta;
@@ -183,5 +185,5 @@ export function liveAnswer(run, actions, queued) {
     },
     failed: (failure) => events.error({ code: "", message: failure.message }),
   });
-  return { element, stop, cancel: () => void attempt(() => call("workspace-cancel-run", { path: { run_id: run } })) };
+  return { run, element, stop, cancel: () => void attempt(() => call("workspace-cancel-run", { path: { run_id: run } })) };
 }

@@ -19,8 +19,9 @@ const mostFiles = 10; // of a question
 /**
  * Returns the form of a question.
  * @param {(asked: Asked) => Promise<string>} ask sends it; it returns why it was refused, "" = it was not
+ * @param {(text: string) => Promise<string>} steer sends words to the answer that is under way, and returns the same
  */
-export function composer(ask) {
+export function composer(ask, steer) {
   /** @type {File[]} */
   let files = [];
   const field = h("textarea", { class: "question", name: "question", rows: 2, maxlength: 32000, "aria-label": t("ask.question"), placeholder: t("ask.placeholder") });
@@ -31,6 +32,7 @@ export function composer(ask) {
   const web = h("input", { type: "checkbox" });
   const send = h("button", { class: "first" }, t("ask.button"));
   const stop = h("button", { type: "button", class: "stop", hidden: true }, t("ask.stop"));
+  const steering = h("button", { type: "button", class: "steers", hidden: true, onclick: () => void add() }, t("ask.steer"));
   const wrong = h("p", { class: "wrong", role: "alert" });
   const picked = h("input", { type: "file", multiple: true, hidden: true, "aria-label": t("ask.attach"), onchange: () => {
     attach([...(picked.files ?? [])]);
@@ -75,16 +77,29 @@ export function composer(ask) {
     attach([]);
     wrong.textContent = refused;
   };
+  const add = async () => {
+    const text = field.value.trim();
+    if (!text || steering.disabled) return;
+    wrong.textContent = "";
+    steering.disabled = true;
+    field.value = "";
+    const refused = await steer(text);
+    steering.disabled = false;
+    if (!refused) return;
+    field.value ||= text;
+    wrong.textContent = refused;
+  };
   const form = h("form", { class: "composer", onsubmit: (/** @type {Event} */ e) => {
     e.preventDefault();
     void submit(field.value);
   } }, chips, field,
   h("div", { class: "row" }, project, h("label", { class: "choice" }, research, t("ask.research")),
-    h("button", { type: "button", class: "plain", onclick: () => picked.click() }, t("ask.attach")), picked, options, h("span", { class: "space" }), stop, send), wrong);
+    h("button", { type: "button", class: "plain", onclick: () => picked.click() }, t("ask.attach")), picked, options, h("span", { class: "space" }), stop, steering, send), wrong);
   field.addEventListener("keydown", (e) => {
     if (e.key !== "Enter" || e.shiftKey || e.isComposing) return;
     e.preventDefault();
-    form.requestSubmit();
+    if ((e.ctrlKey || e.metaKey) && !steering.hidden) void add();
+    else form.requestSubmit();
   });
   field.addEventListener("paste", (e) => {
     const pasted = [...(e.clipboardData?.files ?? [])];
@@ -94,6 +109,11 @@ export function composer(ask) {
   });
   return {
     form, field, stop, submit,
+    /** Offers what can be done while answers are under way. @param {boolean} some whether there are any */
+    working: (some) => {
+      stop.hidden = steering.hidden = !some;
+      send.textContent = t(some ? "ask.next" : "ask.button");
+    },
     /** Takes what was dropped. @param {DataTransfer} dropped */
     drop: async (dropped) => attach((await filesOf(dropped)).map(({ file }) => file)),
     /** Puts words into the field, to be changed. @param {string} text */

@@ -33,7 +33,7 @@ function walk(step) {
 
 /** Shows the keys. */
 export function help() {
-  const keys = /** @type {const} */ ([["/", "help.question"], ["j", "help.next"], ["k", "help.previous"], ["Enter", "help.open"], ["Esc", "help.close"], ["?", "help.help"]]);
+  const keys = /** @type {const} */ ([["/", "help.question"], ["j", "help.next"], ["k", "help.previous"], ["Enter", "help.open"], ["Ctrl+Enter", "help.steer"], ["Esc", "help.close"], ["?", "help.help"]]);
   openDialog(t("help"),
     h("h2", {}, t("help")),
     h("dl", { class: "keys" }, ...keys.flatMap(([key, word]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, t(word))])),

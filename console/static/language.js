@@ -39,6 +39,11 @@ export function number(value, options) {
   return new Intl.NumberFormat(language(), options).format(value);
 }
 
+/** Returns a cost, with more digits if it is a small one. @param {number} value @param {string} currency */
+export function money(value, currency) {
+  return number(value, { style: "currency", currency, maximumFractionDigits: value > 0 && value < 0.01 ? 6 : 2 });
+}
+
 /**
  * @param {string | null | undefined} at a time of the API
  * @returns {string} "" without one

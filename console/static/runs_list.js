@@ -2,7 +2,7 @@
 
 import { call } from "./api.js";
 import { h } from "./dom.js";
-import { duration, moment, number, t } from "./language.js";
+import { duration, moment, money, number, t } from "./language.js";
 import { liveTable } from "./polling.js";
 import { projectChoice, projectName, projectNames } from "./project_choice.js";
 
@@ -28,9 +28,11 @@ export function tookOf(run) {
   return duration(Math.max(0, (new Date(run.ended_at ?? Date.now()).getTime() - new Date(run.created_at).getTime()) / 1000));
 }
 
-/** Shows counters as the API names them. @param {Record<string, any> | null | undefined} counters */
+/** Shows counters as the API names them, and what they cost. @param {Record<string, any> | null | undefined} counters */
 export function countersOf(counters) {
-  return Object.entries(counters ?? {}).filter(([, value]) => value && typeof value !== "object").map(([name, value]) => `${name.replaceAll("_", " ")} ${typeof value === "number" ? number(value) : value}`).join(", ");
+  const { cost, currency, ...rest } = counters ?? {};
+  const shown = Object.entries(rest).filter(([, value]) => value && typeof value !== "object").map(([name, value]) => `${name.replaceAll("_", " ")} ${typeof value === "number" ? number(value) : value}`);
+  return [...shown, ...(currency ? [money(cost ?? 0, currency)] : [])].join(", ");
 }
 
 /** @typedef {[import("./language.js").Word, any]} Fact */

@@ -16,6 +16,7 @@ const titles = {
   apiMessageChunk: () => [t("run.words")],
   tool_partial_update: () => [t("run.words")],
   reasoning: () => [t("ask.thinking")],
+  userMessage: (data) => [t("ask.added"), data.text],
   messageReset: (data) => [t("run.reset"), data.reason],
   modelFailed: (data) => [t("run.model_failed", { model: data.model, n: data.attempt }), data.code, data.status, data.next && t("run.failover", { model: data.next }), data.retryAt && t("run.next", { at: moment(data.retryAt) })],
   webhookCall: (data) => [data.id, named(data.status), duration(data.seconds), data.message],

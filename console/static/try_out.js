@@ -55,7 +55,7 @@ function answerColumn(run, i, running, ask) {
   const name = t(i ? "try.changed" : "try.saved");
   const list = h("div");
   const show = (/** @type {Source[]} */ sources, /** @type {number} */ at) => void open(addressOf(sources[at].documentId, sources[at].chunkId), "_blank", "noopener");
-  const live = liveAnswer(run, { show, ask, again: () => ask(), started: () => {}, ended: () => {} }, false);
+  const live = liveAnswer(run, { show, ask, again: () => ask(), started: () => {}, added: () => {}, ended: () => {} }, false);
   running.push(live.stop);
   return {
     element: h("section", { "aria-label": name }, h("h2", {}, name), live.element, list),

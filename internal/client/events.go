@@ -29,6 +29,7 @@ const (
 	EventModelFailed = "modelFailed"
 	EventSearch      = "searchChoices"
 	EventAttachment  = "attachmentUpdate"
+	EventMessage     = "userMessage"
 	EventDocument    = "documentUpdate"
 	EventImport      = "importUpdate"
 	EventEnded       = "runEnded"

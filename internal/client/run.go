@@ -83,8 +83,8 @@ func (c *Client) DecideCall(ctx context.Context, run, call string, approve bool,
 	return err
 }
 
-// MessageRun tells a research that runs what to look for from now on, or how to write its
-// report.
+// MessageRun tells an answer or a research that is under way what to look for from now on, or
+// how to write its words.
 func (c *Client) MessageRun(ctx context.Context, id, text string) error {
 	query := url.Values{}
 	setString(query, "external_user_id", c.user)

@@ -12,6 +12,8 @@ type Usage struct {
 	To    string     `json:"to"`   // the last day
 	Total UsageSum   `json:"total"`
 	Days  []UsageDay `json:"days"`
+
+	Currency string `json:"currency,omitempty"` // of the costs, "" = there are none
 }
 
 // UsageSum counts runs and what they used.
@@ -27,6 +29,8 @@ type UsageSum struct {
 	RerankCalls      int     `json:"rerank_calls"`
 	RerankTokens     int     `json:"rerank_tokens"`
 	Seconds          float64 `json:"seconds"`
+
+	Cost *float64 `json:"cost,omitempty"` // nil = no prices are known
 }
 
 // UsageDay is what a model used on a day.

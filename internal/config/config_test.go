@@ -54,7 +54,7 @@ func TestDefaults(t *testing.T) {
 		Database:        config.Database{URL: "sqlite:///srv/a%20b/cairn.db"},
 		Vector:          config.Vector{URL: "sqlite:///srv/a%20b/index.db"},
 		Blob:            config.Blob{URL: "file:///srv/a%20b/blobs"},
-		Models:          config.Models{Chat: model, Embedding: embedding, Transcription: at(model.Timeout, model.Timeout), Image: at(4*time.Minute, 4*time.Minute), Rerank: rerank},
+		Models:          config.Models{Chat: model, Embedding: embedding, Transcription: at(model.Timeout, model.Timeout), Image: at(4*time.Minute, 4*time.Minute), Rerank: rerank, Currency: "USD"},
 		Limits: config.Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9, ParseSeconds: 60, ParseMemory: 1e9, Streams: 2000,
 		},

@@ -108,6 +108,7 @@ func (m Models) withDefaults(env map[string]string) (Models, error) {
 	for _, silent := range []*Model{&m.Transcription, &m.Image, &m.Rerank} { // they say nothing before the result
 		silent.IdleTimeout = silent.Timeout
 	}
+	m.Currency = or(m.Currency, "USD")
 	for _, named := range m.all() {
 		if err := named.complete(env); err != nil {
 			return Models{}, err

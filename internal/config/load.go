@@ -222,7 +222,8 @@ func setKey(k *koanf.Koanf, key string, value any) error {
 		return unknownKey(key)
 	}
 	if isSections(kind) {
-		return fmt.Errorf("%s is a list of sections; in the environment its keys are %s__0__BASE_URL and so on", key, variableOf(key))
+		first := strings.ToUpper(kind.Elem().Field(0).Tag.Get("koanf"))
+		return fmt.Errorf("%s is a list of sections; in the environment its keys are %s__0__%s and so on", key, variableOf(key), first)
 	}
 	if date, ok := value.(time.Time); ok { // YAML reads the versions of some APIs as days
 		value = date.Format(time.DateOnly)

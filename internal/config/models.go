@@ -63,6 +63,21 @@ type Models struct {
 	Rerank Model `koanf:"rerank" without:"dimensions max_tokens idle_timeout api_version deployment failover.idle_timeout failover.api_version failover.deployment"`
 	// The offline model, which serves whatever no endpoint is named for.
 	Offline Offline `koanf:"offline"`
+	// The currency of the prices, which all have the same, such as EUR. Defaults to USD.
+	Currency string `koanf:"currency"`
+	// What tokens cost. Runs and usage then show their cost. Defaults to none: no cost is shown.
+	Prices []Price `koanf:"prices"`
+}
+
+// Price is the price of the tokens of a model, whatever endpoint serves it.
+type Price struct {
+	// The model's name, as models.<model>.model, ai.model or another setting has it, which is needed. Defaults to none.
+	Model string `koanf:"model"`
+	// The price of a million tokens that the model reads: prompts, texts to embed or to
+	// rerank. Defaults to 0.
+	Input float64 `koanf:"input"`
+	// The price of a million tokens that the model writes. Defaults to 0.
+	Output float64 `koanf:"output"`
 }
 
 // Model is a model and the endpoints that serve it.

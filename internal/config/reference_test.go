@@ -65,6 +65,7 @@ func describes(page, key string) bool {
 const everySection = `
 secrets: {a: 'env:KEY'}
 models:
+  prices: [{model: m}]
   chat: {base_url: 'https://x/v1', model: m, failover: [{base_url: 'https://y/v1', model: m}]}
   embedding: {base_url: 'https://x/v1', model: m, failover: [{base_url: 'https://y/v1', model: m}]}
   transcription: {base_url: 'https://x/v1', model: m, failover: [{base_url: 'https://y/v1', model: m}]}

@@ -18,7 +18,40 @@ func (m Models) validate() error {
 	for _, named := range m.all() {
 		errs = append(errs, named.validate())
 	}
-	return errors.Join(append(errs, m.Embedding.validateSame("models.embedding"))...)
+	return errors.Join(append(errs, m.Embedding.validateSame("models.embedding"), m.validatePrices())...)
+}
+
+// currency matches the codes of currencies (ISO 4217).
+var currency = regexp.MustCompile(`^[A-Z]{3}$`)
+
+func (m Models) validatePrices() error {
+	var errs []error
+	if m.Currency != "" && !currency.MatchString(m.Currency) {
+		errs = append(errs, fmt.Errorf("models.currency %q: write the three letters of a currency, such as USD or EUR", m.Currency))
+	}
+	seen := map[string]bool{}
+	for i, p := range m.Prices {
+		at := fmt.Sprintf("models.prices.%d", i)
+		switch {
+		case p.Model == "":
+			errs = append(errs, fmt.Errorf("%s.model: the name of the model is needed", at))
+		case seen[p.Model]:
+			errs = append(errs, fmt.Errorf("%s.model: %s has a price already", at, p.Model))
+		}
+		seen[p.Model] = true
+		errs = append(errs, checkPrice(at+".input", p.Input), checkPrice(at+".output", p.Output))
+	}
+	return errors.Join(errs...)
+}
+
+// maxPrice bounds a price of a million tokens.
+const maxPrice = 1_000_000
+
+func checkPrice(key string, price float64) error {
+	if price >= 0 && price <= maxPrice {
+		return nil
+	}
+	return fmt.Errorf("%s is %v: write a price of a million tokens from 0 to %d", key, price, maxPrice)
 }
 
 func (m namedModel) validate() error {

@@ -270,49 +270,6 @@ func (d *Dispatcher) CancelRun(ctx context.Context, r store.Run) (known bool, er
 	return true, wrap(err, "cancel run", r.ID)
 }
 
-// Decide sends a run the decision of a person about a tool call. waiting is false if no such
-// call waits for a decision.
-func (d *Dispatcher) Decide(ctx context.Context, r store.Run, decision record.Decision) (waiting bool, err error) {
-	update := client.UpdateWorkflowOptions{
-		UpdateID: knowledge.NewID(), WorkflowID: r.WorkflowID, UpdateName: workflows.UpdateDecide, Args: []any{decision},
-		WaitForStage: client.WorkflowUpdateStageCompleted,
-	}
-	for {
-		err := d.update(ctx, update)
-		if err == nil {
-			return true, nil
-		}
-		if refused, ok := errors.AsType[*temporal.ApplicationError](err); ok && refused.Type() == workflows.TypeNotWaiting {
-			return false, nil
-		}
-		if !isMissing(err) {
-			return false, wrap(err, "decide about a call of", r.WorkflowID)
-		}
-		// Temporal forgets an update that no worker has accepted yet, for example when the
-		// worker that had received it is dead. One that was accepted is known by its id.
-		if running, _, err := d.Running(ctx, r.WorkflowID); err != nil || !running {
-			return false, err
-		}
-		select {
-		case <-time.After(updatePause):
-		case <-ctx.Done():
-			return false, wrap(ctx.Err(), "decide about a call of", r.WorkflowID)
-		}
-	}
-}
-
-// updatePause is the time before an update that Temporal has forgotten is sent again.
-const updatePause = 100 * time.Millisecond
-
-// update sends an update to a workflow and waits for its result.
-func (d *Dispatcher) update(ctx context.Context, update client.UpdateWorkflowOptions) error {
-	handle, err := d.client.UpdateWorkflow(ctx, update)
-	if err != nil {
-		return err
-	}
-	return handle.Get(ctx, nil)
-}
-
 // StopIngest tells a document's ingest to give up versions up to upto.
 func (d *Dispatcher) StopIngest(ctx context.Context, workspace, document string, upto int) (running bool, err error) {
 	err = d.client.SignalWorkflow(ctx, knowledge.KindIngest.WorkflowID(workspace, document), "", workflows.SignalStop, workflows.IngestStop{Upto: upto})

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -187,6 +188,9 @@ func (r RunRef) SuggestionsKey() string { return r.key("suggestions.json") }
 // RefusalKey is the blob key of what the model is told about the refusal of a call.
 func (r RunRef) RefusalKey(id string) string { return r.key("refusal-" + id + ".json") }
 
+// SteerKey is the blob key of a message that its person sent while the answer was under way.
+func (r RunRef) SteerKey(id string) string { return r.key("message-" + id + ".json") }
+
 // FoldersPrefix is the prefix of the blobs that FolderKey names.
 func (r RunRef) FoldersPrefix() string { return r.key("folder/") }
 
@@ -302,10 +306,19 @@ type Usage struct {
 	EmbeddingTokens  int `json:"embedding_tokens,omitempty"`
 	RerankCalls      int `json:"rerank_calls,omitempty"`
 	RerankTokens     int `json:"rerank_tokens,omitempty"`
+	// Cost is the price of the tokens when they were used, as far as it was known.
+	Cost     float64 `json:"cost,omitempty" doc:"The price of the tokens when they were used, of the models that have one in models.prices"`
+	Currency string  `json:"currency,omitempty" doc:"Of the cost"`
 }
 
-// Add adds o to u.
+// Add adds o to u. A cost in another currency is left out.
 func (u *Usage) Add(o Usage) {
+	if u.Currency == "" {
+		u.Currency = o.Currency
+	}
+	if u.Currency == o.Currency {
+		u.Cost = roundCost(u.Cost + o.Cost)
+	}
 	u.PromptTokens += o.PromptTokens
 	u.CompletionTokens += o.CompletionTokens
 	u.ModelCalls += o.ModelCalls
@@ -314,6 +327,9 @@ func (u *Usage) Add(o Usage) {
 	u.RerankCalls += o.RerankCalls
 	u.RerankTokens += o.RerankTokens
 }
+
+// roundCost rounds a cost to billionths, so that sums do not show how numbers are stored.
+func roundCost(cost float64) float64 { return math.Round(1e9*cost) / 1e9 }
 
 // RunUsage is what a run has used of models, as it is stored when the run ends.
 type RunUsage struct {
@@ -342,6 +358,15 @@ type DayUsage struct {
 	Questions int `json:"questions"`
 	Documents int `json:"documents"`
 	RunUsage
+}
+
+// AddRuns adds the runs of o, whatever their day and model, and what they used.
+func (u *DayUsage) AddRuns(o DayUsage) {
+	u.Runs += o.Runs
+	u.Questions += o.Questions
+	u.Documents += o.Documents
+	u.Add(o.Usage)
+	u.Seconds = math.Round(1000*(u.Seconds+o.Seconds)) / 1000
 }
 
 // Message is an earlier message of a conversation.

@@ -126,8 +126,10 @@ type Completion struct {
 
 // Usage counts tokens as the endpoint reports them; zero = not reported.
 type Usage struct {
-	PromptTokens     int `json:"prompt_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
+	PromptTokens     int     `json:"prompt_tokens"`
+	CompletionTokens int     `json:"completion_tokens"`
+	Cost             float64 `json:"cost,omitempty"` // of the tokens, where Endpoint.Prices has the model
+	Currency         string  `json:"currency,omitempty"`
 }
 
 // Chat streams the next message: deltas as they arrive and, last, one with Done. Every failure
@@ -146,7 +148,12 @@ func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, err
 			if err == nil {
 				c.options.learn(ctx, c.log, c.endpoint, name, left)
 				_ = c.pacer.ended(sent, nil) // returns its argument
-				c.relay(x, res, req, yield)
+				c.relay(x, res, req, func(d Delta, err error) bool {
+					if d.Done != nil {
+						d.Done.Usage = c.endpoint.Prices.of(name, d.Done.Usage)
+					}
+					return yield(d, err)
+				})
 				x.close()
 				return
 			}

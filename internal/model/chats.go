@@ -37,8 +37,7 @@ func (c *Chats) CallTool(ctx context.Context, r ToolRequest, failover []string) 
 		call.Model, at = candidate.Name, candidate.Client.Endpoint()
 		var used Usage
 		answer, used, err = candidate.Client.CallTool(ctx, call)
-		usage.PromptTokens += used.PromptTokens
-		usage.CompletionTokens += used.CompletionTokens
+		usage.add(used)
 		return answer, err
 	})
 	return arguments, usage, at, err

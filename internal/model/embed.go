@@ -97,7 +97,7 @@ func (c *Client) embedOnce(ctx context.Context, texts []string, sent *sending) (
 	if err != nil {
 		return nil, Usage{}, false, x.badAnswer(CodeBadResponse, err.Error())
 	}
-	return vectors, Usage{PromptTokens: res.Usage.PromptTokens}, false, nil
+	return vectors, c.endpoint.Prices.of(c.endpoint.Model, Usage{PromptTokens: res.Usage.PromptTokens}), false, nil
 }
 
 // largeWords are in the texts with which endpoints refuse too many or too long texts.

@@ -38,6 +38,8 @@ type Endpoint struct {
 	// MaxTokens is how many tokens of cl100k_base a text to embed may have. The
 	// client does not check it. 0 is no bound.
 	MaxTokens int
+	// Prices are the prices of the models of all endpoints. nil = none is known.
+	Prices *Prices
 	// Timeout bounds a whole call. Defaults to DefaultTimeout.
 	Timeout time.Duration
 	// IdleTimeout bounds the wait for the first byte of an answer's body and

@@ -66,19 +66,20 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	return scores, err
 }
 
-// RerankCounted is Rerank, which returns the number of requests too, and of the tokens that
-// the endpoints have counted, 0 = they do not say.
-func (r *Reranker) RerankCounted(ctx context.Context, query string, texts []string) (scores []float64, calls, tokens int, err error) {
+// RerankCounted is Rerank, which returns the number of requests too, and the tokens that
+// the endpoints have counted as PromptTokens, 0 = they do not say.
+func (r *Reranker) RerankCounted(ctx context.Context, query string, texts []string) (scores []float64, calls int, used Usage, err error) {
 	scores, err = First(ctx, Candidates(append([]*Reranker{r}, r.others...), "", nil), func(f Failed) {
 		if f.Next != "" {
 			r.log.WarnContext(ctx, "a reranker failed; the next one is asked", "model", f.Model, "next", f.Next, "error", f.Err)
 		}
 	}, func(at Candidate[*Reranker]) ([]float64, error) {
-		found, requests, used, err := at.Client.rerank(ctx, query, texts)
-		calls, tokens = calls+requests, tokens+used
+		found, requests, tokens, err := at.Client.rerank(ctx, query, texts)
+		calls += requests
+		used.add(at.Client.endpoint.Prices.of(at.Client.endpoint.Model, Usage{PromptTokens: tokens}))
 		return found, err
 	})
-	return scores, calls, tokens, err
+	return scores, calls, used, err
 }
 
 // rerank asks the endpoint alone.

@@ -55,9 +55,9 @@ func TestRerankShapes(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, test.answer)
 			})
-			scores, calls, tokens, err := r.RerankCounted(t.Context(), "q", []string{"a", "b"})
-			if diff := cmp.Diff([]float64{.1, .9}, scores); diff != "" || err != nil || calls != 1 || tokens != test.tokens {
-				t.Error(diff, err, calls, tokens)
+			scores, calls, used, err := r.RerankCounted(t.Context(), "q", []string{"a", "b"})
+			if diff := cmp.Diff([]float64{.1, .9}, scores); diff != "" || err != nil || calls != 1 || used.PromptTokens != test.tokens {
+				t.Error(diff, err, calls, used)
 			}
 		})
 	}

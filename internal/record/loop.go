@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -21,6 +22,22 @@ type Loop struct {
 	Usage       knowledge.Usage `json:"usage,omitzero"`
 
 	Attachments []knowledge.AttachedDocument `json:"attachments,omitempty"` // of the question, when it had waited for them
+
+	Steers  []Steer `json:"steers,omitempty"`   // what the person who asked added meanwhile
+	GivenUp int     `json:"given_up,omitempty"` // model calls that ended for such a message
+}
+
+// Steer is a message of the person who asked, which came while the answer was under way.
+type Steer struct {
+	Key   string `json:"key"`             // blob of a SteerMessage
+	Turns int    `json:"turns,omitempty"` // how many turns with tool calls come before it
+}
+
+// SteerMessage is the stored message of a Steer.
+type SteerMessage struct {
+	ID        string    `json:"id"` // of the message in the conversation
+	Text      string    `json:"text"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // Turn is one model call that called tools, and the outputs of these.

@@ -50,10 +50,10 @@ type Reranker interface {
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }
 
-// CountingReranker is a Reranker that says how many requests it has sent and how many
-// tokens the endpoint has counted, 0 = it does not say. It is optional.
+// CountingReranker is a Reranker that returns how many requests it has sent, how many tokens
+// the endpoint has counted (0 = it does not say), and what they cost. It is optional.
 type CountingReranker interface {
-	RerankCounted(ctx context.Context, query string, texts []string) (scores []float64, calls, tokens int, err error)
+	RerankCounted(ctx context.Context, query string, texts []string) (scores []float64, used Usage, err error)
 }
 
 // Usage counts what the models of a search read and wrote.
@@ -126,8 +126,8 @@ func (s *search) countedRerank(ctx context.Context, texts []string) ([]float64, 
 		s.use(Usage{RerankCalls: 1})
 		return scores, err
 	}
-	scores, calls, tokens, err := counting.RerankCounted(ctx, s.request.Query, texts)
-	s.use(Usage{RerankCalls: calls, RerankTokens: tokens})
+	scores, used, err := counting.RerankCounted(ctx, s.request.Query, texts)
+	s.use(used)
 	return scores, err
 }
 
@@ -138,7 +138,7 @@ func (s *search) countedEmbed(ctx context.Context, e Embedder, texts []string) (
 		s.use(Usage{EmbeddingCalls: 1})
 		return e.Embed(ctx, texts)
 	}
-	vectors, tokens, err := counting.EmbedCounted(ctx, texts)
-	s.use(Usage{EmbeddingCalls: 1, EmbeddingTokens: tokens})
+	vectors, used, err := counting.EmbedCounted(ctx, texts)
+	s.use(used)
 	return vectors, err
 }

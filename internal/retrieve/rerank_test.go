@@ -184,17 +184,17 @@ func TestJudge(t *testing.T) {
 // counted is a model that says what it has counted.
 type counted struct{ counting }
 
-func (c *counted) EmbedCounted(ctx context.Context, texts []string) ([][]float32, int, error) {
+func (c *counted) EmbedCounted(ctx context.Context, texts []string) ([][]float32, retrieve.Usage, error) {
 	vectors, err := c.Embed(ctx, texts)
-	return vectors, 7, err
+	return vectors, retrieve.Usage{EmbeddingCalls: 1, EmbeddingTokens: 7, Cost: 0.5, Currency: "EUR"}, err
 }
 
 func (c *counted) Rerank(context.Context, string, []string) ([]float64, error) {
 	return nil, errors.New("not counted")
 }
 
-func (c *counted) RerankCounted(_ context.Context, _ string, texts []string) (scores []float64, calls, tokens int, err error) {
-	return make([]float64, len(texts)), 2, 90, nil
+func (c *counted) RerankCounted(_ context.Context, _ string, texts []string) (scores []float64, used retrieve.Usage, err error) {
+	return make([]float64, len(texts)), retrieve.Usage{RerankCalls: 2, RerankTokens: 90, Cost: 0.25, Currency: "EUR"}, nil
 }
 
 // TestUsage counts the calls of a search and the tokens that the endpoints have counted.
@@ -205,7 +205,7 @@ func TestUsage(t *testing.T) {
 	m := &counted{}
 	request := retrieve.Request{Principal: asker, Query: "a question", Config: knowledge.RetrievalConfig{Strategy: "dense", Reranker: "bge"}}
 	r, err := retrieve.New(x, c, m).Using(retrieve.Models{Reranker: m, RerankerName: "bge"}).Retrieve(t.Context(), request)
-	want := retrieve.Usage{EmbeddingCalls: 1, EmbeddingTokens: 7, RerankCalls: 2, RerankTokens: 90}
+	want := retrieve.Usage{EmbeddingCalls: 1, EmbeddingTokens: 7, RerankCalls: 2, RerankTokens: 90, Cost: 0.75, Currency: "EUR"}
 	if err != nil || r.Usage != want {
 		t.Errorf("usage %+v, %v", r.Usage, err)
 	}

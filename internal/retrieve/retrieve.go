@@ -31,10 +31,10 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// CountingEmbedder is an Embedder that says how many tokens the endpoint has counted, 0 =
-// it does not say. It is optional.
+// CountingEmbedder is an Embedder that returns its call, how many tokens the endpoint has
+// counted (0 = it does not say), and what they cost. It is optional.
 type CountingEmbedder interface {
-	EmbedCounted(ctx context.Context, texts []string) (vectors [][]float32, tokens int, err error)
+	EmbedCounted(ctx context.Context, texts []string) (vectors [][]float32, used Usage, err error)
 }
 
 // Request is a question with its principal.

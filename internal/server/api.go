@@ -100,7 +100,7 @@ func (p *platform) apiConfig() api.Config {
 	return api.Config{
 		Process: process,
 		Version: p.version, PublicURL: p.cfg.PublicURL, TempDir: p.temporary(), Presign: p.cfg.Blob.Presign,
-		Streams: p.cfg.Limits.Streams, InstanceLimits: p.cfg.Limits.Instance(),
+		Currency: p.currency(), Streams: p.cfg.Limits.Streams, InstanceLimits: p.cfg.Limits.Instance(),
 		InstanceFeatures: knowledge.InstanceFeatures{
 			Reranker: p.cfg.Models.Rerank.Model, ChatModels: p.chatModels(), Offline: p.offlineEmbeddings(), Tools: p.toolNames(), Components: p.missingComponents(),
 			WebProvider: knowledge.WebProvider(p.cfg.WebSearch.Provider),

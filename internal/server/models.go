@@ -48,24 +48,24 @@ func (p *platform) serveOffline() error {
 // connectModels creates the clients of the endpoints, when the offline model is served.
 func (p *platform) connectModels() {
 	httpClient := model.NewHTTPClient()
-	chat := model.New(endpoint(p.cfg.Models.Chat, p.offline, localmodel.ChatModel), httpClient)
-	p.chats = model.NewChats(p.log, chat, failover(p.cfg.Models.Chat, httpClient)...)
-	embedding := endpoint(p.cfg.Models.Embedding, p.offline, localmodel.EmbeddingModel)
+	chat := model.New(p.endpoint(p.cfg.Models.Chat, localmodel.ChatModel), httpClient)
+	p.chats = model.NewChats(p.log, chat, p.failover(p.cfg.Models.Chat, httpClient)...)
+	embedding := p.endpoint(p.cfg.Models.Embedding, localmodel.EmbeddingModel)
 	if p.encoder.address != "" {
 		embedding.BaseURL = "http://" + p.encoder.address + "/v1"
 	}
 	p.embed = model.New(embedding, httpClient)
-	if others := failover(p.cfg.Models.Embedding, httpClient); len(others) > 0 {
+	if others := p.failover(p.cfg.Models.Embedding, httpClient); len(others) > 0 {
 		p.embed = p.embed.WithFailover(p.log, others...)
 	}
 	at := p.cfg.Models.Embedding
 	p.embeddings = &embeddings{instance: p.embed, offline: at.Offline(), local: at.Local(), others: map[string]ingestion.Embedder{}}
 	p.embeddings.revisions = p.revisions(httpClient)
 	if m := p.cfg.Models.Image; m.BaseURL != "" {
-		p.paint = model.New(endpoint(m, "", ""), httpClient).WithFailover(p.log, failover(m, httpClient)...)
+		p.paint = model.New(p.endpoint(m, ""), httpClient).WithFailover(p.log, p.failover(m, httpClient)...)
 	}
 	if m := p.cfg.Models.Transcription; m.BaseURL != "" {
-		p.transcribe = model.New(endpoint(m, "", ""), httpClient).WithFailover(p.log, failover(m, httpClient)...)
+		p.transcribe = model.New(p.endpoint(m, ""), httpClient).WithFailover(p.log, p.failover(m, httpClient)...)
 	}
 }
 
@@ -97,12 +97,40 @@ func endpoint(m config.Model, offline, name string) model.Endpoint {
 	return e
 }
 
+// endpoint is the endpoint of a configured model, or of the offline one by its name there,
+// with the prices of the models.
+func (p *platform) endpoint(m config.Model, name string) model.Endpoint {
+	e := endpoint(m, p.offline, name)
+	e.Prices = p.prices
+	return e
+}
+
+// prices returns what the configured models charge, nil if nothing is known.
+func prices(m config.Models) *model.Prices {
+	if len(m.Prices) == 0 {
+		return nil
+	}
+	known := &model.Prices{Currency: m.Currency, Models: map[string]model.Price{}}
+	for _, price := range m.Prices {
+		known.Models[price.Model] = model.Price{Input: price.Input, Output: price.Output}
+	}
+	return known
+}
+
+// currency returns the currency of the costs of usage, "" = there are no prices.
+func (p *platform) currency() string {
+	if p.prices == nil {
+		return ""
+	}
+	return p.prices.Currency
+}
+
 // failover returns the clients of the endpoints that are asked where the endpoint of m fails.
-func failover(m config.Model, client *http.Client) []*model.Client {
+func (p *platform) failover(m config.Model, client *http.Client) []*model.Client {
 	var others []*model.Client
 	for _, f := range m.Failover {
 		m.Endpoint = f
-		others = append(others, model.New(endpoint(m, "", ""), client))
+		others = append(others, model.New(p.endpoint(m, ""), client))
 	}
 	return others
 }

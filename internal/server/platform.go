@@ -48,7 +48,8 @@ type platform struct {
 	client      client.Client
 	workflow    *dispatch.Dispatcher
 	hub         *stream.Hub
-	chats       *model.Chats // the endpoints of models.chat
+	prices      *model.Prices // of models; nil = none is known
+	chats       *model.Chats  // the endpoints of models.chat
 	embed       *model.Client
 	embeddings  *embeddings   // with the models of other generations
 	transcribe  *model.Client // nil = no endpoint is configured
@@ -88,7 +89,7 @@ type platform struct {
 func newPlatform(cfg config.Config, o Options) *platform {
 	worker.NameBuild(o.Version)
 	return &platform{
-		cfg: cfg, version: o.Version, log: o.Log, metrics: telemetry.NewMetrics(o.Version), hub: stream.NewHub(),
+		cfg: cfg, prices: prices(cfg.Models), version: o.Version, log: o.Log, metrics: telemetry.NewMetrics(o.Version), hub: stream.NewHub(),
 		parsing: extract.NewBudget(2 * int64(cfg.Limits.ParseMemory)), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000),
 		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, backup.AdminKeyName)},
 	}

@@ -67,22 +67,23 @@ func (e queryEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, 
 }
 
 // EmbedCounted implements retrieve.CountingEmbedder.
-func (e queryEmbedder) EmbedCounted(ctx context.Context, texts []string) ([][]float32, int, error) {
+func (e queryEmbedder) EmbedCounted(ctx context.Context, texts []string) ([][]float32, retrieve.Usage, error) {
 	if err := e.down.now(); err != nil {
-		return nil, 0, fmt.Errorf("%w: it failed a moment ago: %w", retrieve.ErrCannotBeAsked, err)
+		return nil, retrieve.Usage{EmbeddingCalls: 1}, fmt.Errorf("%w: it failed a moment ago: %w", retrieve.ErrCannotBeAsked, err)
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, questionPatience, errSlowEmbedding)
 	defer cancel()
-	vectors, usage, err := e.Embedder.Embed(waiting, texts)
+	vectors, counted, err := e.Embedder.Embed(waiting, texts)
+	usage := retrieve.Usage{EmbeddingCalls: 1, EmbeddingTokens: counted.PromptTokens, Cost: counted.Cost, Currency: counted.Currency}
 	if ctx.Err() != nil {
-		return vectors, usage.PromptTokens, err
+		return vectors, usage, err
 	}
 	if _, failed := errors.AsType[*model.Error](err); failed || errors.Is(err, errSlowEmbedding) || knowledge.IsCode(err, knowledge.CodeConflict) {
 		e.down.note(err)
-		return nil, usage.PromptTokens, fmt.Errorf("%w: %w", retrieve.ErrCannotBeAsked, err)
+		return nil, usage, fmt.Errorf("%w: %w", retrieve.ErrCannotBeAsked, err)
 	}
 	e.down.note(nil)
-	return vectors, usage.PromptTokens, err
+	return vectors, usage, err
 }
 
 var errSlowEmbedding = errors.New("the embedding model took too long for a question")

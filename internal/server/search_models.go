@@ -16,10 +16,10 @@ func (p *platform) searchModels() retrieve.Models {
 		models.RerankerName, models.RerankTime = r.Model, r.Timeout
 		var others []*model.Reranker
 		for _, f := range r.Failover {
-			others = append(others, model.NewReranker(endpoint(config.Model{Endpoint: f}, "", ""), model.RerankShape(f.Type), nil))
+			others = append(others, model.NewReranker(p.endpoint(config.Model{Endpoint: f}, ""), model.RerankShape(f.Type), nil))
 			models.RerankTime += f.Timeout
 		}
-		first := model.NewReranker(endpoint(r, "", ""), model.RerankShape(r.Type), nil)
+		first := model.NewReranker(p.endpoint(r, ""), model.RerankShape(r.Type), nil)
 		models.Reranker = searchReranker{first.WithFailover(p.log, others...), p}
 	}
 	if web, ok := p.webSource(); ok {
@@ -39,7 +39,7 @@ func (c searchChat) CallTool(ctx context.Context, call retrieve.Call) (string, r
 		Tool: model.Tool{Name: call.Tool, Description: call.Description, Parameters: call.Schema},
 	}, call.Failover)
 	c.p.countCall(at, "chat", start, err, usage)
-	return arguments, retrieve.Usage{PromptTokens: usage.PromptTokens, CompletionTokens: usage.CompletionTokens}, err
+	return arguments, retrieve.Usage{PromptTokens: usage.PromptTokens, CompletionTokens: usage.CompletionTokens, Cost: usage.Cost, Currency: usage.Currency}, err
 }
 
 // searchReranker counts the calls of the reranker.
@@ -50,16 +50,16 @@ type searchReranker struct {
 
 // Rerank implements retrieve.Reranker.
 func (r searchReranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
-	scores, _, _, err := r.RerankCounted(ctx, query, texts)
+	scores, _, err := r.RerankCounted(ctx, query, texts)
 	return scores, err
 }
 
 // RerankCounted implements retrieve.CountingReranker.
-func (r searchReranker) RerankCounted(ctx context.Context, query string, texts []string) (scores []float64, calls, tokens int, err error) {
+func (r searchReranker) RerankCounted(ctx context.Context, query string, texts []string) (scores []float64, used retrieve.Usage, err error) {
 	start := time.Now()
-	scores, calls, tokens, err = r.Reranker.RerankCounted(ctx, query, texts)
+	scores, calls, counted, err := r.Reranker.RerankCounted(ctx, query, texts)
 	r.p.countCall(r.Endpoint(), "rerank", start, err, model.Usage{})
-	return scores, calls, tokens, err
+	return scores, retrieve.Usage{RerankCalls: calls, RerankTokens: counted.PromptTokens, Cost: counted.Cost, Currency: counted.Currency}, err
 }
 
 func (p *platform) countCall(e model.Endpoint, kind string, start time.Time, err error, usage model.Usage) {

@@ -18,13 +18,15 @@ type DocumentPatch struct {
 	Access         *knowledge.Access
 	Classification *string
 	LegalHold      *bool
+
+	Since *time.Time // when the caller's document was changed last; nil = whenever
 }
 
 // UpdateDocument changes attributes of a document, and returns the changed document.
 // The change also applies to its pending versions, and a change of the access to its
 // attachments. The caller writes the change to the index next, so this store gets the
-// lease of LeaseStale, unless another process has it. A document that is being removed is
-// a conflict.
+// lease of LeaseStale, unless another process has it. A document that is being removed, or
+// that was changed after patch.Since, is a conflict.
 func (s *documentStore) UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch DocumentPatch) (knowledge.Document, error) {
 	if err := requireWrite(p); err != nil {
 		return knowledge.Document{}, err
@@ -36,6 +38,9 @@ func (s *documentStore) UpdateDocument(ctx context.Context, p knowledge.Principa
 		}
 		if doc.RemovingUpto > 0 {
 			return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
+		}
+		if changed := fromMicros(doc.UpdatedAt); patch.Since != nil && !patch.Since.Equal(changed) {
+			return knowledge.Errorf(knowledge.CodeConflict, "the document %q was changed meanwhile, at %s: read it again, and decide whether your change still holds", doc.ID, changed.Format(time.RFC3339))
 		}
 		if patch.concernsIndex() {
 			doc.leaseIndex(s.id, s.now())

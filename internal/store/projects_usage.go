@@ -43,7 +43,7 @@ func (s *projectStore) usedRuns(from, to time.Time) *bun.SelectQuery {
 		Where("r.created_at >= ? AND r.created_at < ? AND r.usage <> '' AND r.parent = ''", micros(from), micros(to))
 }
 
-// usageSums are sums by day and model.
+// usageSums are sums by day, model, and the currency of the costs.
 type usageSums map[string]*knowledge.DayUsage
 
 // addUsed adds the run of a row of usedRuns to the sums of its owner.
@@ -58,10 +58,11 @@ func addUsed(rows *sql.Rows, sumsOf func(project, owner string) usageSums) error
 		return fmt.Errorf("decode the usage of a run of project %s: %w", row.Project, err)
 	}
 	sums, day := sumsOf(row.Project, row.Owner), fromMicros(row.CreatedAt).UTC().Format(time.DateOnly)
-	sum := sums[day+" "+used.Model]
+	key := day + " " + used.Model + " " + used.Currency
+	sum := sums[key]
 	if sum == nil {
 		sum = &knowledge.DayUsage{Day: day, RunUsage: knowledge.RunUsage{Model: used.Model}}
-		sums[day+" "+used.Model] = sum
+		sums[key] = sum
 	}
 	sum.Runs++
 	sum.Documents += imported
@@ -79,7 +80,7 @@ func addUsed(rows *sql.Rows, sumsOf func(project, owner string) usageSums) error
 	return nil
 }
 
-// days returns the sums by their day and model.
+// days returns the sums by their day, model and currency.
 func (s usageSums) days() []knowledge.DayUsage {
 	list := []knowledge.DayUsage{}
 	for _, key := range slices.Sorted(maps.Keys(s)) {
@@ -89,7 +90,7 @@ func (s usageSums) days() []knowledge.DayUsage {
 }
 
 // ProjectUsage returns what the runs of a project used that began in [from, to), by the
-// day in UTC and the model, in this order. A project that the principal does not cover is
+// day in UTC, the model, and the currency of the costs, in this order. A project that the principal does not cover is
 // CodeNotFound.
 func (s *projectStore) ProjectUsage(ctx context.Context, p knowledge.Principal, idOrName string, from, to time.Time) ([]knowledge.DayUsage, error) {
 	project, err := s.Project(ctx, p, idOrName)

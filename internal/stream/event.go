@@ -34,6 +34,8 @@ const (
 	TopicModelFailed = "modelFailed"
 	// TopicAttachment is the topic of a document that is attached to a question.
 	TopicAttachment = "attachmentUpdate"
+	// TopicMessage is the topic of a message that its person sent while the answer was under way.
+	TopicMessage = "userMessage"
 )
 
 // Terminal reports whether an item of this topic ends a run.

@@ -104,6 +104,23 @@ func (l *Log) Retire(publisher string) {
 	l.Publishers[publisher] = math.MaxInt64
 }
 
+// GiveUp makes the log drop what the attempts of a turn's model call send from now on.
+func (l *Log) GiveUp(turn int) { l.Attempts.raise(turn, GivenUp) }
+
+// HasWords reports whether the items at or after an offset, which are in memory, hold words
+// of a turn's model call.
+func (l *Log) HasWords(from int64, turn int) bool {
+	for _, item := range l.Items(from) {
+		if item.Topic != TopicDelta {
+			continue
+		}
+		if e, err := DecodeEvent(item.Data); err == nil && e.Turn == turn && e.Text != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // fenced reports whether the log drops an entry: a newer attempt has replaced its
 // attempt, or it only announces a new one.
 func (l *Log) fenced(e Entry) bool {

@@ -59,6 +59,8 @@ func resetReason(reason string) string {
 		return "the model was asked again and answers otherwise"
 	case "tool_calls":
 		return "the model went on to look something up"
+	case "message":
+		return "a message was sent to the answer"
 	default:
 		return line(reason)
 	}

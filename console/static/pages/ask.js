@@ -36,7 +36,16 @@ export async function open([id]) {
       return reasonOf(failure);
     }
   };
-  const { form, field, stop, submit, drop, edit } = composer(ask);
+  const steer = async (/** @type {string} */ text) => {
+    if (!live.length) return t("ask.steer.late");
+    try {
+      await call("workspace-steer-run", { path: { run_id: live[0].run }, body: { text }, key: newKey() });
+      return "";
+    } catch (failure) {
+      return reasonOf(failure);
+    }
+  };
+  const { form, field, stop, submit, working, drop, edit } = composer(ask, steer);
   const to = {
     show: (/** @type {import("../answer.js").Source[]} */ sources, /** @type {number} */ at, /** @type {string} */ quote) => panel.show(sources, at, quote),
     ask: (/** @type {string} */ text) => void submit(text),
@@ -52,14 +61,15 @@ export async function open([id]) {
         named();
         void list.load();
       },
+      added: (words) => one.element.before(added(words)),
       ended: () => {
         live.splice(live.indexOf(one), 1);
-        stop.hidden = live.length === 0;
+        working(live.length > 0);
         void list.load();
       },
     }, live.length > 0);
     live.push(one);
-    stop.hidden = false;
+    working(true);
     if (text) turns.append(question(text, edit));
     turns.append(one.element);
     one.element.scrollIntoView({ block: "end" });
@@ -99,6 +109,11 @@ function question(text, edit) {
   return h("div", { class: "asked" }, h("button", { type: "button", class: "plain", onclick: () => edit(text) }, t("ask.edit")), h("p", {}, text));
 }
 
+/** Returns words that were added to a question while its answer was under way. @param {string} text */
+function added(text) {
+  return h("div", { class: "asked added" }, h("span", { class: "quiet" }, t("ask.added")), h("p", {}, text));
+}
+
 function welcome() {
   return h("div", { class: "welcome" }, h("h1", {}, t("ask.empty")), h("p", { class: "quiet" }, t("ask.empty.hint")));
 }
@@ -120,8 +135,10 @@ async function fillTurns(id, turns, to) {
     const found = await call("get-conversation", { path: { id }, query: { limit: 100, cursor } });
     title = found.title || title;
     for (const message of found.messages) {
+      const more = message.role === "user" && message.run_id && ended.has(message.run_id);
       ended.add(message.run_id);
-      if (message.role === "user") turns.append(question((asked = message.text), to.edit));
+      if (more) turns.append(added(message.text));
+      else if (message.role === "user") turns.append(question((asked = message.text), to.edit));
       else {
         const text = asked;
         turns.append(answerOf(message, { show: to.show, ask: to.ask, again: () => to.ask(text) }));

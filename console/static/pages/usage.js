@@ -5,12 +5,12 @@ import { call } from "../api.js";
 import { barChart } from "../chart.js";
 import { smallTable } from "../checks.js";
 import { fill, h } from "../dom.js";
-import { number, t } from "../language.js";
+import { money, number, t } from "../language.js";
 import { rename } from "../router.js";
 
-/** @typedef {Record<"runs" | "questions" | "documents" | "prompt_tokens" | "completion_tokens" | "embedding_tokens" | "rerank_tokens" | "model_calls" | "seconds", number>} Sum (schema UsageSum) */
+/** @typedef {Record<"runs" | "questions" | "documents" | "prompt_tokens" | "completion_tokens" | "embedding_tokens" | "rerank_tokens" | "model_calls" | "seconds", number> & {cost?: number}} Sum (schema UsageSum) */
 /** @typedef {{id: string, name: string, total: Sum, days: ({day: string} & Sum)[]}} Owner (schema OwnedUsage) */
-/** @typedef {{from: string, to: string, data: Owner[]}} Usage (schema WorkspaceUsage) */
+/** @typedef {{from: string, to: string, currency?: string, data: Owner[]}} Usage (schema WorkspaceUsage) */
 
 const kinds = /** @type {const} */ (["project", "key", "user"]);
 
@@ -20,6 +20,12 @@ const measures = /** @type {const} */ ([["use.questions", (/** @type {Sum} */ su
 /** @param {Sum} sum */
 function tokensOf(sum) {
   return sum.prompt_tokens + sum.completion_tokens + sum.embedding_tokens + sum.rerank_tokens;
+}
+
+/** Returns how costs are shown, null where there are no prices. @param {Usage} usage */
+function costsOf({ currency }) {
+  if (!currency) return null;
+  return (/** @type {number} */ value) => money(value, currency);
 }
 
 /** @param {Owner} owner @param {string} by */
@@ -59,12 +65,16 @@ export async function open(_, query) {
 function sections(usage, by, shown) {
   if (!usage.data.length) return [h("p", { class: "empty quiet" }, t("use.none"))];
   const days = daysOf(usage, shown);
-  const owners = usage.data.map((one) => [nameOf(one, by), ...[one.total.questions, one.total.documents, tokensOf(one.total), one.total.model_calls, Math.round(one.total.seconds)].map((value) => number(value))]);
+  const cost = costsOf(usage);
+  const owners = usage.data.map((one) => [nameOf(one, by), ...[one.total.questions, one.total.documents, tokensOf(one.total), one.total.model_calls, Math.round(one.total.seconds)].map((value) => number(value)), ...(cost ? [cost(one.total.cost ?? 0)] : [])]);
+  const sumOf = (/** @type {(sum: Sum) => number} */ valueOf) => days.map((one) => ({ day: one.day, value: one.sums.reduce((sum, other) => sum + valueOf(other), 0) }));
   const kind = t(`use.${/** @type {"project"} */ (by)}`);
   return [
-    ...measures.map(([word, valueOf]) => measured(t("use.per.day", { what: t(word) }), t(word), days.map((one) => ({ day: one.day, value: one.sums.reduce((sum, other) => sum + valueOf(other), 0) })))),
+    ...measures.map(([word, valueOf]) => measured(t("use.per.day", { what: t(word) }), t(word), sumOf(valueOf))),
+    cost && measured(t("use.per.day", { what: t("use.cost") }), t("use.cost"), sumOf((sum) => sum.cost ?? 0), cost),
     h("h2", {}, t("usage")), by === "key" && h("p", { class: "quiet" }, t("use.hint.key")),
-    smallTable(t("usage"), [kind, t("use.questions"), t("use.documents"), t("use.tokens"), t("use.calls"), t("use.seconds")], owners, 5),
+    smallTable(t("usage"), [kind, t("use.questions"), t("use.documents"), t("use.tokens"), t("use.calls"), t("use.seconds"), ...(cost ? [t("use.cost")] : [])], owners, cost ? 6 : 5),
+    cost && h("p", { class: "quiet" }, t("use.hint.cost")),
   ];
 }
 
@@ -73,11 +83,12 @@ function sections(usage, by, shown) {
  * @param {string} title
  * @param {string} unit
  * @param {{day: string, value: number}[]} days
+ * @param {(value: number) => string} [value] returns a value for people
  */
-function measured(title, unit, days) {
+function measured(title, unit, days, value = (one) => number(one)) {
   const some = days.filter((one) => one.value > 0).reverse();
-  return h("section", {}, h("h2", {}, title), h("div", { class: "measured" }, barChart(title, days),
-    smallTable(title, [t("use.day"), unit], some.map((one) => [one.day, number(one.value)]), 1)));
+  return h("section", {}, h("h2", {}, title), h("div", { class: "measured" }, barChart(title, days, value),
+    smallTable(title, [t("use.day"), unit], some.map((one) => [one.day, value(one.value)]), 1)));
 }
 
 /**

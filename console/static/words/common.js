@@ -32,6 +32,7 @@ export const common = table({
   "help.next": ["Next in the list", "Nächstes in der Liste"],
   "help.previous": ["Previous in the list", "Voriges in der Liste"],
   "help.open": ["Open what is chosen", "Öffnen, was ausgewählt ist"],
+  "help.steer": ["Steer the answer that is under way", "Die laufende Antwort lenken"],
   "help.help": ["Show this list", "Diese Liste zeigen"],
   "help.close": ["Close a panel", "Ein Fenster schließen"],
   "error.network": ["Cairn cannot be reached. It is tried again.", "Cairn ist nicht erreichbar. Es wird erneut versucht."],

@@ -88,6 +88,8 @@ export const operations = table({
   "use.day": ["Day", "Tag"],
   "use.seconds": ["Seconds", "Sekunden"],
   "use.calls": ["Model calls", "Modellaufrufe"],
+  "use.cost": ["Cost", "Kosten"],
+  "use.hint.cost": ["The cost is that of the tokens on the day on which they were used. Calls of models without a price are not in it.", "Die Kosten sind die der Token am Tag ihrer Nutzung. Aufrufe von Modellen ohne Preis sind nicht enthalten."],
   "use.per.day": ["{what} per day", "{what} pro Tag"],
   "use.chart": ["{total} in all; the most on one day: {most}, on {day}.", "{total} insgesamt; die meisten an einem Tag: {most}, am {day}."],
   "use.none": ["Nothing was used in this time. Ask a question or upload a document, and its usage is shown here.", "In dieser Zeit wurde nichts genutzt. Nach einer Frage oder einem Dokument steht die Nutzung hier."],

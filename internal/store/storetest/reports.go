@@ -31,6 +31,7 @@ type Reports interface {
 func testReports(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"the_usage_of_a_project_is_by_day_and_model":        usageByDay,
+		"costs_in_two_currencies_stay_apart":                usageByCurrency,
 		"usage_is_attributed_to_projects_keys_and_people":   usageByOwner,
 		"imports_are_found_by_their_documents":              importsOfDocuments,
 		"a_project_of_another_model_is_stale_and_outdated":  staleProject,
@@ -56,6 +57,23 @@ func usageByDay(f *fixture) {
 		return knowledge.DayUsage{Day: day, Runs: runs, Questions: runs, RunUsage: knowledge.RunUsage{Model: "m", Seconds: 2 * float64(runs)}}
 	}
 	if diff := cmp.Diff([]knowledge.DayUsage{sum("2026-03-01", 2), sum("2026-03-02", 1)}, got); diff != "" {
+		f.Errorf("usage (-want +got):\n%s", diff)
+	}
+}
+
+// usageByCurrency has runs of one model on one day whose costs are in two currencies.
+func usageByCurrency(f *fixture) {
+	day := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for id, used := range map[string]string{"r1": `"cost":0.1,"currency":"EUR"`, "r2": `"cost":0.2,"currency":"EUR"`, "r3": `"cost":7,"currency":"USD"`} {
+		f.must(f.AddRun(f.ctx, run(id, func(r *store.Run) { r.CreatedAt = day })))
+		f.must(f.EndRun(f.ctx, "acme", id, store.RunEnd{Status: knowledge.RunCompleted, Usage: json.RawMessage(`{"model":"m",` + used + `}`)}))
+	}
+	got, err := f.ProjectUsage(f.ctx, manager("acme"), "handbook", day.Add(-time.Hour), day.Add(time.Hour))
+	f.must(err)
+	sum := func(runs int, cost float64, currency string) knowledge.DayUsage {
+		return knowledge.DayUsage{Day: "2026-03-01", Runs: runs, Questions: runs, RunUsage: knowledge.RunUsage{Model: "m", Usage: knowledge.Usage{Cost: cost, Currency: currency}}}
+	}
+	if diff := cmp.Diff([]knowledge.DayUsage{sum(2, 0.3, "EUR"), sum(1, 7, "USD")}, got); diff != "" {
 		f.Errorf("usage (-want +got):\n%s", diff)
 	}
 }
