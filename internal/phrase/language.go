@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -39,27 +40,50 @@ var languagesOf = func() map[string][]string {
 // english is the language of a question that is in none of the languages, or in no certain one.
 const english = "eng"
 
-// languageOf returns the language of a question, of those in functionWords. A word that several
-// have counts less for each of them.
+// FunctionWord reports whether a word in lower case is a frequent one of a language that
+// hardly says what a text is about.
+func FunctionWord(word, language string) bool { return slices.Contains(languagesOf[word], language) }
+
+// languageOf returns the language of a question, English for one in no certain language.
 func languageOf(question string) string {
+	language, first, second := leading(question)
+	if first == second { // undecided
+		return english
+	}
+	return language
+}
+
+// certain is how much more a text has of the words of one language than of any other, if it
+// is in that language for certain.
+const certain = 1.5
+
+// Language returns the language of a text, of the ones in functionWords, as a code of three
+// letters, "" if it is uncertain.
+func Language(text string) string {
+	language, first, second := leading(text)
+	if first < second+certain {
+		return ""
+	}
+	return language
+}
+
+// leading returns the language that has most of the words of a text, how many, and how many
+// the second language has. A word that several have counts less for each of them.
+func leading(text string) (best string, first, second float64) {
 	share := map[string]float64{}
-	for word := range strings.FieldsFuncSeq(strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) }) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
 		of := languagesOf[word]
 		for _, language := range of {
 			share[language] += 1 / float64(len(of))
 		}
 	}
-	best, second := english, 0.0
 	for language, s := range share {
 		switch {
-		case s > share[best]:
-			best, second = language, max(second, share[best])
-		case language != best:
-			second = max(second, s)
+		case s > first:
+			best, first, second = language, s, first
+		case s > second:
+			second = s
 		}
 	}
-	if share[best] == second { // undecided
-		return english
-	}
-	return best
+	return best, first, second
 }

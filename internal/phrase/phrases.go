@@ -4,6 +4,9 @@ package phrase
 // name, in that order.
 type Phrases struct {
 	NoAnswer        string // of the documents
+	LookedFor       string // of the offline model, behind NoAnswer: what
+	OtherLanguage   string // before sentences in another language than the question's
+	Uncertain       string // behind sentences that are only near to the question
 	NoPassages      string // came with a question to the offline model
 	SearchedByWords string // a notice
 	Reflection      string // of the offline model: question, number of passages
@@ -31,6 +34,9 @@ type Phrases struct {
 var all = map[string]Phrases{
 	english: {
 		NoAnswer:        "The documents do not contain an answer to this question.",
+		LookedFor:       "I looked for: %s. Ask in other words, or add documents that answer it.",
+		OtherLanguage:   "The documents answer in another language:",
+		Uncertain:       "It is not certain that this answers the question.",
 		NoPassages:      "This is Cairn's offline model. It answers by quoting passages of documents, and none came with this question.",
 		SearchedByWords: "The documents were searched by their words alone, because the model that understands their meaning is not available. Ask again later for a fuller answer.",
 		Reflection:      "The question is: %s I look for sentences that answer it in the passages, of which there are %s.",
@@ -48,6 +54,9 @@ var all = map[string]Phrases{
 	},
 	"deu": {
 		NoAnswer:        "Die Dokumente enthalten keine Antwort auf diese Frage.",
+		LookedFor:       "Gesucht wurde nach: %s. Fragen Sie mit anderen Worten, oder fügen Sie Dokumente hinzu, die sie beantworten.",
+		OtherLanguage:   "Die Dokumente antworten in einer anderen Sprache:",
+		Uncertain:       "Es ist nicht sicher, dass dies die Frage beantwortet.",
 		NoPassages:      "Dies ist das Offline-Modell von Cairn. Es antwortet mit Zitaten aus Dokumenten, und mit dieser Frage kamen keine.",
 		SearchedByWords: "Die Dokumente wurden nur nach Wörtern durchsucht, weil das Modell, das ihre Bedeutung versteht, nicht erreichbar ist. Eine spätere Frage wird vollständiger beantwortet.",
 		Reflection:      "Die Frage lautet: %s Ich suche nach Sätzen, die sie beantworten; die Zahl der Textstellen ist %s.",
@@ -65,6 +74,9 @@ var all = map[string]Phrases{
 	},
 	"fra": {
 		NoAnswer:        "Les documents ne contiennent pas de réponse à cette question.",
+		LookedFor:       "Recherche effectuée : %s. Posez la question autrement, ou ajoutez des documents qui y répondent.",
+		OtherLanguage:   "Les documents répondent dans une autre langue :",
+		Uncertain:       "Il n'est pas certain que cela réponde à la question.",
 		NoPassages:      "Ceci est le modèle hors ligne de Cairn. Il répond en citant des passages de documents, et aucun n'accompagnait cette question.",
 		SearchedByWords: "La recherche dans les documents s'est faite seulement par mots, car le modèle qui comprend leur sens n'est pas disponible. Posez de nouveau la question plus tard pour une réponse plus complète.",
 		Reflection:      "La question est : %s Je cherche des phrases qui y répondent ; le nombre de passages est de %s.",
@@ -82,6 +94,9 @@ var all = map[string]Phrases{
 	},
 	"spa": {
 		NoAnswer:        "Los documentos no contienen una respuesta a esta pregunta.",
+		LookedFor:       "Se buscó: %s. Pregunte con otras palabras o añada documentos que la respondan.",
+		OtherLanguage:   "Los documentos responden en otro idioma:",
+		Uncertain:       "No es seguro que esto responda a la pregunta.",
 		NoPassages:      "Este es el modelo sin conexión de Cairn. Responde citando pasajes de documentos, y ninguno acompañaba a esta pregunta.",
 		SearchedByWords: "Los documentos se buscaron solo por palabras, porque el modelo que entiende su significado no está disponible. Vuelva a preguntar más tarde para obtener una respuesta más completa.",
 		Reflection:      "La pregunta es: %s Busco frases que la respondan; el número de pasajes es %s.",
@@ -99,6 +114,9 @@ var all = map[string]Phrases{
 	},
 	"ita": {
 		NoAnswer:        "I documenti non contengono una risposta a questa domanda.",
+		LookedFor:       "Ho cercato: %s. Riformuli la domanda o aggiunga documenti che vi rispondano.",
+		OtherLanguage:   "I documenti rispondono in un'altra lingua:",
+		Uncertain:       "Non è certo che questo risponda alla domanda.",
 		NoPassages:      "Questo è il modello offline di Cairn. Risponde citando passaggi di documenti, e nessuno accompagnava questa domanda.",
 		SearchedByWords: "La ricerca nei documenti è avvenuta solo per parole, perché il modello che ne comprende il significato non è disponibile. Ripeta la domanda più tardi per una risposta più completa.",
 		Reflection:      "La domanda è: %s Cerco frasi che vi rispondano; il numero di passaggi è %s.",
@@ -116,6 +134,9 @@ var all = map[string]Phrases{
 	},
 	"por": {
 		NoAnswer:        "Os documentos não contêm uma resposta a esta pergunta.",
+		LookedFor:       "Procurei: %s. Pergunte por outras palavras ou adicione documentos que lhe respondam.",
+		OtherLanguage:   "Os documentos respondem noutra língua:",
+		Uncertain:       "Não é certo que isto responda à pergunta.",
 		NoPassages:      "Este é o modelo offline do Cairn. Responde citando passagens de documentos, e nenhuma acompanhava esta pergunta.",
 		SearchedByWords: "Os documentos foram pesquisados apenas por palavras, porque o modelo que compreende o seu significado não está disponível. Pergunte novamente mais tarde para uma resposta mais completa.",
 		Reflection:      "A pergunta é: %s Procuro frases que lhe respondam; o número de passagens é %s.",
@@ -133,6 +154,9 @@ var all = map[string]Phrases{
 	},
 	"nld": {
 		NoAnswer:        "De documenten bevatten geen antwoord op deze vraag.",
+		LookedFor:       "Gezocht naar: %s. Vraag het met andere woorden, of voeg documenten toe die het antwoord bevatten.",
+		OtherLanguage:   "De documenten antwoorden in een andere taal:",
+		Uncertain:       "Het is niet zeker dat dit de vraag beantwoordt.",
 		NoPassages:      "Dit is het offline model van Cairn. Het antwoordt met citaten uit documenten, en bij deze vraag waren er geen.",
 		SearchedByWords: "De documenten zijn alleen op woorden doorzocht, omdat het model dat hun betekenis begrijpt niet beschikbaar is. Stel de vraag later opnieuw voor een vollediger antwoord.",
 		Reflection:      "De vraag is: %s Ik zoek zinnen die haar beantwoorden; het aantal passages is %s.",

@@ -49,21 +49,45 @@ func (m *Model) quote(messages []protocol.Message) string {
 		return section
 	}
 	q, sources := readQuestion(messages), findSources(messages)
-	say := phrase.For(q.text)
 	if len(sources) == 0 {
 		if slices.ContainsFunc(messages, func(msg protocol.Message) bool { return msg.Role == "tool" }) {
-			return say.NoAnswer
+			return refuse(q)
 		}
-		return say.NoPassages
+		return phrase.For(q.text).NoPassages
 	}
 	r := m.read(q, sources)
 	if !r.relevant() {
-		return say.NoAnswer
+		return refuse(q)
 	}
-	return r.render(r.choose())
+	text := r.frame(r.render(r.choose()))
+	if r.evidence() < sureEvidence {
+		text += " " + phrase.For(q.text).Uncertain
+	}
+	return text
 }
 
-// choose returns the passages to quote, as indices of candidates.
+// refuse returns the answer to a question that the passages do not answer: that, what was
+// looked for, and what to do.
+func refuse(q question) string {
+	say := phrase.For(q.text)
+	if len(q.subject) == 0 {
+		return say.NoAnswer
+	}
+	return say.NoAnswer + " " + fmt.Sprintf(say.LookedFor, strings.Join(q.subject, ", "))
+}
+
+// frame returns an answer behind the words of the question's language that introduce
+// sentences in another one.
+func (r *reading) frame(answer string) string {
+	asked, answered := phrase.Language(r.q.text), phrase.Language(answer)
+	if asked == "" || answered == "" || asked == answered {
+		return answer
+	}
+	return phrase.For(r.q.text).OtherLanguage + " " + answer
+}
+
+// choose returns the passages to quote, as indices of candidates: the best, and others that
+// are near enough to it.
 func (r *reading) choose() []int {
 	order := make([]int, len(r.candidates))
 	for i := range order {
@@ -73,7 +97,7 @@ func (r *reading) choose() []int {
 	best := r.candidates[order[0]]
 	var chosen []int
 	for _, i := range order {
-		if len(chosen) >= r.q.length || r.candidates[i].score <= 0 {
+		if len(chosen) >= r.q.length || len(chosen) > 0 && r.candidates[i].score <= 0 {
 			break
 		}
 		if r.nearEnough(best, r.candidates[i]) && !r.repeats(chosen, i) {
@@ -89,6 +113,8 @@ func (r *reading) choose() []int {
 // nearEnough reports whether a passage's score is near enough to the best one.
 func (r *reading) nearEnough(best, c candidate) bool {
 	switch {
+	case r.meant && c.has&^best.has == 0:
+		return c.score >= nearBestMeant*best.score
 	case r.q.detailed:
 		return c.score >= nearBestDetailed*best.score
 	case r.q.length < listLength && c.has&^best.has == 0:

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,15 +33,43 @@ func BenchmarkEmbed(b *testing.B) {
 
 // BenchmarkChat answers a prompt of eight passages of a thousand characters.
 func BenchmarkChat(b *testing.B) {
+	passages := make([]string, 8)
+	for i := range passages {
+		passages[i] = prose(1000)
+	}
+	benchmarkChat(b, passages, "Where does gateway 3 keep its queue?")
+}
+
+// BenchmarkChatByMeaning answers a question in other words than the passages, of which no
+// two are the same.
+func BenchmarkChatByMeaning(b *testing.B) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "retrieve", "testdata", "paraphrases", "english.txt"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var passages []string
+	for line := range strings.Lines(string(data)) {
+		text, ok := strings.CutPrefix(strings.TrimSpace(line), "p ")
+		if n := len(passages) - 1; ok && n >= 0 && len(passages[n]) < 1000 {
+			passages[n] += " " + text
+		} else if ok {
+			passages = append(passages, text)
+		}
+	}
+	benchmarkChat(b, passages, "May I bring my pet?")
+}
+
+func benchmarkChat(b *testing.B, passages []string, question string) {
+	b.Helper()
 	var prompt strings.Builder
-	for i := range 8 {
-		prompt.WriteString("<source_" + strconv.Itoa(i+1) + " document=\"a.md\" heading=\"Gateways > Queues\">\n" + prose(1000) + "\n</source_" + strconv.Itoa(i+1) + ">\n")
+	for i, text := range passages {
+		prompt.WriteString("<source_" + strconv.Itoa(i+1) + " document=\"a.md\" heading=\"Gateways > Queues\">\n" + text + "\n</source_" + strconv.Itoa(i+1) + ">\n")
 	}
 	system, err := json.Marshal(prompt.String())
 	if err != nil {
 		b.Fatal(err)
 	}
-	body := `{"model":"cairn-offline","stream":true,"messages":[{"role":"system","content":` + string(system) + `},{"role":"user","content":"Where does gateway 3 keep its queue?"}]}`
+	body := `{"model":"cairn-offline","stream":true,"messages":[{"role":"system","content":` + string(system) + `},{"role":"user","content":"` + question + `"}]}`
 	handler := localmodel.New(localmodel.Config{}).Handler()
 	b.ReportAllocs()
 	for b.Loop() {

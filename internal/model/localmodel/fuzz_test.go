@@ -20,6 +20,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("[x](y) ![](z) **a* _b_ <source_3> </source_1> inter-\nnational", "and it?")
 	f.Add("会社は東京。\u0301\xff", "どこ ’s ſ İ")
 	f.Add("ﾞ ｶﾞｽ", "ﾟ とｶﾞｽ?")
+	f.Add("The lamp of the lighthouse is cleaned every Tuesday.", "灯塔的灯多久清洁一次？")
 	f.Fuzz(func(t *testing.T, passage, question string) {
 		system := "<source_1 document=\"a &gt; b\" heading=\"c > d\">\n" + passage + "\n</source_1>"
 		body, err := json.Marshal(map[string]any{"model": "cairn-offline", "messages": []map[string]string{

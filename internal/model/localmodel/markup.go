@@ -3,7 +3,6 @@ package localmodel
 import (
 	"regexp"
 	"strings"
-	"unicode"
 )
 
 // isRow reports whether a line is a row of a table, with cells between bars or
@@ -26,33 +25,6 @@ func cutRow(row string) []string {
 		cells[i] = removeCitationMarks(strings.TrimSpace(cells[i]))
 	}
 	return cells
-}
-
-// isHeader reports whether the cells of a first row name columns: each has a
-// text that is not just a number.
-func isHeader(cells []string) bool {
-	for _, cell := range cells {
-		if cell == "" || !strings.ContainsFunc(cell, unicode.IsLetter) {
-			return false
-		}
-	}
-	return true
-}
-
-// nameCells returns the cells of a row that are not empty, each behind the name of its
-// column if that is known.
-func nameCells(header, cells []string) []string {
-	var named []string
-	for i, cell := range cells {
-		switch {
-		case cell == "":
-		case len(cells) <= len(header) && header[i] != "": // empty cells at the end are left out
-			named = append(named, header[i]+": "+cell)
-		default:
-			named = append(named, cell)
-		}
-	}
-	return named
 }
 
 // renderRow returns cells as text.

@@ -80,14 +80,36 @@ func meaningHash(word []byte) uint32 { return uint32(mix(hashBytes(word)) >> 32)
 // addRow adds a row, weighted, to a vector.
 func (m *meanings) addRow(vector []float32, row int, weight float32) {
 	scale := weight * m.scales[m.exponents[row]]
-	half := m.dimensions / 2
-	numbers := m.rows[row*half : (row+1)*half]
+	var values [16]float32
+	for q := range values {
+		values[q] = scale * (float32(q) - 7.5)
+	}
+	numbers := m.numbers(row)
 	vector = vector[:2*len(numbers)]
 	for i := range len(numbers) {
 		b := numbers[i]
-		vector[2*i] += scale * (float32(b&15) - 7.5)
-		vector[2*i+1] += scale * (float32(b>>4) - 7.5)
+		vector[2*i] += values[b&15]
+		vector[2*i+1] += values[b>>4]
 	}
+}
+
+func (m *meanings) numbers(row int) string {
+	half := m.dimensions / 2
+	return m.rows[row*half : (row+1)*half]
+}
+
+// product returns the product of a vector and a row, and the square of the row's length.
+func (m *meanings) product(vector []float32, row int) (product, square float64) {
+	numbers := m.numbers(row)
+	vector = vector[:2*len(numbers)]
+	var sum, squares float32
+	for i := range len(numbers) {
+		low, high := float32(numbers[i]&15)-7.5, float32(numbers[i]>>4)-7.5
+		sum += low*vector[2*i] + high*vector[2*i+1]
+		squares += low*low + high*high
+	}
+	scale := float64(m.scales[m.exponents[row]])
+	return scale * float64(sum), scale * scale * float64(squares)
 }
 
 // rareScale is the scale of the row of a rare word.
@@ -115,14 +137,18 @@ const (
 	firstUnspaced = 0xe0 // the first byte of characters of scripts without spaces, and of some others
 )
 
-// add adds the meaning of a word to a vector: its row, or else the rows of the parts
-// that it is made of. It reports whether the table has any.
-func (m *meanings) add(vector []float32, word []byte) bool {
+// part is a row with its weight in the meaning of a word.
+type part struct {
+	row    int
+	weight float32
+}
+
+// appendParts appends what the meaning of a word is the sum of: its row, or else the rows of
+// the parts that the word is made of. It appends nothing if the table has neither.
+func (m *meanings) appendParts(to []part, word []byte) []part {
 	if row := m.find(word); row >= 0 {
-		m.addRow(vector, row, 1)
-		return true
+		return append(to, part{row, 1})
 	}
-	found := false
 	for at, skipped := 0, 0; at < len(word) && skipped <= mostEnding; {
 		row, end := m.longest(word, at)
 		if row < 0 {
@@ -130,10 +156,10 @@ func (m *meanings) add(vector []float32, word []byte) bool {
 			skipped++
 			continue
 		}
-		m.addRow(vector, row, partWeight)
-		at, skipped, found = end, 0, true
+		to = append(to, part{row, partWeight})
+		at, skipped = end, 0
 	}
-	return found
+	return to
 }
 
 // longest returns the row and the end of the longest part that begins at a byte, or -1.
@@ -156,17 +182,25 @@ func (m *meanings) longest(word []byte, at int) (row, end int) {
 // embed returns the meaning of a text, of length 1, or nil if the table has none of its words.
 func (m *meanings) embed(text string) []float32 {
 	vector := make([]float32, m.dimensions)
-	found := false
-	w := words{text: text}
-	for {
-		word, ok := w.next()
-		if !ok {
-			break
-		}
-		found = m.add(vector, word) || found
-	}
-	if !found || !normalise(vector) {
+	if !m.addText(vector, text) || !normalise(vector) {
 		return nil
 	}
 	return vector
+}
+
+// addText adds the meanings of the words of a text to a vector. It reports whether the table
+// has any of them.
+func (m *meanings) addText(vector []float32, text string) (found bool) {
+	w := words{text: text}
+	var buffer [8]part
+	for {
+		word, ok := w.next()
+		if !ok {
+			return found
+		}
+		for _, p := range m.appendParts(buffer[:0], word) {
+			m.addRow(vector, p.row, p.weight)
+			found = true
+		}
+	}
 }

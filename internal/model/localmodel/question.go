@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"github.com/cairn-rag/cairn/internal/model/protocol"
+	"github.com/cairn-rag/cairn/internal/phrase"
 )
 
 // question is the user's question.
@@ -13,6 +14,8 @@ type question struct {
 	previous string             // the previous question, if this one refers to it
 	terms    map[string]float64 // stem -> weight
 	order    []string           // the stems in the order of the text
+	words    []string           // the words of the stems
+	subject  []string           // the words without grammar, as they are written
 	length   int                // largest number of sentences in the answer
 	detailed bool
 	wants    wanted
@@ -73,9 +76,11 @@ func (q question) search() string {
 // refers to something said before.
 func (q *question) addTerms(text string, weight float64) (pronoun bool) {
 	w := words{text: text}
+	about := subject{text: text, language: phrase.Language(text)}
 	for first := true; ; first = false {
 		word, ok := w.next()
 		if !ok {
+			q.subject = append(q.subject, about.words...)
 			return pronoun
 		}
 		switch {
@@ -91,10 +96,12 @@ func (q *question) addTerms(text string, weight float64) (pronoun bool) {
 		if share == 0 {
 			continue
 		}
+		rarity := readMeanings().rarity(word)
 		term := string(stem(word))
 		if _, ok := q.terms[term]; !ok {
-			q.terms[term] = weight * share
-			q.order = append(q.order, term)
+			q.terms[term] = weight * share * rarity
+			q.order, q.words = append(q.order, term), append(q.words, text[w.start:w.end])
+			about.add(w.start, w.end, rarity)
 		}
 	}
 }

@@ -16,19 +16,12 @@ const (
 	phraseBonus       = 0.4  // two terms side by side, as in the question
 	fragmentFactor    = 0.75
 	rowFactor         = 0.7 // a sentence says more than a row with the same words
+	cellFactor        = 1.2 // a row that the question names, with one of its columns
 	questionFactor    = 0.4 // a question is not an answer
 	introductionShare = 0.6 // share of the terms of a question, or of a text ending in a colon, that counts for the passage after it
 	rankFactor        = 0.02
 	numberFactor      = 1.3
 	nameFactor        = 1.15
-	enoughCoverage    = 0.4 // share of the question from which on a passage is relevant
-	partCoverage      = 0.2 // the same for a passage with several significant terms, which answers a part of a long question
-)
-
-// Limits from which on a passage is relevant to a part of a question.
-const (
-	significantWeight = 1.0 // weight from which on a term is significant
-	partTerms         = 2
 )
 
 // term is a significant word of the question.
@@ -37,6 +30,8 @@ type term struct {
 	weight float64 // weight in the question
 	found  float64 // number of passages with the term
 	idf    float64
+	name   bool // or a number
+	common bool
 }
 
 // candidate is a passage with its match to the question.
@@ -44,7 +39,9 @@ type candidate struct {
 	passage
 	has     uint64 // bit i = contains term i
 	phrases int    // pairs of consecutive terms, as in the question
+	inRow   uint64 // of a row: the terms in its cells, without the names of the columns
 	words   int
+	near    float64 // cosine of its meaning and the question's, if meanings are compared
 	score   float64
 }
 
@@ -56,22 +53,32 @@ type reading struct {
 	initials   [256]bool // first bytes of the terms
 	context    []uint64  // per source: terms in its name and headings, as bits
 	candidates []candidate
+	meant      bool // meanings are compared, because words do not answer for sure
 }
 
 // maxTerms is the number of bits in a candidate's terms.
 const maxTerms = 64
 
+// read compares passages with a question.
 func (m *Model) read(q question, sources []source) *reading {
+	r := m.readWords(q, sources)
+	r.compareMeanings()
+	return r
+}
+
+// readWords compares passages with a question by their words alone.
+func (m *Model) readWords(q question, sources []source) *reading {
 	r := &reading{q: q, sources: sources}
 	proper := properWords(q.text)
 	for _, s := range q.order[:min(len(q.order), maxTerms)] {
 		weight := q.terms[s]
-		if _, common := m.common[s]; common || len(s) == 1 && s[0] < utf8.RuneSelf { // as the 4 of HX-4, which is on every page
+		_, common := m.common[s]
+		if common = common || len(s) == 1 && s[0] < utf8.RuneSelf; common { // as the 4 of HX-4, which is on every page
 			weight *= commonTerm
 		} else if proper[s] {
 			weight *= properTerm
 		}
-		r.terms = append(r.terms, term{stem: s, weight: weight})
+		r.terms = append(r.terms, term{stem: s, weight: weight, name: proper[s], common: common})
 		r.initials[s[0]] = true
 	}
 	for i, s := range sources {
@@ -103,30 +110,28 @@ func properWords(text string) map[string]bool {
 	}
 }
 
-// wideRow is the number of cells above which only those are quoted of which the question
-// names the most, behind the first one, which is the name of the row.
-const wideRow = 4
-
-// narrow returns the text of a row of many cells: the first one, and the cells of which the
-// question names the most words.
+// narrow returns the text of a row: its name, the cells that the question names, and those
+// of the columns of which it names the most words. It is the whole row if the question names
+// no column.
 func (r *reading) narrow(p passage) string {
-	if len(p.cells) <= wideRow {
+	if len(p.cells) <= p.labels+1 {
 		return p.text
 	}
-	label, _, _ := r.match(p.cells[0])
-	quoted, most := p.cells[:1:1], 1
-	for _, cell := range p.cells[1:] {
+	label, _, _ := r.match(strings.Join(p.cells[:p.labels], "\n"))
+	named, most := make([]int, len(p.cells)), 0
+	for i, cell := range p.cells[p.labels:] {
 		has, _, _ := r.match(cell)
-		named := bits.OnesCount64(has &^ label)
-		if named > most {
-			quoted, most = p.cells[:1:1], named
-		}
-		if named == most {
-			quoted = append(quoted, cell)
-		}
+		named[p.labels+i] = bits.OnesCount64(has &^ label)
+		most = max(most, named[p.labels+i])
 	}
-	if len(quoted) == 1 {
+	if most == 0 {
 		return p.text
+	}
+	quoted := p.cells[:p.labels:p.labels]
+	for i := p.labels; i < len(p.cells); i++ {
+		if has, _, _ := r.match(p.values[i]); named[i] == most || has&^label != 0 {
+			quoted = append(quoted, p.cells[i])
+		}
 	}
 	return renderRow(quoted)
 }
@@ -135,6 +140,9 @@ func (r *reading) add(p passage) {
 	p.text = r.narrow(p)
 	c := candidate{passage: p}
 	c.has, c.phrases, c.words = r.match(p.text)
+	if p.cells != nil {
+		c.inRow, _, _ = r.match(strings.Join(p.values, "\n"))
+	}
 	for i := range r.terms {
 		if c.has>>i&1 == 1 {
 			r.terms[i].found++
@@ -239,22 +247,32 @@ func (r *reading) score(c *candidate) float64 {
 	score += contextWeight * r.sum(r.context[c.source]&^c.has)
 	score /= 1 + 0.15*math.Abs(math.Log(float64(c.words+1)/18))
 	score *= max(0.7, 1-rankFactor*float64(c.source))
+	return score * c.shape(r.q)
+}
+
+// shape returns by how much the form of a candidate makes it more or less of an answer.
+func (c *candidate) shape(q question) float64 {
+	factor := 1.0
 	if c.fragment {
-		score *= fragmentFactor
-	}
-	if c.cells != nil {
-		score *= rowFactor
-	}
-	if strings.HasSuffix(c.text, "?") {
-		score *= questionFactor
+		factor *= fragmentFactor
 	}
 	switch {
-	case r.q.wants == wantsNumber && strings.ContainsAny(c.text, "0123456789"):
-		score *= numberFactor
-	case r.q.wants == wantsName && namesSomebody(c.text):
-		score *= nameFactor
+	case c.cells == nil:
+	case c.inRow != 0 && c.has&^c.inRow != 0:
+		factor *= cellFactor
+	default:
+		factor *= rowFactor
 	}
-	return score
+	if strings.HasSuffix(c.text, "?") {
+		factor *= questionFactor
+	}
+	switch {
+	case q.wants == wantsNumber && strings.ContainsAny(c.text, "0123456789"):
+		factor *= numberFactor
+	case q.wants == wantsName && namesSomebody(c.text):
+		factor *= nameFactor
+	}
+	return factor
 }
 
 // namesSomebody reports whether a text has a capitalised word after its first.
@@ -268,38 +286,12 @@ func namesSomebody(text string) bool {
 	return false
 }
 
-// relevant reports whether some passage answers the question: with its heading
-// it contains much of the question, or by itself several significant terms of
-// it. In a question with three parts, no single sentence covers much.
-func (r *reading) relevant() bool {
-	total := 0.0
-	for _, t := range r.terms {
-		total += t.weight
-	}
-	for _, c := range r.candidates {
-		if c.has == 0 && r.context[c.source] == 0 {
-			continue
-		}
-		own, significant := r.share(c.has)
-		all, _ := r.share(c.has | r.context[c.source])
-		if all >= enoughCoverage*total || significant >= partTerms && own >= partCoverage*total {
-			return total > 0
-		}
-	}
-	return false
-}
-
-// share returns the total weight of some terms, and the number of significant
-// ones.
-func (r *reading) share(has uint64) (weight float64, significant int) {
+// share returns the total weight of some terms.
+func (r *reading) share(has uint64) (weight float64) {
 	for i, t := range r.terms {
-		if has>>i&1 == 0 {
-			continue
-		}
-		weight += t.weight
-		if t.weight >= significantWeight {
-			significant++
+		if has>>i&1 == 1 {
+			weight += t.weight
 		}
 	}
-	return weight, significant
+	return weight
 }

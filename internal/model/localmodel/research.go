@@ -111,24 +111,48 @@ func outlineReport(message string) string {
 	return encode(outline)
 }
 
-// writeSection returns the text of a section: the sentences of the passages that match its
-// notes. ok is false if the message asks for no section.
+// writeSection returns the text of a section: for each of its notes, the sentence of the
+// passages from which it was taken. ok is false if the message asks for no section.
 func (m *Model) writeSection(messages []protocol.Message) (text string, ok bool) {
 	message := lastMessage(messages)
 	if !sectionTag.MatchString(message) {
 		return "", false
 	}
-	var notes strings.Builder
+	sources := findSources(messages)
+	var section *reading
+	var chosen []int
 	for _, found := range noteTag.FindAllStringSubmatch(message, -1) {
-		notes.WriteString(found[2] + " ")
+		r := m.readWords(readQuestion([]protocol.Message{{Role: "user", Content: protocol.Content(found[2])}}), sources)
+		i, ok := r.sameAs()
+		if !ok {
+			continue
+		}
+		if section == nil {
+			section = r
+		}
+		section.candidates[i] = r.candidates[i] // a row with the cells that this note names
+		if len(chosen) < sectionLength && !section.repeats(chosen, i) {
+			chosen = append(chosen, i)
+		}
 	}
-	q := readQuestion([]protocol.Message{{Role: "user", Content: protocol.Content(notes.String())}})
-	q.length = sectionLength
-	r := m.read(q, findSources(messages))
-	if !r.relevant() {
+	if section == nil {
 		return phrase.For(questionOf(message, askedQuestion).text).NoAnswer, true
 	}
-	return r.render(r.choose()), true
+	return section.render(chosen), true
+}
+
+// noteCoverage is the share of the words of a note that the sentence has from which it was taken.
+const noteCoverage = 0.5
+
+// sameAs returns the candidate that has most of the words of the question, which is a note.
+func (r *reading) sameAs() (best int, ok bool) {
+	most := 0.0
+	for i := range r.candidates {
+		if c := &r.candidates[i]; r.share(c.has) > most || r.share(c.has) == most && c.score > r.candidates[best].score {
+			best, most = i, r.share(c.has)
+		}
+	}
+	return best, most > 0 && most >= noteCoverage*r.totalWeight()
 }
 
 // questionOf returns the question in a tag of a message.

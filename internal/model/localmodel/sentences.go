@@ -15,6 +15,8 @@ type passage struct {
 	position int      // among the passages of its source
 	fragment bool     // not a whole sentence
 	cells    []string // of a row of a table, with the names of their columns
+	values   []string // the same without these
+	labels   int      // the number of first cells that are the name of the row
 	heading  string
 }
 
@@ -84,6 +86,12 @@ func (c *splitter) flushParagraph() {
 	if len(lines) == 0 {
 		return
 	}
+	if areKeysAndValues(lines) {
+		for _, line := range lines {
+			c.add(removeCitationMarks(line), true)
+		}
+		return
+	}
 	if text := removeCitationMarks(joinLines(lines)); !hasNoSentences(text, len(lines)) {
 		for _, sentence := range cutSentences(text) {
 			c.add(sentence, false)
@@ -98,31 +106,6 @@ func (c *splitter) flushParagraph() {
 // hasNoSentences reports whether a paragraph of several lines has no sentences.
 func hasNoSentences(text string, lines int) bool {
 	return lines > 2 && len(text) > 200 && len(cutSentences(text))*300 < len(text)
-}
-
-// flushTable turns the rows collected so far into lines of "column: cell".
-func (c *splitter) flushTable() {
-	rows := c.table
-	c.table = nil
-	if len(rows) == 0 {
-		return
-	}
-	var header []string
-	for i, row := range rows {
-		cells := cutRow(row)
-		switch {
-		case len(cells) == 0: // the rule below a header
-		case i == 0 && len(rows) > 1 && (len(cutRow(rows[1])) == 0 || isHeader(cells)):
-			header = cells
-		default:
-			before := len(c.out)
-			named := nameCells(header, cells)
-			c.add(renderRow(named), false)
-			for i := range c.out[before:] {
-				c.out[before+i].cells = named
-			}
-		}
-	}
 }
 
 func (c *splitter) add(text string, fragment bool) {

@@ -31,10 +31,10 @@ Receipts are kept for ten years. Breakfast is served until ten.
 func TestAnswersFromTables(t *testing.T) {
 	t.Parallel()
 	for question, test := range map[string]struct{ want, lacks string }{
-		"How much is dinner abroad?":                         {"Expense: Dinner, Domestic: 30 EUR, Abroad: 45 EUR.", "Breakfast"},
-		"What does breakfast cost abroad?":                   {"Expense: Breakfast, Domestic: 12 EUR, Abroad: 18 EUR.", "Dinner"},
+		"How much is dinner abroad?":                         {"Expense: Dinner, Abroad: 45 EUR. <source_1>", "30"},
+		"What does breakfast cost abroad?":                   {"Expense: Breakfast, Abroad: 18 EUR. <source_1>", "12 EUR"},
 		"How many units did Kiel make in 2024?":              {"Plant: Kiel, 2024 Units: 3.", "33"},
-		"What was the operating income in 2024?":             {"Operating income, 2023: 211, 2024: 240.", "Net sales"},
+		"What was the operating income in 2024?":             {"Operating income, 2024: 240. <source_1>", "211"},
 		"How high were the dividends?":                       {"Dividends, 2023: 15.", "Net sales"},
 		"How many people are the staff of the Bremen plant?": {"Plant: Bremen, Staff: 80.", "Kiel"},
 	} {
