@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/api/openai"
+	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
@@ -124,6 +125,7 @@ func (p *parts) newDocumentRoutes(cfg Config, deps Deps) []routes {
 	limit := min(max(cfg.FileBytes/3*4, cfg.TextBytes*2)+edge.SmallBody, cfg.RequestBytes)
 	return []routes{
 		&documentSummaryRoutes{store: deps.Store, now: p.now},
+		&accessRoutes{explainer: access.NewExplainer(deps.Store, p.now)},
 		&documentRoutes{store: deps.Store, attributes: deps.Attributes, removals: p.documentRemovals, views: p.views, log: deps.Log},
 		&documentActionRoutes{store: deps.Store, intake: p.intake, imports: p.imports, removals: p.removals, reindexes: reindexes, now: p.now},
 		&documentPartRoutes{store: deps.Store, intake: p.intake, views: p.views},
