@@ -82,6 +82,7 @@ type chunkAnswer struct{ Body any }
 // chunkRoutes holds the routes of passages.
 type chunkRoutes struct {
 	store Documents
+	pages *documentPages
 }
 
 func (cr *chunkRoutes) mount(e *edge.Edge) {
@@ -110,6 +111,9 @@ func (cr *chunkRoutes) getChunk(ctx context.Context, p knowledge.Principal, in *
 	if err != nil {
 		return nil, fmt.Errorf("read chunk %s: %w", in.ID, err)
 	}
+	if err := cr.pages.place(ctx, c.Document, &c.Chunk); err != nil {
+		return nil, err
+	}
 	if in.Quote != "" {
 		return &chunkAnswer{viewPassage(c.Chunk, in.Quote)}, nil
 	}
@@ -127,6 +131,13 @@ func (cr *chunkRoutes) listChunks(ctx context.Context, p knowledge.Principal, in
 	chunks, next, err := cr.store.DocumentChunks(ctx, p, in.ID, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list chunks of document %s: %w", in.ID, err)
+	}
+	placed := make([]*knowledge.Chunk, len(chunks))
+	for i := range chunks {
+		placed[i] = &chunks[i]
+	}
+	if err := cr.pages.place(ctx, d, placed...); err != nil {
+		return nil, err
 	}
 	return page(convert(chunks, func(c knowledge.Chunk) chunkView {
 		return viewChunk(store.ChunkView{Chunk: c, Document: d})

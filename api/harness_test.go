@@ -96,7 +96,9 @@ type work struct {
 	entered    chan struct{}                  // told by Ingest and Answer once they have noted what is to start
 	hold       chan struct{}                  // keeps them until it is closed
 	drawings   []extract.Drawing
-	drawn      func() // what happens while a page is drawn
+	drawn      func()           // what happens while a page is drawn
+	pages      knowledge.Layout // of the PDF that is made of each office document; empty = LibreOffice is missing
+	made       int              // how many PDFs were made
 }
 
 func (w *work) Ingest(_ context.Context, v store.Version) error {
@@ -134,6 +136,17 @@ func (w *work) Draw(_ context.Context, in extract.Input, d extract.Drawing) (str
 		err = os.WriteFile(filepath.Join(in.Folder, "drawn"), fmt.Appendf(nil, "page %d at %d of %s", d.Page, d.Resolution, original), 0o600)
 	}
 	return "drawn", errors.Join(err, w.fail)
+}
+
+// MakePages makes a PDF of an office document.
+func (w *work) MakePages(_ context.Context, in extract.Input) (knowledge.Layout, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.pages.Pages) == 0 {
+		return w.pages, errors.Join(w.fail, knowledge.Errorf(knowledge.CodeNeedsComponent, "install LibreOffice"))
+	}
+	w.made++
+	return w.pages, errors.Join(w.fail, os.WriteFile(filepath.Join(in.Folder, extract.PagesAsset), []byte("%PDF-1.7 made"), 0o600))
 }
 
 // Extract reads each text as one paragraph.

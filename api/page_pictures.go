@@ -22,6 +22,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/paged"
 	"github.com/cairn-rag/cairn/internal/parsed"
 	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -29,6 +30,7 @@ import (
 
 // PageDrawer draws the pages of documents.
 type PageDrawer interface {
+	paged.Converter
 	// Draw draws a page of a file as a PNG of the name that it returns, in the folder
 	// of the input. It blocks until there is a free process for it. A page that the
 	// file does not have is CodeNotFound.
@@ -64,6 +66,7 @@ func (p *pagePath) drawing() (extract.Drawing, error) {
 // pagePictureRoutes holds the route of the pictures of pages.
 type pagePictureRoutes struct {
 	originals *originals
+	pages     *documentPages
 	blobs     Blobs
 	drawer    PageDrawer
 	tempDir   string
@@ -161,7 +164,7 @@ func pageResponse(status int, tag string, picture []byte) *huma.StreamResponse {
 // drawn each time.
 func (ppr *pagePictureRoutes) page(ctx context.Context, p knowledge.Principal, v store.Version, d extract.Drawing) ([]byte, error) {
 	if len(d.Boxes) > 0 {
-		return ppr.drawPage(ctx, v, d)
+		return ppr.drawPage(ctx, p, v, d)
 	}
 	key := blob.StepKey(v.VersionRef, fmt.Sprintf("pages/%d-%d.png", d.Page, d.Resolution))
 	stored, _, err := ppr.blobs.Open(ctx, key)
@@ -172,7 +175,7 @@ func (ppr *pagePictureRoutes) page(ctx context.Context, p knowledge.Principal, v
 	if !errors.Is(err, blob.ErrNotFound) {
 		return nil, fmt.Errorf("open the picture of a page: %w", err)
 	}
-	picture, err := ppr.drawPage(ctx, v, d)
+	picture, err := ppr.drawPage(ctx, p, v, d)
 	if err != nil || !slices.Contains(keptResolutions, d.Resolution) {
 		return picture, err
 	}
@@ -186,27 +189,40 @@ func (ppr *pagePictureRoutes) page(ctx context.Context, p knowledge.Principal, v
 	return picture, nil
 }
 
-// openPages opens the file whose pages a document has: its original, or the PDF
-// that LibreOffice made of an office document. in names its kind.
-func (ppr *pagePictureRoutes) openPages(ctx context.Context, v store.Version) (pages io.ReadCloser, in extract.Input, err error) {
+// openPages opens the file whose pages a document has: its original, or the PDF that
+// LibreOffice makes of an office document. in names its kind.
+func (ppr *pagePictureRoutes) openPages(ctx context.Context, p knowledge.Principal, v store.Version) (pages io.ReadCloser, in extract.Input, err error) {
 	f, _ := extract.FormatOf(v.MediaType)
 	if f.IsDrawn() {
 		original, err := ppr.originals.open(ctx, v)
 		return original, extract.Input{Name: v.Name, MediaType: v.MediaType}, err
 	}
-	if f.HasPages() {
-		pages, _, err = ppr.blobs.Open(ctx, blob.AssetKey(v.VersionRef, extract.PagesAsset))
-		if err == nil || !errors.Is(err, blob.ErrNotFound) {
-			return pages, extract.Input{Name: extract.PagesAsset, MediaType: extract.TypePDF}, err
-		}
+	if !extract.MakesPages(v.MediaType) {
+		return nil, in, noPictures(v, "PDF files, pictures and office documents have")
 	}
-	return nil, in, knowledge.Errorf(knowledge.CodeNotFound,
-		"document %q has no pictures of its pages; PDF files and pictures have, and texts and slides of office programs where LibreOffice is installed", v.Document)
+	in = extract.Input{Name: extract.PagesAsset, MediaType: extract.TypePDF}
+	pages, _, err = ppr.blobs.Open(ctx, paged.PDFKey(v.VersionRef))
+	if !errors.Is(err, blob.ErrNotFound) {
+		return pages, in, err
+	}
+	if _, err := ppr.pages.made(ctx, p, v); err != nil {
+		if reason := unavailable(err); reason != nil {
+			return nil, in, noPictures(v, reason.Message).WithCause(err)
+		}
+		return nil, in, err
+	}
+	pages, _, err = ppr.blobs.Open(ctx, paged.PDFKey(v.VersionRef))
+	return pages, in, err
+}
+
+// noPictures returns the error of a document without pictures of its pages.
+func noPictures(v store.Version, why string) *knowledge.Error {
+	return knowledge.Errorf(knowledge.CodeNotFound, "document %q has no pictures of its pages: %s", v.Document, why)
 }
 
 // drawPage draws a page of a document.
-func (ppr *pagePictureRoutes) drawPage(ctx context.Context, v store.Version, d extract.Drawing) ([]byte, error) {
-	original, in, err := ppr.openPages(ctx, v)
+func (ppr *pagePictureRoutes) drawPage(ctx context.Context, p knowledge.Principal, v store.Version, d extract.Drawing) ([]byte, error) {
+	original, in, err := ppr.openPages(ctx, p, v)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +234,7 @@ func (ppr *pagePictureRoutes) drawPage(ctx context.Context, v store.Version, d e
 	defer remove()
 	name, err := ppr.drawer.Draw(ctx, in, d)
 	if knowledge.IsCode(err, knowledge.CodeEncrypted) {
-		return nil, knowledge.Errorf(knowledge.CodeEncrypted, "the pages of an encrypted document cannot be shown, because its password is not kept").WithCause(err)
+		return nil, knowledge.Errorf(knowledge.CodeEncrypted, "%s", encryptedPages).WithCause(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("draw page %d of document %s: %w", d.Page, v.Document, err)

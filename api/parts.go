@@ -7,9 +7,11 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/api/openai"
+	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
+	"github.com/cairn-rag/cairn/internal/paged"
 	"github.com/cairn-rag/cairn/internal/question"
 )
 
@@ -39,6 +41,7 @@ type parts struct {
 	forms    *fileForms
 
 	originals        *originals
+	pages            *documentPages
 	documentRemovals *documentRemovals
 	projects         *projectRoutes
 	projectRemovals  *projectRemovals
@@ -64,6 +67,7 @@ func newParts(cfg Config, deps Deps) *parts {
 	}
 	p.forms = &fileForms{edge: p.edge, intake: p.intake, imports: p.imports, views: p.views, requestBytes: cfg.RequestBytes, tempDir: cfg.TempDir}
 	p.originals = &originals{edge: p.edge, store: deps.Store, blobs: deps.Blobs, access: deps.Access, now: now, presign: cfg.Presign}
+	p.pages = &documentPages{originals: p.originals, blobs: deps.Blobs, maker: paged.New(paged.Config{Blobs: deps.Blobs, Converter: deps.Pages, TempDir: cfg.TempDir, Clock: now})}
 	p.documentRemovals = &documentRemovals{store: deps.Store, dispatch: deps.Dispatch, views: p.views, now: now}
 	p.projects = &projectRoutes{store: deps.Store, now: now, settings: &projectSettings{
 		projects: deps.Store, addresses: deps.Addresses, namedSecrets: deps.NamedSecrets, sealer: deps.Secrets,
@@ -124,16 +128,18 @@ func (p *parts) newDocumentRoutes(cfg Config, deps Deps) []routes {
 	limit := min(max(cfg.FileBytes/3*4, cfg.TextBytes*2)+edge.SmallBody, cfg.RequestBytes)
 	return []routes{
 		&documentSummaryRoutes{store: deps.Store, now: p.now},
+		&accessRoutes{explainer: access.NewExplainer(deps.Store, p.now)},
 		&documentRoutes{store: deps.Store, attributes: deps.Attributes, removals: p.documentRemovals, views: p.views, log: deps.Log},
 		&documentActionRoutes{store: deps.Store, intake: p.intake, imports: p.imports, removals: p.removals, reindexes: reindexes, now: p.now},
 		&documentPartRoutes{store: deps.Store, intake: p.intake, views: p.views},
 		p.originals,
-		&pagePictureRoutes{originals: p.originals, blobs: deps.Blobs, drawer: deps.Pages, tempDir: cfg.TempDir},
+		p.pages,
+		&pagePictureRoutes{originals: p.originals, pages: p.pages, blobs: deps.Blobs, drawer: deps.Pages, tempDir: cfg.TempDir},
 		&personalDataRoutes{originals: p.originals, blobs: deps.Blobs},
 		&parsedRoutes{originals: p.originals, blobs: deps.Blobs, reader: deps.Texts, tempDir: cfg.TempDir},
 		&uploadRoutes{edge: p.edge, store: deps.Store, intake: p.intake, follower: p.follower, results: p.results, views: p.views, limit: limit},
 		&fileRoutes{store: deps.Store, forms: p.forms},
-		&chunkRoutes{store: deps.Store},
+		&chunkRoutes{store: deps.Store, pages: p.pages},
 		&importRoutes{store: deps.Store, intake: p.intake, imports: p.imports, results: p.results, views: p.views},
 		reindexes,
 		&retrieveRoutes{edge: p.edge, store: deps.Store, retriever: deps.Retriever, questions: p.questions},

@@ -65,6 +65,8 @@ type Tenants interface {
 	RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (store.Key, error)
 	// Keys lists the keys of the principal's workspace.
 	Keys(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Key, string, error)
+	// FindKey returns a key, and whether it is valid.
+	FindKey(ctx context.Context, p knowledge.Principal, id string) (k store.Key, valid bool, err error)
 	// RevokeKey makes a key unusable at once. Revoking it twice is fine.
 	RevokeKey(ctx context.Context, p knowledge.Principal, id string) error
 	// RevokeKeyTree does so with a key and all keys that it and they have made.
@@ -92,6 +94,9 @@ type Documents interface {
 	// DocumentSummary counts documents by status, by the code of their failure, and by the
 	// cause for which they wait or were not heard of since before.
 	DocumentSummary(ctx context.Context, p knowledge.Principal, before time.Time) (store.DocumentSummary, error)
+	// ExplainAccess returns which rules let a search of a reader show a document, for the
+	// admin scope.
+	ExplainAccess(ctx context.Context, asker, reader knowledge.Principal, documentID string) (store.AccessFindings, error)
 	// AcknowledgeFailure marks the failure of a document as known to a person, or undoes it.
 	AcknowledgeFailure(ctx context.Context, p knowledge.Principal, id string, undo bool) error
 	// UpdateDocument changes a document and its pending versions in one transaction.

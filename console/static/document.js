@@ -2,12 +2,14 @@
 
 import { actionButton, confirm } from "./action.js";
 import { address, call } from "./api.js";
+import { whoSees } from "./document_access.js";
 import { editDocument } from "./document_edit.js";
 import { parsedView, versions } from "./document_versions.js";
 import { fill, h } from "./dom.js";
 import { statusOf } from "./documents_list.js";
 import { findField } from "./find.js";
 import { bytes, moment, number, t } from "./language.js";
+import { pagesOf, reasonWithout } from "./made_pages.js";
 import { blocks, plain, render } from "./markdown.js";
 import { passagesOf } from "./passages.js";
 import { polling } from "./polling.js";
@@ -29,18 +31,21 @@ export async function openDocument(id, query) {
   const head = h("div");
   const reader = h("div", { class: "reader" });
   const details = h("div");
+  const who = h("div");
   const compare = versionCompare(id);
+  const note = h("p", { class: "quiet", role: "status" });
+  let pageCount = doc.pageCount;
 
   const readPage = (/** @type {string} */ chosen) => {
-    const paged = doc.pageCount > 0 && passages.some((one) => one.bbox?.length);
+    const paged = pageCount > 0 && passages.some((one) => one.bbox?.length);
     const here = paged ? passages.filter((one) => one.bbox.some((box) => box.page_number === page)) : passages;
     const list = h("ol", { class: "passages", "data-list": "", "aria-label": t("doc.passages") }, ...here.map((one, i) =>
       h("li", { id: "passage-" + one.id, "data-item": "", tabindex: 0, class: one.id === chosen && "chosen", onfocus: () => choose(one.id), onmouseenter: () => choose(one.id) },
         h("span", { class: "quiet" }, `${i + 1} ${one.heading?.join(" › ") ?? ""}`), h("div", { class: "text" }, ...blocks(one.text).map((block) => render(block, plain))))));
     fill(reader, paged && sheetOf(doc, page, here, choose), h("div", {},
       paged && h("div", { class: "row" }, h("button", { type: "button", "aria-label": t("doc.page.previous"), disabled: page <= 1, onclick: () => turn(-1) }, "‹"),
-        t("doc.page", { n: page, all: doc.pageCount }),
-        h("button", { type: "button", "aria-label": t("doc.page.next"), disabled: page >= doc.pageCount, onclick: () => turn(1) }, "›")), list));
+        t("doc.page", { n: page, all: pageCount }),
+        h("button", { type: "button", "aria-label": t("doc.page.next"), disabled: page >= pageCount, onclick: () => turn(1) }, "›")), list));
     if (chosen) choose(chosen);
   };
   const choose = (/** @type {string} */ chunk) => {
@@ -52,6 +57,21 @@ export async function openDocument(id, query) {
     page += by;
     rename(`/documents/${encodeURIComponent(id)}?page=${page}`);
     readPage("");
+  };
+  /** Shows the pages of an office document that has none yet, or says why there are none. */
+  const makePages = async () => {
+    if (!doc.publishedVersion || pageCount > 0 && passages.some((one) => one.bbox?.length)) return;
+    const late = setTimeout(() => (note.textContent = t("pages.making")), 500);
+    const list = await pagesOf(id).catch(() => null);
+    clearTimeout(late);
+    note.textContent = list ? reasonWithout(list) : "";
+    if (!list?.data.length) return;
+    passages.splice(0, passages.length, ...await passagesOf(id));
+    pageCount = list.data.length;
+    const chosen = query.get("chunk") ?? "";
+    page = Math.min(pageCount, Number(query.get("page")) || passages.find((one) => one.id === chosen)?.page_number || 1);
+    readPage(chosen);
+    if (!passages.some((one) => one.bbox?.length)) note.textContent = t("pages.unplaced");
   };
   const search = findField(async () => passages, (hit) => {
     if (!hit) return;
@@ -77,6 +97,8 @@ export async function openDocument(id, query) {
       h("button", { type: "button", onclick: () => remove(doc) }, t("doc.remove"))),
     h("p", {}, statusOf(doc)),
     ...(doc.warnings ?? []).map((/** @type {any} */ one) => h("p", { class: "wrong" }, one.message)));
+    if (shownFor(doc) !== who.dataset.of) fill(who, whoSees(doc));
+    who.dataset.of = shownFor(doc);
     fill(details, ...detailsOf(doc), ...await versions(id, compare.offer));
     live.plan();
   };
@@ -85,14 +107,17 @@ export async function openDocument(id, query) {
     doc = await call("get-document", { path: { id } }).catch(() => doc);
     if (doc.publishedVersion !== before) {
       passages.splice(0, passages.length, ...await passagesOf(id));
+      pageCount = doc.pageCount;
       readPage("");
+      void makePages();
     }
     await draw();
   };
   const live = polling(refresh, () => doc.status === "pending");
   await draw();
   readPage(query.get("chunk") ?? "");
-  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, search, reader, parsedView(id), details, compare.element), stop: live.stop };
+  void makePages();
+  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, search, note, reader, parsedView(id), details, who, compare.element), stop: live.stop };
 }
 
 /**
@@ -109,17 +134,17 @@ function sheetOf(doc, page, passages, choose) {
   }));
 }
 
+/** Returns what whoSees shows of a document: what was typed there stays while the rest is drawn again. @param {any} doc */
+function shownFor(doc) {
+  return JSON.stringify([doc.access, doc.status, doc.publishedVersion > 0, doc.legalHold]);
+}
+
 /** @param {any} doc a Document of the API */
 function detailsOf(doc) {
-  const seen = [
-    doc.access?.workspace && t("doc.access.workspace"),
-    doc.access?.users?.length && t("doc.access.users", { names: doc.access.users.join(", ") }),
-    doc.access?.groups?.length && t("doc.access.groups", { names: doc.access.groups.join(", ") }),
-  ].filter(Boolean).join("; ");
   /** @type {[import("./language.js").Word, any][]} */
   const rows = [
     ["doc.external", doc.externalId], ["doc.type", doc.mediaType], ["doc.size", bytes(doc.bytes)], ["doc.language", doc.language],
-    ["doc.passages", number(doc.chunkCount)], ["doc.tags", (doc.tags ?? []).join(", ")], ["doc.access", seen || t("doc.access.nobody")],
+    ["doc.passages", number(doc.chunkCount)], ["doc.tags", (doc.tags ?? []).join(", ")],
     ["doc.metadata", Object.keys(doc.metadata ?? {}).length > 0 && JSON.stringify(doc.metadata)], ["doc.changed", moment(doc.updatedAt)],
   ];
   return [h("h2", {}, t("doc.details")),

@@ -27,8 +27,17 @@ export function setLanguage(chosen) {
  * @returns {string}
  */
 export function t(key, values = {}) {
-  const text = words[key][languages.indexOf(language())] ?? key;
-  return text.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+  return inLanguage(words[key], values);
+}
+
+/**
+ * Returns an entry of a table of words that only some pages load.
+ * @param {[string, string]} entry
+ * @param {Record<string, string | number>} [values]
+ * @returns {string}
+ */
+export function inLanguage(entry, values = {}) {
+  return entry[languages.indexOf(language())].replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
 /**

@@ -5,6 +5,7 @@ import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { findField } from "./find.js";
 import { t } from "./language.js";
+import { pagesOf as madePages, reasonWithout } from "./made_pages.js";
 import { blocks, plain, render } from "./markdown.js";
 import { passagesOf } from "./passages.js";
 import { player } from "./player.js";
@@ -78,12 +79,36 @@ export function sourcePanel() {
       fill(content, ...shown, original);
       content.querySelector(".marked")?.scrollIntoView({ block: "center" });
     } else {
-      const boxes = source.bbox?.length ? await quoted(source, quote) : [];
+      const boxes = await quoted(source, quote, source.bbox ?? []);
       if (at !== index) return;
       fill(place, ...(boxes.length ? pagesOf(source, boxes) : passage(source.text, quote)));
-      fill(content, search(source), place, original);
+      const note = h("p", { class: "quiet", role: "status" });
+      fill(content, search(source), note, place, original);
       content.querySelector(".box, mark, .marked")?.scrollIntoView({ block: "center" });
+      if (!boxes.length) await onPages(index, quote, note);
     }
+  };
+  /**
+   * Shows a passage on its page, if the document is one whose pages are made when they are
+   * wanted; else it says why there are none.
+   * @param {number} index
+   * @param {string} quote
+   * @param {HTMLElement} note
+   */
+  const onPages = async (index, quote, note) => {
+    const source = sources[index];
+    const late = setTimeout(() => (note.textContent = t("pages.making")), 500);
+    const list = await madePages(source.documentId).catch(() => null);
+    clearTimeout(late);
+    if (at !== index || !note.isConnected) return;
+    note.textContent = list ? reasonWithout(list) : "";
+    if (!list?.data.length) return;
+    passages.delete(source.documentId); // they have boxes now
+    const boxes = await quoted(source, quote, await boxesOf(source));
+    if (at !== index || !note.isConnected) return;
+    if (boxes.length) fill(place, ...pagesOf(source, boxes));
+    note.textContent = boxes.length ? "" : t("pages.unplaced");
+    place.querySelector(".box")?.scrollIntoView({ block: "center" });
   };
   return {
     element,
@@ -98,16 +123,23 @@ export function sourcePanel() {
   };
 }
 
+/** Returns the boxes of a passage as it is by now. @param {Source} source @returns {Promise<Boxes>} */
+async function boxesOf(source) {
+  const found = await call("get-chunk", { path: { chunk_id: source.chunkId } }).catch(() => null);
+  return found?.bbox ?? [];
+}
+
 /**
- * Returns the boxes of the quoted sentence, or of the whole passage if it is not there.
+ * Returns the boxes of the quoted sentence, or those of the whole passage if it is not there.
  * @param {Source} source
  * @param {string} quote
+ * @param {Boxes} whole
  * @returns {Promise<Boxes>}
  */
-async function quoted(source, quote) {
-  if (!quote) return source.bbox;
+async function quoted(source, quote, whole) {
+  if (!quote || !whole.length) return whole;
   const found = await call("get-chunk", { path: { chunk_id: source.chunkId }, query: { quote: quote.slice(0, 2000) } }).catch(() => null);
-  return found?.boxes?.length ? found.boxes : source.bbox;
+  return found?.found ? found.boxes : whole;
 }
 
 /**

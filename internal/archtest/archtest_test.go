@@ -111,6 +111,7 @@ var mayImport = map[string][]string{
 	"internal/idempotency": {"internal/knowledge", "internal/store"},
 	"internal/model":       {"internal/knowledge"},
 	"internal/prompt":      {"internal/citation", "internal/knowledge"},
+	"internal/paged":       {"internal/blob", "internal/chunk", "internal/extract", "internal/extract/align", "internal/knowledge", "internal/parsed"},
 	"internal/parsed":      {"internal/blob", "internal/knowledge"},
 	"internal/runfile":     {"internal/blob", "internal/knowledge", "internal/store", "internal/tool"},
 	"internal/retrieve":    {"internal/citation", "internal/enrich", "internal/index", "internal/knowledge", "internal/store"},
@@ -180,7 +181,7 @@ var mayImport = map[string][]string{
 	"api/openai": {"api/edge", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
 	"api": {
 		"api/edge", "api/openai", "internal/access", "internal/advice", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/extract/format", "internal/forget", "internal/idempotency", "internal/index",
-		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/parsed", "internal/phrase", "internal/privacy", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
+		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/paged", "internal/parsed", "internal/phrase", "internal/privacy", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch",
 	},
 	"internal/client":    {"internal/knowledge", "internal/sse"},

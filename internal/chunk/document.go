@@ -201,22 +201,4 @@ func (d *document) pathOf(span knowledge.Span) []string {
 }
 
 // linesIn returns the lines of a span, cut to it, with offsets from its start.
-func (d *document) linesIn(span knowledge.Span) []knowledge.Line {
-	i := sort.Search(len(d.lines), func(i int) bool { return d.lines[i].End > span.Start })
-	var lines []knowledge.Line
-	for ; i < len(d.lines) && d.lines[i].Start < span.End; i++ {
-		l := d.lines[i]
-		start, end := max(l.Start, span.Start), min(l.End, span.End)
-		if start >= end {
-			continue
-		}
-		box := l.Box
-		if start != l.Start || end != l.End {
-			box = l.Part(start, end)
-		}
-		lines = append(lines, knowledge.Line{
-			Start: start - span.Start, End: end - span.Start, Page: l.Page, Box: box, Hyphen: l.Hyphen && end == l.End,
-		})
-	}
-	return lines
-}
+func (d *document) linesIn(span knowledge.Span) []knowledge.Line { return LinesIn(d.lines, span) }

@@ -24,12 +24,13 @@ const (
 // request is a frame of the parent. The first one carries settings, each later
 // one an input, and the page to draw if it is not to be extracted.
 type request struct {
-	Settings *settings `json:"settings,omitempty"`
-	Input    Input     `json:"input,omitzero"`
-	Drawing  *Drawing  `json:"drawing,omitempty"`
-	Second   bool      `json:"second,omitempty"`  // with the second reader of the format, after a fault of the first
-	Warm     bool      `json:"warm,omitempty"`    // start pdfium, which fills the cache, and nothing else
-	Proceed  bool      `json:"proceed,omitempty"` // the cache is filled: start pdfium
+	Settings  *settings `json:"settings,omitempty"`
+	Input     Input     `json:"input,omitzero"`
+	Drawing   *Drawing  `json:"drawing,omitempty"`
+	MakePages bool      `json:"make_pages,omitempty"` // make a PDF of it, in place of extracting it
+	Second    bool      `json:"second,omitempty"`     // with the second reader of the format, after a fault of the first
+	Warm      bool      `json:"warm,omitempty"`       // start pdfium, which fills the cache, and nothing else
+	Proceed   bool      `json:"proceed,omitempty"`    // the cache is filled: start pdfium
 }
 
 // settings are the limits that a child sets on itself before the first input.

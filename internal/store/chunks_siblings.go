@@ -12,7 +12,7 @@ import (
 var siblings = `SELECT h.id, c.id, c.ordinal, c.span_start, c.span_end, c.header, c.body
 FROM json_each(?4) AS i CROSS JOIN chunks AS h CROSS JOIN documents AS d CROSS JOIN chunks AS c
 WHERE h.id = i.value AND h.workspace = ?1 AND h.parent_end > 0 AND d.id = h.document_id AND d.published_version = h.version
-	AND ` + inScope("d") + ` AND ` + reached(tokens3) + `
+	AND ` + searched() + `
 	AND c.document_id = h.document_id AND c.version = h.version AND c.parent_start = h.parent_start AND c.parent_end = h.parent_end AND c.parent_end > 0
 ORDER BY i.key, c.ordinal`
 

@@ -16,11 +16,15 @@ import (
 // from every document of the workspace.
 var visibleChunks = `SELECT ` + chunkTable.list() + `, ` + documentTable.list() + `
 FROM json_each(?4) AS i CROSS JOIN chunks AS c CROSS JOIN documents AS d
-WHERE c.id = i.value AND c.workspace = ?1 AND d.id = c.document_id AND d.published_version = c.version AND ` + inProjects + ` AND ` + reached(tokens3)
+WHERE c.id = i.value AND c.workspace = ?1 AND d.id = c.document_id AND d.published_version = c.version AND ` + searched() + ` AND ` + ofProjects5
 
 // inProjects is the condition that a document d is of the projects of the list ?5,
 // or in scope where that is empty.
-var inProjects = inScope("d") + ` AND (?5 = '[]' OR d.project IN (SELECT value FROM json_each(?5)))`
+var inProjects = inScope("d") + " AND " + ofProjects5
+
+// ofProjects5 is the condition that a document d is of the projects of the list ?5, or that
+// the list is empty.
+const ofProjects5 = `(?5 = '[]' OR d.project IN (SELECT value FROM json_each(?5)))`
 
 // VisibleChunks checks the permission after a search. It returns the chunks of those
 // hits that the principal may read, in their order. A chunk is returned if it belongs
@@ -54,10 +58,7 @@ func (s *chunkStore) VisibleChunks(ctx context.Context, p knowledge.Principal, p
 
 // anyChunk is prepared once, like visibleChunks.
 var anyChunk = `SELECT d.id FROM documents AS d JOIN chunks AS c ON c.document_id = d.id AND c.version = d.published_version
-WHERE d.published_version > 0 AND ` + inProjectsOf4 + ` AND ` + reached(tokens3) + ` LIMIT 1`
-
-// inProjectsOf4 is inProjects for the list ?4.
-var inProjectsOf4 = inScope("d") + ` AND (?4 = '[]' OR d.project IN (SELECT value FROM json_each(?4)))`
+WHERE ` + searched() + ` AND (?4 = '[]' OR d.project IN (SELECT value FROM json_each(?4))) LIMIT 1`
 
 // DocumentWithChunks returns the id of a document with a chunk that VisibleChunks would return for the
 // principal and the projects, "" if there is none.

@@ -12,7 +12,7 @@ const maxAttached = 100
 
 // attached is prepared once, like visibleChunks.
 var attached = `SELECT d.id FROM documents AS d
-WHERE d.conversation_id = ?4 AND d.conversation_id <> '' AND d.published_version > 0 AND ` + inProjects + ` AND ` + reached(tokens3) + ` ORDER BY d.created_at DESC, d.id LIMIT ?6`
+WHERE d.conversation_id = ?4 AND d.conversation_id <> '' AND ` + searched() + ` AND ` + ofProjects5 + ` ORDER BY d.created_at DESC, d.id LIMIT ?6`
 
 // Attached returns the ids of the newest documents, up to 100, that are attached to the
 // principal's conversation and published, none without a conversation. Empty projects

@@ -22,7 +22,7 @@ type Facets struct {
 
 // facets is prepared once, like visibleChunks.
 var facets = `SELECT d.tags, d.language, d.classification, d.metadata FROM documents AS d
-WHERE d.published_version > 0 AND ` + inProjects + ` AND ` + reached(tokens3) + ` ORDER BY d.created_at DESC, d.id LIMIT ?4`
+WHERE ` + searched() + ` AND ` + ofProjects5 + ` ORDER BY d.created_at DESC, d.id LIMIT ?4`
 
 // Facets returns the facets of the newest published documents, up to 1,000, that the
 // principal's tokens reach, whatever its scopes. Empty projects means all that the

@@ -36,7 +36,7 @@ func within(q *bun.SelectQuery, alias string, p knowledge.Principal) *bun.Select
 }
 
 // unhidden is the condition that a document d is neither removed nor inactive.
-const unhidden = `d.removed = FALSE AND d.removing_upto = 0 AND d.inactive = FALSE`
+const unhidden = notRemoved + " AND " + active
 
 // reached is the condition that a reader finds the published version of a document d:
 // the document is not hidden, and one of its tokens is in the list.
@@ -56,9 +56,7 @@ func visible(tokens string) string {
 
 // inScope is the condition on an alias that a row is of the workspace ?1 and, unless
 // that is empty, of the project ?2.
-func inScope(alias string) string {
-	return alias + ".workspace = ?1 AND (?2 = '' OR " + alias + ".project = ?2)"
-}
+func inScope(alias string) string { return ofWorkspace(alias) + " AND " + ofProject(alias) }
 
 // tokens3 are the tokens of the parameter ?3, which is tokenList of a principal.
 const tokens3 = "SELECT value FROM json_each(?3)"

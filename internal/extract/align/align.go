@@ -73,23 +73,26 @@ type aligner struct {
 	at     map[string][]int // the places of each word, in order
 	used   []bool
 	cursor int // place behind the last block that was found
+	skip   int // the most words of a block that are skipped
 }
 
 // placed is a word of the PDF on a line.
 type placed struct {
 	word
 	lines []knowledge.Line // of its block
+	runes []rune           // the text of its block
 }
 
 func newAligner(pdf knowledge.Layout) *aligner {
-	a := &aligner{at: map[string][]int{}}
+	a := &aligner{at: map[string][]int{}, skip: skipInBlock}
 	for _, b := range pdf.Blocks {
 		if len(b.Lines) == 0 {
 			continue
 		}
+		runes := []rune(b.Text)
 		for _, w := range wordsOf(b.Text, 0) {
 			a.at[w.text] = append(a.at[w.text], len(a.words))
-			a.words = append(a.words, placed{w, b.Lines})
+			a.words = append(a.words, placed{w, b.Lines, runes})
 		}
 	}
 	a.used = make([]bool, len(a.words))
@@ -121,11 +124,7 @@ func (a *aligner) place(own []word) []int {
 			}
 		}
 	}
-	need := int(minShare*float64(all) + .999)
-	if all <= short {
-		need = all
-	}
-	if most < need {
+	if most < needed(all) {
 		return nil
 	}
 	for _, at := range best {

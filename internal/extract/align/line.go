@@ -3,6 +3,7 @@ package align
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -12,6 +13,7 @@ type stretch struct {
 	start, end int // in the text of the block
 	from, to   int // in the text of the PDF's block
 	line       knowledge.Line
+	printed    []rune // the text of the PDF's block
 }
 
 // lines returns the lines of a block's text, whose words are at these places.
@@ -35,6 +37,9 @@ func (a *aligner) lines(text []rune, own []word, places []int) []knowledge.Line 
 	cover(text, parts)
 	var lines []knowledge.Line
 	for _, s := range parts {
+		if !s.shows(text) {
+			continue
+		}
 		box := s.line.Box
 		if s.from > s.line.Start+slack || s.to < s.line.End-slack {
 			box = s.line.Part(max(s.from, s.line.Start), min(s.to, s.line.End))
@@ -42,6 +47,43 @@ func (a *aligner) lines(text []rune, own []word, places []int) []knowledge.Line 
 		lines = append(lines, knowledge.Line{Start: s.start, End: s.end, Page: s.line.Page, Box: box})
 	}
 	return lines
+}
+
+// minShown is the share of the letters and digits of a line that the PDF must have at its
+// place. A line also covers words beside those that were found, which the PDF may not have.
+const minShown = .9
+
+// shows reports whether the PDF has the text of a stretch at its place. The number of a slide
+// is not on it.
+func (s stretch) shows(text []rune) bool {
+	own := string(text[s.start:s.end])
+	if s.start == 0 {
+		own = strings.TrimPrefix(own, slideNumber.FindString(own))
+	}
+	there := map[rune]int{}
+	for _, r := range letters(string(s.printed[s.from:s.to])) {
+		there[r]++
+	}
+	found, all := 0, 0
+	for _, r := range letters(own) {
+		if all++; there[r] > 0 {
+			there[r]--
+			found++
+		}
+	}
+	return float64(found) >= minShown*float64(all)
+}
+
+// letters returns the letters and digits of a text in lower case, without raised ones and
+// without the marks of notes.
+func letters(text string) []rune {
+	var found []rune
+	for _, r := range noteMark.ReplaceAllString(text, "") {
+		if (unicode.IsLetter(r) || unicode.IsDigit(r)) && !isRaised(r) {
+			found = append(found, unicode.ToLower(r))
+		}
+	}
+	return found
 }
 
 // slack is how many characters, such as a full stop, may be on a line beside its words.
@@ -56,7 +98,7 @@ func split(own word, at placed) []stretch {
 		if from >= to {
 			continue
 		}
-		s := stretch{start: own.start + from - at.start, end: own.start + to - at.start, from: from, to: to, line: l}
+		s := stretch{start: own.start + from - at.start, end: own.start + to - at.start, from: from, to: to, line: l, printed: at.runes}
 		if s.start >= own.end {
 			break
 		}

@@ -3,9 +3,10 @@ package align
 const (
 	// Between two words of a block there may be others on the page: the footer and
 	// the header of the next page, or a number. These are the most words that are
-	// skipped, on the page and in the block.
+	// skipped, on the page and in the block, of which more are in a table.
 	skipOnPage  = 80
 	skipInBlock = 6
+	skipInTable = 40
 )
 
 // match follows the words of a block through the PDF, from the place of one of them.
@@ -65,8 +66,8 @@ func (a *aligner) is(w word, at int) bool { return a.words[at].text == w.text &&
 // resume returns how many words of the block and of the PDF to skip until they agree
 // again, the fewest possible. It returns -1 if they do not.
 func (a *aligner) resume(own []word, i, j int) (di, dj int) {
-	for sum := 1; sum <= skipOnPage+skipInBlock; sum++ {
-		for di := 0; di <= min(sum, skipInBlock) && i+di < len(own); di++ {
+	for sum := 1; sum <= skipOnPage+a.skip; sum++ {
+		for di := 0; di <= min(sum, a.skip) && i+di < len(own); di++ {
 			dj := sum - di
 			if dj > skipOnPage || j+dj >= len(a.words) || !a.is(own[i+di], j+dj) {
 				continue

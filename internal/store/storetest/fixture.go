@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"rates", testRates},
 		{"uploads", testUploads},
 		{"permissions", testPermissions},
+		{"explain", testExplain},
 		{"isolation", testIsolation},
 		{"removal", testRemoval},
 		{"project_removal", testProjectRemoval},

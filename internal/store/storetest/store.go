@@ -51,6 +51,7 @@ type Tenants interface {
 	DropSessions(ctx context.Context, limit int) error
 	KeyBySession(ctx context.Context, hash string) (store.Session, store.Key, error)
 	Keys(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Key, string, error)
+	FindKey(ctx context.Context, p knowledge.Principal, id string) (k store.Key, valid bool, err error)
 	RevokeKey(ctx context.Context, p knowledge.Principal, id string) error
 	ReplaceInstanceKey(ctx context.Context, k store.Key) error
 	PutSecret(ctx context.Context, p knowledge.Principal, secret store.Secret) (stored knowledge.Secret, created bool, err error)
@@ -72,6 +73,7 @@ type Documents interface {
 	Documents(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) ([]knowledge.Document, string, error)
 	CountDocuments(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) (int, error)
 	Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error)
+	ExplainAccess(ctx context.Context, asker, reader knowledge.Principal, documentID string) (store.AccessFindings, error)
 	AcknowledgeFailure(ctx context.Context, p knowledge.Principal, id string, undo bool) error
 	UnsearchableDocuments(ctx context.Context, p knowledge.Principal, ids, projects []string) ([]knowledge.Document, error)
 	UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error)

@@ -1,0 +1,87 @@
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/xuri/excelize/v2"
+)
+
+// pierBook returns a workbook with a row for each of many piers.
+func pierBook(t *testing.T) []byte {
+	t.Helper()
+	book := excelize.NewFile()
+	defer book.Close()
+	rows := [][]any{{"Pier", "Has", "Keeper"}, {"northern pier", "a lighthouse", "Petrosyan"}, {"southern pier", "a foghorn", "Abernathy"}}
+	for i := range 60 {
+		rows = append(rows, []any{fmt.Sprintf("mole %d", i), fmt.Sprintf("bollard %d", i*i), "nobody"})
+	}
+	for i, row := range rows {
+		if err := book.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+1), &row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := book.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestConsoleShowsASheet opens a citation of a workbook on its page, which is made then, and
+// the pages of the workbook with the boxes of its passages.
+func TestConsoleShowsASheet(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	thrown, asked := thrownIn(page), trafficOf(t, page)
+	d := s.sendFiles(t, nil, file{"piers.xlsx", pierBook(t)})[0]
+	s.ended(t, d)
+	s.wantPublished(t, d.ID)
+	s.signInto(t, page)
+	askOnPage(t, page, "What does the southern pier have?")
+	awaitPage(t, page, `!!document.querySelector('[aria-label="Answer"]:not(.live) .citation')`)
+	click(t, page, `document.querySelector(".citation")`)
+	awaitPage(t, page, `(() => { const picture = document.querySelector(".panel img"); return picture?.complete && picture.naturalWidth > 0 && document.querySelectorAll(".panel .box").length > 0; })()`)
+	if note := evaluate[string](t, page, `document.querySelector(".panel [role=status].quiet:not(.find *)")?.textContent ?? ""`); note != "" {
+		t.Errorf("the panel notes %q", note)
+	}
+	wantLooks(t, page)
+	do(t, page, chromedp.SendKeys(`.find input`, "Abernathy", chromedp.ByQuery))
+	awaitPage(t, page, `document.querySelector(".find [role=status]").textContent === "1 of 1" && document.querySelectorAll(".panel .box").length === 1`)
+
+	open(t, page, s.ends.API+"/documents/"+d.ID)
+	awaitPage(t, page, `(() => { const p = document.querySelector(".reader img"); return p?.complete && p.naturalWidth > 0 && document.querySelectorAll(".reader .box").length > 0; })()`)
+	press(t, page, "Next page")
+	awaitPage(t, page, `location.search === "?page=2" && document.querySelector(".reader img").src.includes("/pages/2.png") && document.querySelectorAll(".reader .box").length > 0`)
+	if len(*thrown) > 0 {
+		t.Errorf("the pages threw %s", *thrown)
+	}
+	asked.wantOnly(t, s.ends.API)
+}
+
+// TestConsoleSaysWhoSees reads who sees a document, and tries two people.
+func TestConsoleSaysWhoSees(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	d := s.publishWith(t, "contract", "The northern pier is let to the pilots.", map[string]any{"access": map[string]any{"users": []string{"ann"}, "groups": []string{"legal"}}})
+	s.signInto(t, page)
+	open(t, page, s.ends.API+"/documents/"+d.ID)
+	awaitPage(t, page, `(() => { const all = document.querySelector(".who ul")?.textContent ?? ""; return all.includes("The user ann sees it") && all.includes("Members of the group legal see it"); })()`)
+	const shown = `document.querySelector(".who [role=status]").textContent`
+	for _, try := range []struct{ user, groups, says, because string }{
+		{"ann", "", "Yes: searches of ann show it.", "The access names ann."},
+		{"bob", "press, legal", "Yes: searches of bob show it.", "The access names the group legal."},
+		{"eve", "press", "No: searches of eve do not show it.", "The access names neither this person nor one of these groups."},
+	} {
+		for name, value := range map[string]string{"user": try.user, "groups": try.groups} {
+			do(t, page, chromedp.Evaluate(fmt.Sprintf(`document.querySelector('.who input[name="%s"]').value = %q`, name, value), nil))
+		}
+		press(t, page, "Check")
+		awaitPage(t, page, fmt.Sprintf(`%s.includes(%q) && %s.includes(%q)`, shown, try.says, shown, try.because))
+	}
+	wantLooks(t, page)
+}
