@@ -51,14 +51,14 @@ type keyRoutes struct {
 
 func (kr *keyRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/keys"
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Secret: true, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Secret: true, Operation: huma.Operation{
 		OperationID: "create-key", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
 		Summary: "Create an API key", Tags: []string{"keys"},
 	}}, kr.createKey)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-keys", Method: http.MethodGet, Path: path, Summary: "List the API keys", Tags: []string{"keys"},
 	}}, kr.listKeys)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Revoke an API key at once", Tags: []string{"keys"},
 	}}, kr.revokeKey)
 }

@@ -29,7 +29,7 @@ type messageInput struct {
 
 func (r *runControlRoutes) mountResearch(e *edge.Edge) {
 	for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
-		edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		edge.Handle(e, edge.Route{Operation: huma.Operation{
 			OperationID: prefix + "steer-run", Method: http.MethodPost, Path: path + "/{run_id}/messages", DefaultStatus: http.StatusAccepted,
 			Summary: "Send an instruction to a research run", Tags: []string{"runs"},
 			Description: "The message affects the next plan of sub-questions and the sections that are not yet written. The owner of the run and keys with the write scope may send one. Runs of other kinds are answered with 409.",

@@ -57,13 +57,14 @@ type Authenticator struct {
 	store  Store
 	secret []byte      // signs the tokens of links
 	remote *remoteKeys // of JWTs that a key of JWKSURL has signed; nil = none
+	rights rights      // of the roles that every workspace has
 	once   onceToken   // that signs a browser in
 }
 
 // New returns an Authenticator. secret signs run tokens and must not change
 // across restarts.
 func New(cfg Config, s Store, secret []byte) *Authenticator {
-	return &Authenticator{cfg: cfg, store: s, secret: secret, remote: newRemote(cfg)}
+	return &Authenticator{cfg: cfg, store: s, secret: secret, remote: newRemote(cfg), rights: newRights()}
 }
 
 // Credentials are the credentials of a request.
@@ -107,7 +108,7 @@ func (a *Authenticator) claims(ctx context.Context, c Credentials) (knowledge.Cl
 	if err != nil {
 		return knowledge.Claims{}, err
 	}
-	return claimsOf(key), nil
+	return a.claimsOf(key), nil
 }
 
 // key returns the API key of credentials that are no JWT.
@@ -134,10 +135,13 @@ func (a *Authenticator) plainKey(ctx context.Context, plain string) (store.Key, 
 }
 
 // claimsOf returns what a key may do.
-func claimsOf(key store.Key) knowledge.Claims {
+func (a *Authenticator) claimsOf(key store.Key) knowledge.Claims {
 	claims := knowledge.Claims{
 		Workspace: key.Workspace, Project: key.Project, Scopes: key.Scopes, Instance: key.Instance,
-		KeyID: key.ID, KeyQueries: key.QueriesPerMinute, KeyMakers: key.Makers,
+		KeyID: key.ID, KeyQueries: key.QueriesPerMinute, KeyMakers: key.Makers, Permissions: a.rights.ofScopes(key.Scopes),
+	}
+	if key.Instance {
+		claims.Permissions = union(claims.Permissions, []knowledge.Permission{knowledge.InstanceAdmin})
 	}
 	if !key.ExpiresAt.IsZero() {
 		claims.Expires = key.ExpiresAt.Unix()
