@@ -25,6 +25,7 @@ type Claims struct {
 	// Permissions are what the router and the handlers check. A principal that nobody gave
 	// any may do nothing that needs one.
 	Permissions    []Permission `json:"permissions,omitempty"`
+	Member         bool         `json:"member,omitempty"`       // the claims come from a membership of the user, too
 	NoDocuments    bool         `json:"no_documents,omitempty"` // it lacks DocumentsRead, so it has no tokens
 	Instance       bool         `json:"instance,omitempty"`     // the instance's admin: may make workspaces
 	KeyID          string       `json:"key_id,omitempty"`
@@ -123,6 +124,9 @@ func PersonOf(owner string) string {
 
 // Can reports whether the principal has the scope.
 func (p Principal) Can(s Scope) bool { return Includes(p.claims.Scopes, s) }
+
+// IsMember reports whether a membership of the principal's user is among what let it in.
+func (p Principal) IsMember() bool { return p.claims.Member }
 
 // May reports whether the principal has the permission.
 func (p Principal) May(permission Permission) bool {
