@@ -125,6 +125,7 @@ type Blobs interface {
 type Access interface {
 	edge.Access
 	SessionAccess
+	Rights
 	// Lapsed returns which of these keys are no longer valid, and which of the sessions, by the
 	// hashes of their cookies, have ended.
 	Lapsed(ctx context.Context, keys, sessions []string) (endedKeys, endedSessions []string, err error)

@@ -70,11 +70,5 @@ func (a *Authenticator) fromClaims(ctx context.Context, claims tokenClaims) (kno
 	if !exists {
 		return knowledge.Claims{}, unauthorized("this token is for a workspace that does not exist here: it needs a claim workspace")
 	}
-	permissions := a.rights.ofRoles(claims.Roles)
-	if len(permissions) == 0 {
-		return knowledge.Claims{}, knowledge.Errorf(knowledge.CodeForbidden, "this token has none of the roles reader, editor, admin and auditor")
-	}
-	return a.rights.grant(knowledge.Claims{
-		Workspace: claims.Workspace, User: claims.Subject, Groups: claims.Groups, Expires: claims.Expires,
-	}, permissions), nil
+	return a.ofPerson(ctx, claims)
 }

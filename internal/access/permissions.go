@@ -88,6 +88,13 @@ func Permissions() []Permission {
 		{knowledge.SecretsWrite, "Store and remove secrets", admins, []string{"PUT /secrets/{name}", "DELETE /secrets/{name}"}},
 		{knowledge.KeysRead, "List API keys, without their values", auditors, []string{"GET /keys"}},
 		{knowledge.KeysWrite, "Create and revoke API keys", admins, []string{"POST /keys", "DELETE /keys/{id}"}},
+		{knowledge.PermissionsRead, "List the permissions, and which of them the roles of every workspace have", everybody, []string{"GET /permissions"}},
+		{knowledge.RolesRead, "List the roles of the workspace", auditors, []string{"GET /roles", "GET /roles/{name}"}},
+		{knowledge.RolesWrite, "Define and remove roles, of permissions that one has oneself", admins, []string{"PUT /roles/{name}", "DELETE /roles/{name}"}},
+		{knowledge.MembersRead, "List members", auditors, []string{"GET /members", "GET /members/{user}"}},
+		{knowledge.MembersWrite, "Add, change and remove members", admins, []string{"PUT /members/{user}", "DELETE /members/{user}"}},
+		{knowledge.SessionsOwn, "List and end the sessions of browsers that signed in with one's own key", everybody, []string{"GET /sessions", "DELETE /sessions/{id}"}},
+		{knowledge.SessionsAdmin, "List and end everybody's sessions", admins, nil},
 		{knowledge.AuditRead, "Read the audit", auditors, nil},
 		{knowledge.HoldsRead, "Read legal holds", auditors, nil},
 		{knowledge.HoldsWrite, "Place and lift legal holds", admins, nil},
@@ -186,15 +193,6 @@ func newRights() rights {
 	return of
 }
 
-// ofRoles returns the permissions of roles together. It ignores roles that it does not know.
-func (r rights) ofRoles(roles []string) []knowledge.Permission {
-	var all []knowledge.Permission
-	for _, role := range roles {
-		all = union(all, r[role])
-	}
-	return all
-}
-
 // ofScopes returns the permissions of the scopes of a key.
 func (r rights) ofScopes(scopes []knowledge.Scope) []knowledge.Permission {
 	var all []knowledge.Permission
@@ -247,3 +245,17 @@ func union(a, b []knowledge.Permission) []knowledge.Permission {
 func within(a, b []knowledge.Permission) bool {
 	return !slices.ContainsFunc(a, func(p knowledge.Permission) bool { return !slices.Contains(b, p) })
 }
+
+// both returns the permissions that are in a and in b.
+func both(a, b []knowledge.Permission) []knowledge.Permission {
+	if within(a, b) {
+		return a
+	}
+	return slices.DeleteFunc(slices.Clone(a), func(p knowledge.Permission) bool { return !slices.Contains(b, p) })
+}
+
+// BuiltIn returns the permissions of the roles that every workspace has.
+func BuiltIn() map[string][]knowledge.Permission { return newRights() }
+
+// Grantable returns the permissions that roles and keys can have.
+func Grantable() []knowledge.Permission { return newRights()[Admin] }

@@ -35,7 +35,9 @@ func (a *Authenticator) SignIn(ctx context.Context, plain string) (cookie string
 		return "", err
 	}
 	cookie = rand.Text() + rand.Text()
-	err = a.store.CreateSession(ctx, store.Session{Hash: HashKey(cookie), KeyID: key.ID, ExpiresAt: time.Now().Add(SessionLife)})
+	err = a.store.CreateSession(ctx, store.Session{
+		Hash: HashKey(cookie), ID: knowledge.NewID(), KeyID: key.ID, CreatedAt: time.Now(), ExpiresAt: time.Now().Add(SessionLife),
+	})
 	if err != nil {
 		return "", fmt.Errorf("start a session: %w", err)
 	}
@@ -61,7 +63,11 @@ func (a *Authenticator) Session(ctx context.Context, c Credentials) (SessionView
 	if err != nil {
 		return SessionView{}, err
 	}
-	p, err := a.named(ctx, a.claimsOf(key), c)
+	claims, err := a.claimsOf(ctx, key)
+	if err != nil {
+		return SessionView{}, err
+	}
+	p, err := a.named(ctx, claims, c)
 	return viewOf(p, key.Name), err
 }
 
