@@ -26,9 +26,9 @@ func testRoles(t *testing.T, open func(t *testing.T) Store) {
 // builtIn are the roles that every workspace has.
 func builtIn() []string { return []string{"reader", "editor"} }
 
-// ofProject manages one project of acme.
-func ofProject(project string) knowledge.Principal {
-	return knowledgetest.Principal(knowledge.Claims{Workspace: "acme", Project: project, Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, KeyID: "of " + project})
+// ofPress manages the project press of acme.
+func ofPress() knowledge.Principal {
+	return knowledgetest.Principal(knowledge.Claims{Workspace: "acme", Project: "press", Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, KeyID: "press"})
 }
 
 func roles(f *fixture) {
@@ -52,11 +52,11 @@ func roles(f *fixture) {
 	if len(list) != 1 || list[0].Permissions[0] != knowledge.HoldsWrite {
 		f.Errorf("the roles of the other workspace are %+v", list)
 	}
-	_, _, err = f.PutRole(f.ctx, ofProject("press"), store.Role{Name: "mine"})
+	_, _, err = f.PutRole(f.ctx, ofPress(), store.Role{Name: "mine"})
 	f.wantCode(err, knowledge.CodeForbidden)
-	_, err = f.Roles(f.ctx, ofProject("press"))
+	_, err = f.Roles(f.ctx, ofPress())
 	f.wantCode(err, knowledge.CodeForbidden)
-	f.wantCode(f.RemoveRole(f.ctx, ofProject("press"), "uploader"), knowledge.CodeForbidden)
+	f.wantCode(f.RemoveRole(f.ctx, ofPress(), "uploader"), knowledge.CodeForbidden)
 	f.wantCode(f.RemoveRole(f.ctx, acme, "unknown"), knowledge.CodeNotFound)
 	f.must(f.RemoveRole(f.ctx, acme, "uploader"))
 	f.wantCode(f.RemoveRole(f.ctx, acme, "uploader"), knowledge.CodeNotFound)
@@ -117,7 +117,7 @@ func members(f *fixture) {
 	if len(page) != 2 || len(rest) != 1 || page[0].Name != "ann" || rest[0].Name != "cleo" || last != "" {
 		f.Errorf("the pages are %+v and %+v, then %q", page, rest, last)
 	}
-	for _, stranger := range []knowledge.Principal{manager("other"), ofProject("press")} {
+	for _, stranger := range []knowledge.Principal{manager("other"), ofPress()} {
 		_, err = f.Member(f.ctx, stranger, "ann")
 		gone := f.RemoveMember(f.ctx, stranger, "ann")
 		if err == nil || gone == nil {
