@@ -30,7 +30,7 @@ type accessRoutes struct {
 }
 
 func (ar *accessRoutes) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "explain-access", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/access/explain",
 		Summary: "Explain whether somebody sees a document", Tags: []string{"documents"},
 		Description: "Applies the rules of a search to a document and a reader: a person with their groups, an external user, or an API key. " +

@@ -26,7 +26,7 @@ type decisionInput struct {
 
 func (r *runControlRoutes) mountApprovals(e *edge.Edge) {
 	for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
-		edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		edge.Handle(e, edge.Route{Operation: huma.Operation{
 			OperationID: prefix + "decide-call", Method: http.MethodPost, Path: path + "/{run_id}/calls/{call}", Tags: []string{"runs"},
 			Summary: "Approve or refuse a tool call",
 			Description: "Calls of the tools in tools.approval of the project wait for a decision, without a time limit; their toolCall event has the status waiting. " +

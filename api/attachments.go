@@ -41,10 +41,10 @@ func (a *attachmentRoutes) mount(e *edge.Edge) {
 		{Name: "external_user_id", In: "query", Schema: text, Description: "The same as externalUserId"},
 	}
 	edge.HandleRaw(e, add, a.addAttachments)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-attachments", Method: http.MethodGet, Path: attachmentsPath, Summary: "List the attachments of a conversation", Tags: tags,
 	}}, a.listAttachments)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "delete-attachment", Method: http.MethodDelete, Path: attachmentsPath + "/{document_id}", Summary: "Remove an attachment of a conversation", Tags: tags,
 	}}, a.removeAttachment)
 }

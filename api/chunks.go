@@ -90,14 +90,14 @@ func (cr *chunkRoutes) mount(e *edge.Edge) {
 	schema := &huma.Schema{OneOf: []*huma.Schema{
 		schemaOf[chunkView](registry), schemaOf[passageView](registry),
 	}}
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "get-chunk", Method: http.MethodGet, Path: "/chunks/{chunk_id}", Summary: "Read a passage", Tags: []string{"documents"},
 		Description: "With `quote`, the answer has the position of that quotation in the passage. White space, case and hyphens at line ends do not matter.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The passage, or with quote the position of the quotation", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}},
 		}},
 	}}, cr.getChunk)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-document-chunks", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/chunks", Summary: "List the passages of a document in order", Tags: []string{"documents"},
 	}}, cr.listChunks)
 }

@@ -66,20 +66,20 @@ type conversationRoutes struct {
 func (cr *conversationRoutes) mount(e *edge.Edge) {
 	tags := []string{"conversations"}
 	const path = "/workspaces/{workspaceId}/conversations"
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-conversations", Method: http.MethodGet, Path: path, Summary: "List the caller's conversations", Tags: tags,
 	}}, cr.listConversations)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "create-conversation", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
 		Summary: "Create an empty conversation", Tags: tags,
 	}}, cr.createConversation)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "get-conversation", Method: http.MethodGet, Path: path + "/{id}", Summary: "Read a conversation with its messages", Tags: tags,
 	}}, cr.getConversation)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "rename-conversation", Method: http.MethodPatch, Path: path + "/{id}", Summary: "Rename a conversation", Tags: tags,
 	}}, cr.renameConversation)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "delete-conversation", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Delete a conversation", Description: "Its attachments are removed too, unless they are under legal hold.", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *ConversationPath) (*struct{}, error) {
 		if err := cr.store.DeleteConversation(ctx, p, in.ID); err != nil {

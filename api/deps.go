@@ -127,9 +127,12 @@ type Blobs interface {
 type Access interface {
 	edge.Access
 	SessionAccess
+	Rights
 	// Lapsed returns which of these keys are no longer valid, and which of the sessions, by the
 	// hashes of their cookies, have ended.
 	Lapsed(ctx context.Context, keys, sessions []string) (endedKeys, endedSessions []string, err error)
+	// Explainer explains who sees a document.
+	Explainer(s access.ExplainStore, now func() time.Time) *access.Explainer
 	// SignRun returns a token with which its holder may follow one run, as long as the
 	// principal's key is valid.
 	SignRun(p knowledge.Principal, run string, expires time.Time) string

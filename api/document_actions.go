@@ -139,7 +139,7 @@ func (dar *documentActionRoutes) mount(e *edge.Edge) {
 
 // route describes the route of an action.
 func (a documentAction) route() edge.Route {
-	return edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	return edge.Route{Operation: huma.Operation{
 		OperationID: a.name + "-documents", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/documents/" + a.name,
 		Summary: a.summary, Description: a.description, Tags: []string{"documents"},
 	}}

@@ -45,7 +45,7 @@ type unavailablePage struct {
 }
 
 func (dp *documentPages) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-document-pages", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/pages",
 		Summary: "List the pages of a document", Tags: []string{"documents"},
 		Description: "The pages whose pictures `documents/{id}/pages/{n}.png` shows. The first request for an office document that was read without pages has LibreOffice make them, which takes seconds; " +

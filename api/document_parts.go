@@ -44,14 +44,14 @@ type documentPartRoutes struct {
 func (dpr *documentPartRoutes) mount(e *edge.Edge) {
 	tags := []string{"documents"}
 	const path = "/workspaces/{workspaceId}/documents/{id}"
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-document-versions", Method: http.MethodGet, Path: path + "/versions", Summary: "List a document's versions", Tags: tags,
 	}}, dpr.listVersions)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Anew: true, Operation: huma.Operation{
 		OperationID: "retry-document", Method: http.MethodPost, Path: path + "/retry", DefaultStatus: http.StatusAccepted,
 		Summary: "Retry a failed or waiting document", Tags: tags,
 	}}, dpr.retryDocument)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Anew: true, Operation: huma.Operation{
 		OperationID: "reingest-document", Method: http.MethodPost, Path: path + "/reingest", DefaultStatus: http.StatusAccepted,
 		Summary: "Process the stored original again, as a new version", Tags: tags,
 	}}, dpr.reingestDocument)

@@ -47,7 +47,7 @@ type documentSummaryRoutes struct {
 }
 
 func (dsr *documentSummaryRoutes) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "get-document-summary", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/summary", Summary: "Count documents by status and cause", Tags: []string{"documents"},
 		Description: "Counts the documents that list-documents lists.",
 	}}, dsr.getSummary)

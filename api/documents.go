@@ -85,10 +85,10 @@ type documentRoutes struct {
 func (dr *documentRoutes) mount(e *edge.Edge) {
 	tags := []string{"documents"}
 	const hooks, base = "/workspaces/{workspaceId}/webhooks", "/workspaces/{workspaceId}/documents"
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-project-documents", Method: http.MethodGet, Path: hooks + "/documents", Summary: "List documents by page", Tags: tags,
 	}}, dr.pageDocuments)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "delete-project-document", Method: http.MethodDelete, Path: hooks + "/document", Summary: "Remove a file from a vector store (a document)", Tags: tags,
 		Description: whatRemovalKeeps,
 	}}, func(ctx context.Context, p knowledge.Principal, in *struct {
@@ -98,10 +98,10 @@ func (dr *documentRoutes) mount(e *edge.Edge) {
 	}) (*removedOutput, error) {
 		return dr.removals.removeDocument(ctx, p, in.Project, in.ID)
 	})
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-documents", Method: http.MethodGet, Path: base, Summary: "List documents", Tags: tags,
 	}}, dr.listDocuments)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "get-document", Method: http.MethodGet, Path: base + "/{id}", Summary: "Read a document", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*taggedDocument, error) {
 		d, err := dr.store.Document(ctx, p, in.ID)
@@ -110,11 +110,11 @@ func (dr *documentRoutes) mount(e *edge.Edge) {
 		}
 		return newTaggedDocument(dr.views.document(d)), nil
 	})
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "patch-document", Method: http.MethodPatch, Path: base + "/{id}", Summary: "Change a document", Tags: tags,
 		Description: "A document also changes while it is processed, so an If-Match is refused then too.",
 	}}, dr.patchDocument)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "delete-document", Method: http.MethodDelete, Path: base + "/{id}", Summary: "Remove a file from a vector store (a document)", Tags: tags,
 		Description: whatRemovalKeeps,
 	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*removedOutput, error) {

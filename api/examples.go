@@ -25,6 +25,8 @@ var bodyExamples = map[string]string{
 	"rag-search":       `{"query": "How many days of holiday are there?"}`,
 	"save-project":     `{"name": "Service manuals"}`,
 	"create-key":       `{"name": "reader", "scopes": ["read"]}`,
+	"put-role":         `{"permissions": ["documents.write", "projects.read"]}`,
+	"put-member":       `{"roles": ["editor"], "groups": ["legal"]}`,
 	"start-import":     `{"source": {"type": "s3", "uri": "s3://company-docs/handbook/", "options": {"anonymous": true}}}`,
 	"put-preferences":  `{"rag": {}}`,
 	"sign-in":          `{"key": "THE_KEY"}`,

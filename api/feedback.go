@@ -31,11 +31,11 @@ type feedbackOutput struct{ Body feedbackView }
 
 func (r *runRoutes) mountFeedback(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/runs/{run_id}/feedback"
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "give-feedback", Method: http.MethodPost, Path: path, Tags: []string{"runs"}, Summary: "Rate an answer",
 		Description: "Whoever may read the answer may rate it; a later rating by the same person replaces the earlier one. It is deleted with the conversation.",
 	}}, r.giveFeedback)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-feedback", Method: http.MethodGet, Path: path, Tags: []string{"runs"}, Summary: "Read the ratings of an answer",
 		Description: "The caller's own; with the scope admin, everybody's.",
 	}}, r.listFeedback)

@@ -48,7 +48,7 @@ type fileForms struct {
 func (ff *fileForms) route() edge.Route {
 	registry := ff.edge.OpenAPI().Components.Schemas
 	text := &huma.Schema{Type: huma.TypeString}
-	return edge.Route{Scope: knowledge.ScopeWrite, Streams: true, Operation: huma.Operation{
+	return edge.Route{Streams: true, Operation: huma.Operation{
 		OperationID: "add-files", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/files",
 		Summary: "Upload files", Tags: []string{"documents"},
 		Description: "If a file has an externalId and is equal to the newest version of that document, with the same settings, no version is created and the answer has unchanged: true. Among several files, a file of an unsupported kind becomes a document with status error; the others are ingested. A transcript (talk.vtt or talk.srt) beside a recording of the same name (talk.mp3) becomes part of its document and is used in place of a transcription by a model. A zip starts an import, whose documents are named by their path inside the zip. A later zip with the same name or externalId is the same source: its unchanged files are skipped.",

@@ -23,7 +23,7 @@ type forgottenOutput struct {
 type forgetRoutes struct{ quotations Quotations }
 
 func (f *forgetRoutes) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "forget-document", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/conversations/forget",
 		Summary: "Cut quotations of a document out of answers", Tags: []string{"conversations"},
 		Description: "Changes the answers of the whole workspace: in conversations, and in the results, events and records of runs. " +

@@ -112,7 +112,7 @@ func (ir *importRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/imports"
 	tags := []string{"imports"}
 	route := func(id, method, path, summary, description string, status int) edge.Route {
-		return edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		return edge.Route{Operation: huma.Operation{
 			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: tags, DefaultStatus: status,
 		}}
 	}

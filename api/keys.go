@@ -15,16 +15,20 @@ import (
 )
 
 type keyView struct {
-	ID        string            `json:"id"`
-	Key       string            `json:"key,omitempty" doc:"The key itself; shown once, in the response that creates it"`
-	Name      string            `json:"name"`
-	Prefix    string            `json:"prefix" doc:"The first characters of the key, to recognise it"`
-	ProjectID *string           `json:"project_id" doc:"null: every project"`
-	Scopes    []knowledge.Scope `json:"scopes"`
-	CreatedAt time.Time         `json:"created_at"`
-	CreatedBy *string           `json:"created_by" doc:"The creator: the id of a key, or user: and the user of a JWT. null: the server, or not recorded"`
-	ExpiresAt *time.Time        `json:"expires_at" doc:"null: never"`
-	RevokedAt *time.Time        `json:"revoked_at" doc:"null: not revoked"`
+	ID          string                 `json:"id"`
+	Key         string                 `json:"key,omitempty" doc:"The key itself; shown once, in the response that creates it"`
+	Name        string                 `json:"name"`
+	Prefix      string                 `json:"prefix" doc:"The first characters of the key, to recognise it"`
+	ProjectID   *string                `json:"project_id" doc:"null: every project"`
+	Scopes      []knowledge.Scope      `json:"scopes" doc:"Empty: the key has a role, permissions, or the roles of its service account"`
+	Role        *string                `json:"role" doc:"null: the key has scopes or permissions"`
+	Permissions []knowledge.Permission `json:"permissions" doc:"null: the key has scopes or a role"`
+	Member      *string                `json:"member" doc:"The service account of the key; null: none"`
+	LastUsedAt  *time.Time             `json:"last_used_at" doc:"To the minute; null: not recorded"`
+	CreatedAt   time.Time              `json:"created_at"`
+	CreatedBy   *string                `json:"created_by" doc:"The creator: the id of a key, or user: and the user of a JWT. null: the server, or not recorded"`
+	ExpiresAt   *time.Time             `json:"expires_at" doc:"null: never"`
+	RevokedAt   *time.Time             `json:"revoked_at" doc:"null: not revoked"`
 
 	QueriesPerMinute int `json:"queries_per_minute,omitempty" doc:"Questions that the key may ask in a minute. Absent: limits.key_queries_per_minute of the instance"`
 }
@@ -32,10 +36,13 @@ type keyView struct {
 type newKeyInput struct {
 	WorkspacePath
 	Body struct {
-		Name      string            `json:"name" minLength:"1" maxLength:"200"`
-		ProjectID string            `json:"project_id,omitempty" maxLength:"200" doc:"Default: all projects of the key that creates it"`
-		Scopes    []knowledge.Scope `json:"scopes" minItems:"1" maxItems:"3" enum:"read,write,admin" doc:"The scopes; at most the scopes of the key that creates it"`
-		ExpiresAt *time.Time        `json:"expires_at,omitempty" doc:"Not later than the expiry of the key that creates it, which is the default"`
+		Name        string                 `json:"name" minLength:"1" maxLength:"200"`
+		ProjectID   string                 `json:"project_id,omitempty" maxLength:"200" doc:"Default: all projects of the key that creates it"`
+		Scopes      []knowledge.Scope      `json:"scopes,omitempty" minItems:"1" maxItems:"3" enum:"read,write,admin" doc:"The scopes read, write and admin are the roles reader, editor and admin. Give either scopes, a role or permissions; at most what the key that creates it has"`
+		Role        string                 `json:"role,omitempty" maxLength:"63" doc:"A role of the workspace, in place of scopes"`
+		Permissions []knowledge.Permission `json:"permissions,omitempty" minItems:"1" maxItems:"100" doc:"Permissions, in place of scopes or a role"`
+		Member      string                 `json:"member,omitempty" maxLength:"256" doc:"The service account to which the key belongs: it has its groups and, without scopes, role and permissions, its roles; it never has more than they allow, and is revoked with it"`
+		ExpiresAt   *time.Time             `json:"expires_at,omitempty" doc:"Not later than the expiry of the key that creates it, which is the default"`
 
 		QueriesPerMinute int `json:"queries_per_minute,omitempty" minimum:"1" maximum:"1000000" doc:"Questions that the key may ask in a minute; at most the limit of the key that creates it, against which they count too. Default: the limit of the creating key, else limits.key_queries_per_minute of the instance"`
 	} `nameHint:"NewKey"`
@@ -45,20 +52,22 @@ type keyOutput struct{ Body keyView }
 
 // keyRoutes holds the routes of API keys.
 type keyRoutes struct {
-	store Tenants
-	now   func() time.Time
+	store   Tenants
+	members Members
+	rights  Rights
+	now     func() time.Time
 }
 
 func (kr *keyRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/keys"
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Secret: true, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Secret: true, Operation: huma.Operation{
 		OperationID: "create-key", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
 		Summary: "Create an API key", Tags: []string{"keys"},
 	}}, kr.createKey)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-keys", Method: http.MethodGet, Path: path, Summary: "List the API keys", Tags: []string{"keys"},
 	}}, kr.listKeys)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Revoke an API key at once", Tags: []string{"keys"},
 	}}, kr.revokeKey)
 }
@@ -68,7 +77,10 @@ func (kr *keyRoutes) createKey(ctx context.Context, p knowledge.Principal, in *n
 	run, again := edge.RunID(ctx)
 	k := store.Key{
 		ID: knowledge.DerivedID("key", run), Workspace: p.Workspace(), Project: p.Project(), Name: b.Name, Scopes: b.Scopes, CreatedAt: kr.now(),
-		QueriesPerMinute: b.QueriesPerMinute,
+		QueriesPerMinute: b.QueriesPerMinute, Role: b.Role, Permissions: b.Permissions, Member: b.Member,
+	}
+	if err := kr.checkRights(ctx, p, &k); err != nil {
+		return nil, err
 	}
 	if b.ProjectID != "" {
 		project, err := kr.store.Project(ctx, p, b.ProjectID)
@@ -95,6 +107,47 @@ func (kr *keyRoutes) createKey(ctx context.Context, p knowledge.Principal, in *n
 	view := viewKey(k)
 	view.Key = secret
 	return &keyOutput{view}, nil
+}
+
+// checkRights refuses a key with rights that its maker lacks, or of more than one kind.
+func (kr *keyRoutes) checkRights(ctx context.Context, p knowledge.Principal, k *store.Key) error {
+	kinds := 0
+	for _, isGiven := range []bool{len(k.Scopes) > 0, k.Role != "", len(k.Permissions) > 0} {
+		if isGiven {
+			kinds++
+		}
+	}
+	if kinds > 1 || kinds == 0 && k.Member == "" {
+		return knowledge.Invalid("body.scopes", "give either scopes, a role or permissions: a key has one of the three")
+	}
+	if k.Role != "" {
+		if err := mayGive(ctx, kr.rights, p, k.Role, "body.role"); err != nil {
+			return err
+		}
+	}
+	permissions, err := given(p, k.Permissions)
+	k.Permissions = permissions
+	if err == nil && k.Member != "" {
+		err = kr.checkMember(ctx, p, k.Member)
+	}
+	return err
+}
+
+// checkMember refuses a service account with roles that the maker of a key lacks.
+func (kr *keyRoutes) checkMember(ctx context.Context, p knowledge.Principal, name string) error {
+	m, err := kr.members.Member(ctx, p, name)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) || err == nil && m.Kind != store.ServiceMember {
+		return knowledge.Invalid("body.member", "is not a service account of this workspace: PUT members/{user} with the kind service makes one")
+	}
+	if err != nil {
+		return fmt.Errorf("read member %s: %w", name, err)
+	}
+	for _, role := range m.Roles {
+		if err := mayGive(ctx, kr.rights, p, role, "body.member"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxMakers is how many keys may stand above a key.
@@ -179,7 +232,8 @@ func (kr *keyRoutes) revokeKey(ctx context.Context, p knowledge.Principal, in *s
 
 func viewKey(k store.Key) keyView {
 	return keyView{
-		ID: k.ID, Name: k.Name, Prefix: k.Prefix, ProjectID: orNull(k.Project), Scopes: k.Scopes, CreatedAt: k.CreatedAt,
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, ProjectID: orNull(k.Project), Scopes: notNil(k.Scopes), CreatedAt: k.CreatedAt,
+		Role: orNull(k.Role), Permissions: k.Permissions, Member: orNull(k.Member), LastUsedAt: orNull(k.LastUsedAt),
 		ExpiresAt: orNull(k.ExpiresAt), RevokedAt: orNull(k.RevokedAt), QueriesPerMinute: k.QueriesPerMinute, CreatedBy: orNull(k.CreatedBy),
 	}
 }

@@ -24,7 +24,7 @@ type machineRoutes struct {
 }
 
 func (m *machineRoutes) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Instance: true, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "check-machine", Method: http.MethodGet, Path: "/machine", Summary: "Check the machine of the server", Tags: []string{"server"},
 		Description: "What cairn doctor checks on the machine of the process that answers: the programs that read documents, their confinement, and the memory. In a cluster the workers may run on other machines. Needs the instance's admin key.",
 	}}, func(ctx context.Context, _ knowledge.Principal, _ *struct{}) (*listOutput[MachineCheck], error) {

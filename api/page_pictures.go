@@ -73,7 +73,7 @@ type pagePictureRoutes struct {
 }
 
 func (ppr *pagePictureRoutes) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "get-document-page", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/pages/{page}",
 		Summary: "Render a page of a document as a picture", Tags: []string{"documents"},
 		Responses: map[string]*huma.Response{

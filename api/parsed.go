@@ -33,7 +33,7 @@ type parsedRoutes struct {
 }
 
 func (pr *parsedRoutes) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "get-document-parsed", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/parsed",
 		Summary: "Read a document as it was parsed", Tags: []string{"documents"},
 		Description: "The headings, paragraphs, tables and other blocks of the published version or of an earlier one, in reading order. The text of passages is made of them.",

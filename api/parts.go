@@ -7,7 +7,6 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/api/openai"
-	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
@@ -60,7 +59,7 @@ func newParts(cfg Config, deps Deps) *parts {
 	p.results = newResults(cfg, deps)
 	p.views = p.results.views
 	p.follower = &follower{relay: deps.Relay, turns: newTurns(deps.Followed), stopping: stopping}
-	p.leases = &leases{ended: deps.Access.Lapsed, now: now, log: deps.Log, open: map[*lease]struct{}{}}
+	p.leases = &leases{ended: deps.Access.Lapsed, left: deps.Store.EndedMembers, now: now, log: deps.Log, open: map[*lease]struct{}{}}
 	p.readers = &runReaders{edge: p.edge, store: deps.Store, followed: deps.Followed, blobs: deps.Blobs, access: deps.Access, now: now}
 	p.events = &eventRoutes{
 		readers: p.readers, follower: p.follower, results: p.results, leases: p.leases, streams: p.streams, log: deps.Log, streamPatience: cfg.StreamPatience,
@@ -111,7 +110,10 @@ func (p *parts) routes(cfg Config, deps Deps) []routes {
 func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 	return []routes{
 		&workspaceRoutes{store: deps.Store, now: p.now},
-		&keyRoutes{store: deps.Store, now: p.now},
+		&keyRoutes{store: deps.Store, members: deps.Store, rights: deps.Access, now: p.now},
+		&roleRoutes{store: deps.Store},
+		&memberRoutes{store: deps.Store, rights: deps.Access, now: p.now},
+		&browserRoutes{store: deps.Store},
 		&sessionRoutes{access: deps.Access, edge: p.edge},
 		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},
 		p.projects,
@@ -128,7 +130,7 @@ func (p *parts) newDocumentRoutes(cfg Config, deps Deps) []routes {
 	limit := min(max(cfg.FileBytes/3*4, cfg.TextBytes*2)+edge.SmallBody, cfg.RequestBytes)
 	return []routes{
 		&documentSummaryRoutes{store: deps.Store, now: p.now},
-		&accessRoutes{explainer: access.NewExplainer(deps.Store, p.now)},
+		&accessRoutes{explainer: deps.Access.Explainer(deps.Store, p.now)},
 		&documentRoutes{store: deps.Store, attributes: deps.Attributes, removals: p.documentRemovals, views: p.views, log: deps.Log},
 		&documentActionRoutes{store: deps.Store, intake: p.intake, imports: p.imports, removals: p.removals, reindexes: reindexes, now: p.now},
 		&documentPartRoutes{store: deps.Store, intake: p.intake, views: p.views},

@@ -33,7 +33,7 @@ type personalDataRoutes struct {
 }
 
 func (r *personalDataRoutes) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-document-pii", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/pii",
 		Summary: "List the personal data of a document", Tags: []string{"documents"},
 		Description: "Where the published version has personal data, in the order of its text, without the values. Empty if its project did not look for any (privacy.pii: off) when the version was added.",

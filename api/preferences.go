@@ -33,10 +33,10 @@ type preferenceRoutes struct {
 }
 
 func (pr *preferenceRoutes) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "get-preferences", Method: http.MethodGet, Path: "/preferences", Summary: "Read the caller's preferences", Tags: []string{"preferences"},
 	}}, pr.getPreferences)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "put-preferences", Method: http.MethodPut, Path: "/preferences", Summary: "Replace the caller's preferences", Tags: []string{"preferences"},
 	}}, pr.putPreferences)
 }

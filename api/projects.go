@@ -75,17 +75,17 @@ type projectRoutes struct {
 
 func (pr *projectRoutes) mount(e *edge.Edge) {
 	tags := []string{"projects"}
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Secret: true, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Secret: true, Operation: huma.Operation{
 		OperationID: "save-project", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/projects",
 		Summary: "Create or change a project", Description: "With `id`, the given fields of that project change, and null resets a setting to its default. Without `id`, a project is created and its API key is shown once.", Tags: tags,
 	}}, pr.saveProject)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-projects", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects", Summary: "List the vector stores (projects)", Tags: tags,
 	}}, pr.listProjects)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "get-project", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects/{id}", Summary: "Read a vector store (a project)", Tags: tags,
 	}}, pr.getProject)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "patch-project", Method: http.MethodPatch, Path: "/workspaces/{workspaceId}/projects/{id}", Summary: "Change a project",
 		Description: "Only the given fields change; null resets a setting to its default.", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *struct {

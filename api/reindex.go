@@ -43,7 +43,7 @@ type reindexRoutes struct {
 }
 
 func (r *reindexRoutes) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Anew: true, Operation: huma.Operation{
 		OperationID: "reindex-project", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/reindex", DefaultStatus: http.StatusAccepted,
 		Summary: "Reindex a project",
 		Description: "Use it after a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal. It embeds all documents again if the embedding model has changed, and makes new versions of documents that were processed with other settings. " +

@@ -34,7 +34,7 @@ type projectRemovals struct {
 }
 
 func (pr *projectRemovals) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "delete-project", Method: http.MethodDelete, Path: "/workspaces/{workspaceId}/projects/{id}", DefaultStatus: http.StatusAccepted,
 		Summary: "Delete a project with all its data",
 		Description: "Deletes its documents, conversations, runs, imports, webhooks and keys. The project is invisible at once; the run ends when all data is deleted. " +

@@ -136,7 +136,7 @@ func (r *renderer) modelFailed(e stream.Event) (string, any, error) {
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return "", nil, fmt.Errorf("failure of a model in run %s: %w", r.run.ID, err)
 	}
-	if !r.principal.Can(knowledge.ScopeAdmin) {
+	if !r.principal.May(knowledge.RunsAdmin) {
 		data.Provider = ""
 	}
 	return "modelFailed", data, nil

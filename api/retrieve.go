@@ -62,7 +62,7 @@ type retrieveRoutes struct {
 }
 
 func (rr *retrieveRoutes) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Anew: true, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Anew: true, Operation: huma.Operation{
 		OperationID: "retrieve-context", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/retrieve-context",
 		Summary: "Find passages without an answer", Description: "Nothing is stored and no run is started. A repetition with the same Idempotency-Key searches again.", Tags: []string{"questions"},
 	}}, rr.retrieveContext)

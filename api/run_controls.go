@@ -31,7 +31,7 @@ func (r *runControlRoutes) mount(e *edge.Edge) {
 		paused        bool
 	}{{"pause", "Pause a research run, an import or a reindex", true}, {"resume", "Resume a research run, an import or a reindex", false}} {
 		for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
-			edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+			edge.Handle(e, edge.Route{Operation: huma.Operation{
 				OperationID: prefix + way.name + "-run", Method: http.MethodPost, Path: path + "/{run_id}/" + way.name, DefaultStatus: http.StatusAccepted,
 				Summary: way.summary, Description: "A pause lets the steps that have begun finish. The owner may pause and resume a research run; other runs need a key with the write scope. Runs of other kinds are answered with 409.", Tags: []string{"runs"},
 			}}, func(ctx context.Context, p knowledge.Principal, in *RunPath) (*runOutput, error) {

@@ -90,7 +90,7 @@ func (rr *runReaders) asReader(ctx context.Context, p knowledge.Principal, run s
 		return p, nil
 	case run.Owner == p.Owner():
 		return rr.inConversation(ctx, p, run.ConversationID)
-	case p.Can(knowledge.ScopeAdmin):
+	case p.May(knowledge.RunsAdmin):
 		return p, nil
 	}
 	return p, knowledge.Errorf(knowledge.CodeForbidden, "only the user who asked a question, or a key with the admin scope, may read its answer: name the user whose question it is")

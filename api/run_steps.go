@@ -30,7 +30,7 @@ type runStep struct {
 }
 
 func (r *runRoutes) mountSteps(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-run-steps", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/runs/{run_id}/steps", Summary: "List the steps of a run", Tags: []string{"runs"},
 		Description: "The activities of the run's workflow, oldest first, up to the newest 1,000: model calls with their seconds and tokens, attempts, and what a step waits for. They are read from the history of the workflow; the list is empty once Temporal has deleted it, and for ingests and removals of documents, whose workflows serve many runs. Whoever may read the answer of a run may read its steps.",
 	}}, r.listSteps)

@@ -70,16 +70,16 @@ type runRoutes struct {
 func (r *runRoutes) mount(e *edge.Edge) {
 	tags := []string{"runs"}
 	const base = "/workspaces/{workspaceId}/runs"
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-runs", Method: http.MethodGet, Path: base, Summary: "List runs, newest first", Tags: tags,
 	}}, r.listRuns)
 	r.mountFeedback(e)
 	r.mountSteps(e)
 	for prefix, path := range map[string]string{"workspace-": base, "": "/runs"} {
-		edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		edge.Handle(e, edge.Route{Operation: huma.Operation{
 			OperationID: prefix + "get-run", Method: http.MethodGet, Path: path + "/{run_id}", Summary: "Read a run", Tags: tags,
 		}}, r.getRun)
-		edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		edge.Handle(e, edge.Route{Operation: huma.Operation{
 			OperationID: prefix + "cancel-run", Method: http.MethodPost, Path: path + "/{run_id}/cancel", DefaultStatus: http.StatusAccepted,
 			Summary: "Cancel a run", Description: "The run has stopped when its last event says so. The owner of the run and keys with the write scope may cancel it. An accepted removal cannot be canceled (409).", Tags: tags,
 		}}, r.cancelRun)
@@ -114,7 +114,7 @@ func (r *runRoutes) getRun(ctx context.Context, p knowledge.Principal, in *RunPa
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 	}
 	view := r.views.startedRun(p, run)
-	if view.Error != nil && p.Can(knowledge.ScopeAdmin) {
+	if view.Error != nil && p.May(knowledge.RunsAdmin) {
 		view.Error.Detail = run.Error.Detail
 	}
 	if err := r.addIngestState(ctx, p, run, &view); err != nil {

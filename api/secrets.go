@@ -74,7 +74,7 @@ type secretRoutes struct {
 func (s *secretRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/secrets"
 	route := func(id, method, path, summary, description string) edge.Route {
-		return edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+		return edge.Route{Operation: huma.Operation{
 			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"secrets"},
 		}}
 	}

@@ -41,6 +41,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	description := &pages{edge: p.edge, links: deps.Links, models: deps.Models, views: p.views}
 	description.mount(p.edge) // of the routes before it
+	if err := p.edge.CheckRoutes(); err != nil {
+		return nil, err
+	}
 	return &Server{p.edge, p.late, p.removals, p.stop}, nil
 }
 

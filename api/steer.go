@@ -28,7 +28,7 @@ type messageInput struct {
 
 func (r *runControlRoutes) mountSteering(e *edge.Edge) {
 	for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
-		edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		edge.Handle(e, edge.Route{Operation: huma.Operation{
 			OperationID: prefix + "steer-run", Method: http.MethodPost, Path: path + "/{run_id}/messages", DefaultStatus: http.StatusAccepted,
 			Summary: "Send a message to an answer or a research that is under way", Tags: []string{"runs"},
 			Description: "The next model call of a question considers the message. Words that were written without it are dropped (messageReset), and the message is kept in the conversation, before the answer. Only the owner of a question may send one, at most 20. " +

@@ -21,6 +21,9 @@ import (
 // last.
 type Store interface {
 	Tenants
+	Roles
+	Members
+	BrowserSessions
 	Documents
 	Conversations
 	Runs
@@ -81,6 +84,43 @@ type Tenants interface {
 	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
 	// SetPreferences replaces the principal's preferences.
 	SetPreferences(ctx context.Context, p knowledge.Principal, value json.RawMessage) error
+}
+
+// Roles holds the roles that workspaces have defined.
+type Roles interface {
+	// PutRole stores a role in the place of an earlier one of its name. created reports that
+	// there was none.
+	PutRole(ctx context.Context, p knowledge.Principal, role store.Role) (stored store.Role, created bool, err error)
+	// Roles lists the roles of the principal's workspace by name.
+	Roles(ctx context.Context, p knowledge.Principal) ([]store.Role, error)
+	// RemoveRole deletes a role. One that a key or a member has is CodeConflict.
+	RemoveRole(ctx context.Context, p knowledge.Principal, name string) error
+}
+
+// Members holds the members of workspaces.
+type Members interface {
+	// PutMember stores a member in the place of an earlier one of its name. created reports
+	// that there was none. A role or a project that does not exist is CodeNotFound.
+	PutMember(ctx context.Context, p knowledge.Principal, m store.Member, builtIn []string) (stored store.Member, created bool, err error)
+	// Member returns a member by its name.
+	Member(ctx context.Context, p knowledge.Principal, name string) (store.Member, error)
+	// Members lists the members by name.
+	Members(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Member, string, error)
+	// RemoveMember deletes a member, and revokes the keys of a service account.
+	RemoveMember(ctx context.Context, p knowledge.Principal, name string) error
+	// EndedMembers returns which of these users are no members that a JWT can be let in by.
+	EndedMembers(ctx context.Context, workspace string, users []string) ([]string, error)
+	// KeysOfMember lists the keys of a service account that are not revoked, newest first.
+	KeysOfMember(ctx context.Context, p knowledge.Principal, name string) ([]store.Key, error)
+}
+
+// BrowserSessions holds the sessions of browsers.
+type BrowserSessions interface {
+	// SessionsOf lists the sessions that have not ended: those of the principal's own key or,
+	// with the permission sessions.admin, of the keys that it may list.
+	SessionsOf(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.SignedIn, string, error)
+	// EndSessionOf ends one of them.
+	EndSessionOf(ctx context.Context, p knowledge.Principal, id string) error
 }
 
 // Documents holds documents, their versions and their passages.

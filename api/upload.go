@@ -42,7 +42,7 @@ func (u *uploadRoutes) mount(e *edge.Edge) {
 	schema := func(t reflect.Type) map[string]*huma.MediaType {
 		return map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(t, true, t.Name())}}
 	}
-	edge.HandleRaw(e, edge.Route{Scope: knowledge.ScopeWrite, Limit: u.limit, Anew: true, Operation: huma.Operation{
+	edge.HandleRaw(e, edge.Route{Limit: u.limit, Anew: true, Operation: huma.Operation{
 		OperationID: "add-document", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/document",
 		Summary: "Upload a document", Tags: []string{"documents"},
 		Parameters: []*huma.Param{

@@ -61,11 +61,11 @@ type usageRoutes struct {
 }
 
 func (u *usageRoutes) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "get-project-usage", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects/{id}/usage",
 		Summary: "Read the model usage of a project", Description: whatUsageSums, Tags: []string{"projects"},
 	}}, u.getProjectUsage)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "get-usage", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/usage",
 		Summary: "Read the model usage by project, key or person", Description: whatUsageSums + " A run belongs to the person for whom it was started, else to the key that started it: by=key counts only runs that a key started for nobody. Runs of others are under an empty id.", Tags: []string{"projects"},
 	}}, u.getUsage)

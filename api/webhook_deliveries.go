@@ -52,10 +52,10 @@ type deliveryRoutes struct {
 func (dr *deliveryRoutes) mount(e *edge.Edge) {
 	tags := []string{"webhooks"}
 	const path = "/workspaces/{workspaceId}/webhook_deliveries"
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-webhook-deliveries", Method: http.MethodGet, Path: path, Summary: "List webhook deliveries, newest first", Tags: tags,
 	}}, dr.listDeliveries)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "redeliver", Method: http.MethodPost, Path: path + "/{id}/redeliver", DefaultStatus: http.StatusAccepted,
 		Summary: "Deliver a webhook event again", Description: "The delivery keeps its webhook-id and is attempted for another three days. A pending delivery is attempted at once.", Tags: tags,
 	}}, dr.redeliver)

@@ -36,11 +36,11 @@ type workspaceRoutes struct {
 }
 
 func (wr *workspaceRoutes) mount(e *edge.Edge) {
-	edge.Handle(e, edge.Route{Instance: true, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "create-workspace", Method: http.MethodPost, Path: "/workspaces", DefaultStatus: http.StatusCreated,
 		Summary: "Create a workspace", Description: "Needs the instance's admin key.", Tags: []string{"workspaces"},
 	}}, wr.createWorkspace)
-	edge.Handle(e, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-workspaces", Method: http.MethodGet, Path: "/workspaces",
 		Summary: "List the workspaces", Tags: []string{"workspaces"},
 	}}, wr.listWorkspaces)

@@ -63,6 +63,7 @@ func TestRoutesAreClosedToOtherTenants(t *testing.T) {
 			"document": "/workspaces/default/documents/{document}", "run_id": "/runs/{run_id}", "conversation": "/workspaces/default/conversations/{conversation}?userId=ann",
 			"import": "/workspaces/default/imports/{import}", "file": "/v1/files/{file}", "store": "/v1/vector_stores/{store}", "response": "/v1/responses/{response}",
 			"project": "/workspaces/default/projects/{project}", "chunk_id": "/chunks/{chunk_id}", "batch": "/v1/vector_stores/{store}/file_batches/{batch}",
+			"user": "/workspaces/default/members/{user}", "role": "/workspaces/default/roles/{role}",
 		} {
 			if res, answer := s.raw(t, "GET", things.in(path), "", nil); res.StatusCode != http.StatusOK || strings.Contains(string(answer), "taken") {
 				t.Errorf("the %s: status %d, %.300s", name, res.StatusCode, answer)
@@ -138,6 +139,7 @@ func (s *server) things(t *testing.T, m *modeltest.Server) things {
 		t.Fatalf("the document has the chunks %v", chunks.Data)
 	}
 	made["chunk_id"] = chunks.Data[0].ID
+	s.membersOf(t, made)
 	create("key", "/workspaces/default/keys", map[string]any{"name": "a", "scopes": []string{"read"}})
 	create("response", "/v1/responses", map[string]any{"model": made.in("project:{project}"), "input": "Who cleans the lamp?", "store": true})
 	made["import"] = s.importZip(t)
@@ -161,6 +163,27 @@ func (s *server) things(t *testing.T, m *modeltest.Server) things {
 		return nil
 	})
 	return made
+}
+
+// membersOf makes a member, a role and a session.
+func (s *server) membersOf(t *testing.T, made things) {
+	t.Helper()
+	made["user"], made["role"] = "keeper-of-the-lamp", "keeper-of-the-light"
+	for path, body := range map[string]any{
+		"/members/{user}": map[string]any{"kind": "service", "roles": []string{"reader"}}, "/roles/{role}": map[string]any{"permissions": []string{"documents.read"}},
+	} {
+		if status := s.call(t, "PUT", made.in("/workspaces/default"+path), body, nil); status != http.StatusOK {
+			t.Fatalf("%s: status %d", path, status)
+		}
+	}
+	if status := s.call(t, "POST", "/auth/session", map[string]string{"key": s.key}, nil, "Authorization", ""); status != http.StatusOK {
+		t.Fatalf("sign in: status %d", status)
+	}
+	var sessions struct{ Data []struct{ ID string } }
+	if s.call(t, "GET", "/workspaces/default/sessions", nil, &sessions); len(sessions.Data) != 1 {
+		t.Fatalf("the sessions are %v", sessions.Data)
+	}
+	made["session"] = sessions.Data[0].ID
 }
 
 // importZip imports an archive with one file.
@@ -237,10 +260,13 @@ func (s *server) namingRoutes(t *testing.T) []namingRoute {
 				subject = "delivery"
 			}
 		}
+		if strings.HasPrefix(at, "/roles/") {
+			subject, path = "role", strings.ReplaceAll(path, "{name}", "{role}")
+		}
 		path = strings.ReplaceAll(strings.ReplaceAll(path, "{id}", "{"+subject+"}"), "{document_id}", "{document}")
 		for method := range methods {
 			method = strings.ToUpper(method)
-			makesOwn := method == "PUT" && subject == "name" // a secret of the caller's own
+			makesOwn := method == "PUT" && slices.Contains([]string{"name", "role", "user"}, subject) // of the caller's own
 			if subject != "model" && !makesOwn {
 				routes = append(routes, namingRoute{method: method, path: path, subject: subject, body: bodies[method+" "+at]})
 			}

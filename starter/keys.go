@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,16 +24,19 @@ func (keysCmd) Help() string {
 
 type keysCreateCmd struct {
 	clientFlags
-	Name    string        `arg:"" help:"The purpose of the key."`
-	Project string        `short:"p" help:"Restrict the key to this project."`
-	Scope   []string      `enum:"read,write,admin" default:"read" help:"The key's scopes: read, write or admin; may be repeated."`
-	Expires time.Duration `placeholder:"DURATION" help:"The key expires after this time, such as 720h."`
-	Queries int           `name:"queries-per-minute" placeholder:"N" help:"The number of questions that the key may ask in a minute. Default: the limit of the configuration."`
+	Name       string        `arg:"" help:"The purpose of the key."`
+	Project    string        `short:"p" help:"Restrict the key to this project."`
+	Scope      []string      `enum:"read,write,admin" help:"The key's scopes: read, write or admin; may be repeated. Default: read."`
+	Role       string        `placeholder:"ROLE" help:"A role in place of scopes: reader, editor, admin, auditor, or one of cairn roles list."`
+	Permission []string      `placeholder:"PERMISSION" help:"A permission in place of scopes or a role; may be repeated. cairn roles list --permissions shows them."`
+	Member     string        `placeholder:"NAME" help:"The service account to which the key belongs. Without --role, --permission and --scope the key has its roles."`
+	Expires    time.Duration `placeholder:"DURATION" help:"The key expires after this time, such as 720h."`
+	Queries    int           `name:"queries-per-minute" placeholder:"N" help:"The number of questions that the key may ask in a minute. Default: the limit of the configuration."`
 }
 
 // Help returns the command's example.
 func (keysCreateCmd) Help() string {
-	return "Example:\n\n    cairn keys create reporting --project default --scope read --expires 720h"
+	return "Example:\n\n    cairn keys create reporting --project default --role reader --expires 720h\n    cairn keys create ci --permission documents.write --permission projects.read"
 }
 
 // Run creates a key.
@@ -41,16 +45,17 @@ func (k keysCreateCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	request := client.NewKey{Name: k.Name, ProjectID: k.Project, Scopes: k.Scope, QueriesPerMinute: k.Queries}
+	request := client.NewKey{
+		Name: k.Name, ProjectID: k.Project, Scopes: k.Scope, Role: k.Role, Permissions: k.Permission, Member: k.Member, QueriesPerMinute: k.Queries,
+	}
+	if len(k.Scope)+len(k.Permission) == 0 && k.Role+k.Member == "" {
+		request.Scopes = []string{"read"}
+	}
 	if k.Queries < 0 {
 		return wrongUse("--queries-per-minute must be positive")
 	}
-	if k.Expires < 0 {
-		return wrongUse("--expires must be positive")
-	}
-	if k.Expires > 0 {
-		end := time.Now().Add(k.Expires).UTC()
-		request.ExpiresAt = &end
+	if request.ExpiresAt, err = endAfter(k.Expires); err != nil {
+		return err
 	}
 	created, err := c.CreateKey(ctx, request)
 	if err != nil {
@@ -86,14 +91,31 @@ func (l keysListCmd) Run(ctx context.Context, a *app) error {
 	}
 	rows := make([][]string, 0, len(keys))
 	for _, k := range keys {
-		rows = append(rows, []string{k.ID, k.Name, firstOf(k.ProjectID, "(all)"), strings.Join(k.Scopes, ","), l.state(a, k), k.CreatedBy, l.when(a, k.CreatedAt)})
+		rows = append(rows, []string{k.ID, k.Name, firstOf(k.ProjectID, "(all)"), rightsOf(k), l.state(a, k), l.used(a, k), k.CreatedBy, l.when(a, k.CreatedAt)})
 	}
 	return l.table(a, listing{
 		none:   "no keys; cairn keys create makes one",
-		header: []string{"ID", "NAME", "PROJECT", "SCOPES", "STATE", "MADE BY", "CREATED"},
+		header: []string{"ID", "NAME", "PROJECT", "RIGHTS", "STATE", "USED", "MADE BY", "CREATED"},
 		rows:   rows,
-		spare:  []string{"MADE BY", "CREATED", "SCOPES", "PROJECT"},
+		spare:  []string{"MADE BY", "CREATED", "USED", "RIGHTS", "PROJECT"},
 	})
+}
+
+// rightsOf returns what a key may do, in a few words.
+func rightsOf(k client.Key) string {
+	rights := append(slices.Concat(k.Scopes, k.Permissions), k.Role)
+	if k.Member != "" {
+		rights = append(rights, "of "+k.Member)
+	}
+	return strings.Join(slices.DeleteFunc(rights, func(right string) bool { return right == "" }), ",")
+}
+
+// used returns when a key was used last.
+func (l keysListCmd) used(a *app, k client.Key) string {
+	if k.LastUsedAt == nil {
+		return ""
+	}
+	return l.when(a, *k.LastUsedAt)
 }
 
 // state returns whether a key is valid, and how long it will be.

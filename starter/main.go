@@ -44,6 +44,8 @@ type commands struct {
 	ImportAll     importInstanceCmd `cmd:"" name:"import-instance" group:"administration" help:"Write an exported instance into empty stores."`
 	Keys          keysCmd           `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
 	Access        accessCmd         `cmd:"" group:"administration" help:"Explain who sees a document, and why."`
+	Members       membersCmd        `cmd:"" group:"administration" help:"Add, list and remove the people and service accounts of a workspace."`
+	Roles         rolesCmd          `cmd:"" group:"administration" help:"Define, list and remove roles."`
 	Secrets       secretsCmd        `cmd:"" group:"administration" help:"Store, list and remove the secrets of tools and imports."`
 	Models        modelsCmd         `cmd:"" group:"administration" help:"Add, list and remove embedding models that run on this machine."`
 	Health        healthCmd         `cmd:"" group:"administration" help:"Report whether a server or a worker is ready."`

@@ -46,7 +46,7 @@ func AsReader(r *http.Request, p knowledge.Principal) knowledge.Principal {
 }
 
 // prove returns the principal of the request's credentials, in the workspace of its
-// path. It asks the store once for a request.
+// path, if it has the permission that the route needs. It asks the store once for a request.
 func (e *Edge) prove(r *http.Request, workspace string) (knowledge.Principal, error) {
 	c := callOf(r.Context())
 	if c.sender != nil && c.senderWorkspace == workspace {
@@ -62,6 +62,9 @@ func (e *Edge) prove(r *http.Request, workspace string) (knowledge.Principal, er
 	p, err := e.deps.Access.Authenticate(r.Context(), credentials)
 	if err == nil && workspace != "" {
 		p, err = e.deps.Access.In(r.Context(), p, workspace)
+	}
+	if err == nil {
+		err = access.Check(p, c.needs)
 	}
 	if err != nil {
 		return knowledge.Principal{}, err

@@ -71,7 +71,9 @@ type Edge struct {
 	methods map[string][]string // of each path
 	api     huma.API
 	schemas *bodySchemas
-	memory  *semaphore.Weighted // bytes of large bodies
+	memory  *semaphore.Weighted             // bytes of large bodies
+	needs   map[string]knowledge.Permission // of each route, by its access.RouteName
+	faults  []error                         // of routes and the table of permissions
 
 	failures failures // to authenticate
 }
@@ -79,7 +81,7 @@ type Edge struct {
 // New returns an Edge without routes.
 func New(cfg Config, deps Deps) *Edge {
 	e := &Edge{
-		cfg: cfg, deps: deps, mux: http.NewServeMux(), paths: http.NewServeMux(), methods: map[string][]string{}, schemas: newBodySchemas(), memory: semaphore.NewWeighted(cfg.BodyMemory),
+		cfg: cfg, deps: deps, needs: access.Needs(), mux: http.NewServeMux(), paths: http.NewServeMux(), methods: map[string][]string{}, schemas: newBodySchemas(), memory: semaphore.NewWeighted(cfg.BodyMemory),
 	}
 	e.api = newAPI(cfg.Version, &adapter{e})
 	return e

@@ -25,6 +25,7 @@ type call struct {
 	senderSession   string                                               // the hash of the cookie that they are; "" = they are a key or a JWT
 	senderWorkspace string                                               // the workspace of the path
 	body            []byte                                               // nil if the route streams
+	needs           knowledge.Permission                                 // of the sender
 	release         func()                                               // releases the memory of the body
 	claim           *idempotency.Claim                                   // nil without an Idempotency-Key
 	partly          bool                                                 // a part of the request was done, although the rest was refused
@@ -52,17 +53,18 @@ func Later(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
 	c.later = func() { serve(w, r) }
 }
 
-// guard runs before every handler: it checks credentials, scope and query
+// guard runs before every handler: it checks credentials, permission and query
 // parameters, reads the body within its limit, and claims the Idempotency-Key.
 func (e *Edge) guard(w http.ResponseWriter, r *http.Request, op *huma.Operation, rt *Route, next http.HandlerFunc) {
 	c := callOf(r.Context())
+	c.needs = rt.needs
 	if !rt.Public {
-		p, err := e.authorize(r, rt)
+		p, err := e.PrincipalFromQuery(r, r.PathValue("workspaceId"))
 		if err != nil {
 			WriteError(w, r, err)
 			return
 		}
-		c.principal = p
+		c.principal = AsReader(r, p)
 	}
 	if rt.SignsIn {
 		c.refuse = e.refuseSender(r)
@@ -98,20 +100,4 @@ func (e *Edge) guard(w http.ResponseWriter, r *http.Request, op *huma.Operation,
 		return
 	}
 	e.Once(w, r, rt, idempotency.Hash(body), next)
-}
-
-// authorize returns the caller's principal, or an error if it may not use the
-// route.
-func (e *Edge) authorize(r *http.Request, rt *Route) (knowledge.Principal, error) {
-	p, err := e.PrincipalFromQuery(r, r.PathValue("workspaceId"))
-	if err != nil {
-		return p, err
-	}
-	if rt.Instance && !p.Instance() {
-		return p, knowledge.Errorf(knowledge.CodeForbidden, "this needs the instance's admin key")
-	}
-	if rt.Scope != "" && !p.Can(rt.Scope) {
-		return p, knowledge.Errorf(knowledge.CodeForbidden, "this needs the scope %q; ask for a key that has it", rt.Scope)
-	}
-	return AsReader(r, p), nil
 }

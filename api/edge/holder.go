@@ -10,8 +10,12 @@ import (
 type Holder struct {
 	Key     string    // "" = a JWT
 	Session string    // the hash of the cookie of a browser, "" = no browser has signed in
+	Member  Member    // whose membership let a JWT in, the zero Member = none did
 	Ends    time.Time // zero = never
 }
+
+// Member names a member of a workspace.
+type Member struct{ Workspace, User string }
 
 // SetHolder notes for whom a link was made with which a request is served.
 func SetHolder(ctx context.Context, h Holder) { callOf(ctx).holder = &h }
@@ -23,7 +27,11 @@ func HolderOf(ctx context.Context) Holder {
 	case c.holder != nil:
 		return *c.holder
 	case c.sender != nil:
-		return Holder{c.sender.KeyID(), c.senderSession, c.sender.ExpiresAt()}
+		holder := Holder{Key: c.sender.KeyID(), Session: c.senderSession, Ends: c.sender.ExpiresAt()}
+		if c.sender.IsMember() {
+			holder.Member = Member{c.sender.Workspace(), c.sender.User()}
+		}
+		return holder
 	}
 	return Holder{}
 }

@@ -17,16 +17,16 @@ const SmallBody = 1 << 20
 // Route is an operation and what stands around its handler.
 type Route struct {
 	huma.Operation
-	Scope    knowledge.Scope  // that the caller needs
-	Instance bool             // for the instance's administrator only
-	Public   bool             // needs no credentials, or its handler authenticates
-	Proves   bool             // of a public route: wrong credentials are refused before anything else, unless a link's token stands in for them
-	SignsIn  bool             // of a public route: its body is credentials
-	Limit    int64            // of the body in bytes; 0 = SmallBody
-	Streams  bool             // the handler reads the body itself, and its Idempotency-Key
-	Form     http.HandlerFunc // serves a body of multipart/form-data, which it reads itself, as well as its Idempotency-Key; nil = there is no such body
-	Secret   bool             // the answer holds a secret, which must not be stored readably
-	Anew     bool             // the answer is not stored: the handler runs again for a repetition under its Idempotency-Key
+	Public  bool             // needs no credentials, or its handler authenticates
+	Proves  bool             // of a public route: wrong credentials are refused before anything else, unless a link's token stands in for them
+	SignsIn bool             // of a public route: its body is credentials
+	Limit   int64            // of the body in bytes; 0 = SmallBody
+	Streams bool             // the handler reads the body itself, and its Idempotency-Key
+	Form    http.HandlerFunc // serves a body of multipart/form-data, which it reads itself, as well as its Idempotency-Key; nil = there is no such body
+	Secret  bool             // the answer holds a secret, which must not be stored readably
+	Anew    bool             // the answer is not stored: the handler runs again for a repetition under its Idempotency-Key
+
+	needs knowledge.Permission // of the caller, by the table of package access
 }
 
 // routeMetadata is where an operation keeps its route.
@@ -36,7 +36,7 @@ const routeMetadata = "route"
 // gets the principal of the caller as it acts for the user whom the query
 // parameters name, in the workspace of the path; on a public route, none.
 func Handle[I, O any](e *Edge, rt Route, h func(context.Context, knowledge.Principal, *I) (*O, error)) {
-	op := rt.operation()
+	op := e.operation(rt)
 	huma.Register(e.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := h(ctx, callOf(ctx).principal, in)
 		if err != nil {
@@ -50,7 +50,7 @@ func Handle[I, O any](e *Edge, rt Route, h func(context.Context, knowledge.Princ
 // large or not JSON. The handler reads its request and writes its response
 // itself; rt.Operation describes both. A hidden operation is not in openapi.json.
 func HandleRaw(e *Edge, rt Route, h func(w http.ResponseWriter, r *http.Request, p knowledge.Principal)) {
-	op := rt.operation()
+	op := e.operation(rt)
 	if !op.Hidden {
 		e.api.OpenAPI().AddOperation(&op)
 	}
@@ -60,14 +60,17 @@ func HandleRaw(e *Edge, rt Route, h func(w http.ResponseWriter, r *http.Request,
 	})
 }
 
-// operation returns the operation with its limits, its errors and its security.
-func (rt Route) operation() huma.Operation {
+// operation returns the operation of a route with its limits, its errors, its security and
+// the permission that it needs.
+func (e *Edge) operation(rt Route) huma.Operation {
+	rt.needs = e.needed(rt)
 	if rt.Limit == 0 {
 		rt.Limit = SmallBody
 	}
 	op := rt.Operation
 	op.MaxBodyBytes = rt.Limit + 1 // huma refuses a body of exactly the limit
 	op.Metadata = map[string]any{routeMetadata: &rt}
+	op.Extensions = map[string]any{PermissionExtension: rt.needs}
 	if op.Responses == nil {
 		op.Responses = map[string]*huma.Response{}
 	}
@@ -90,7 +93,7 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	// the request in the middle of a long answer. guard sets one and takes it
 	// away again.
 	op.BodyReadTimeout = -1
-	rt := op.Metadata[routeMetadata].(*Route) // every operation is made by Route.operation
+	rt := op.Metadata[routeMetadata].(*Route) // every operation is made by Edge.operation
 	serve := func(w http.ResponseWriter, r *http.Request) { handler(humago.NewContext(op, r, w)) }
 	pattern := op.Path
 	if pattern == "/" {

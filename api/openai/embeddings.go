@@ -103,7 +103,7 @@ func (v vector) MarshalJSON() ([]byte, error) {
 }
 
 func (s *Server) registerEmbeddings() {
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Limit: largeBody, Operation: huma.Operation{
+	s.handle(edge.Route{Limit: largeBody, Operation: huma.Operation{
 		OperationID: "create-embeddings", Method: http.MethodPost, Path: "/v1/embeddings", Summary: "Embed texts",
 		RequestBody: request[EmbeddingRequest](s), Responses: answers[EmbeddingList](s, "One vector for each text, in their order"),
 	}}, s.createEmbeddings)

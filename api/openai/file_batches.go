@@ -47,15 +47,15 @@ func batchKey(workspace, id string) string { return workspace + "/file-batches/"
 func (s *Server) registerFileBatches() {
 	id := pathParam("store", "The id of a project")
 	const root = "/v1/vector_stores/{store}/file_batches"
-	s.handle(edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "create-file-batch", Method: http.MethodPost, Path: root, Summary: "Add several uploaded files to a vector store, as documents", Parameters: []*huma.Param{id},
 		RequestBody: request[fileBatchBody](s), Responses: answers[FileBatch](s, "The batch; GET it until its status is completed"),
 	}}, s.createFileBatch)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "get-file-batch", Method: http.MethodGet, Path: root + "/{batch}", Summary: "Read a batch of files", Parameters: []*huma.Param{id, pathParam("batch", "The id of the batch")},
 		Responses: answers[FileBatch](s, "The batch"),
 	}}, s.getFileBatch)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "list-file-batch-files", Method: http.MethodGet, Path: root + "/{batch}/files", Summary: "List the files of a batch (documents)",
 		Parameters: append(pageParams(), id, pathParam("batch", "The id of the batch"), storeFileFilter()), Responses: answers[Page[StoreFile]](s, "The files that are still there"),
 	}}, s.listFileBatchFiles)

@@ -87,7 +87,7 @@ func (f upload) view() File {
 
 func (s *Server) registerFiles() {
 	id := pathParam("file", "The id of the file")
-	s.handle(edge.Route{Scope: knowledge.ScopeWrite, Streams: true, Operation: huma.Operation{
+	s.handle(edge.Route{Streams: true, Operation: huma.Operation{
 		OperationID: "create-file", Method: http.MethodPost, Path: "/v1/files", Summary: "Upload a file",
 		Description: "The file belongs to no project until it is added to a vector store.",
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
@@ -97,18 +97,18 @@ func (s *Server) registerFiles() {
 		}}}},
 		Responses: answers[File](s, "The file"),
 	}}, s.createFile)
-	s.handle(edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "list-files", Method: http.MethodGet, Path: "/v1/files", Summary: "List the uploaded files, newest first",
 		Parameters: append(pageParams(), &huma.Param{Name: "purpose", In: "query", Schema: &huma.Schema{Type: huma.TypeString}}), Responses: answers[Page[File]](s, "The files"),
 	}}, s.listFiles)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "get-file", Method: http.MethodGet, Path: "/v1/files/{file}", Summary: "Read a file", Parameters: []*huma.Param{id}, Responses: answers[File](s, "The file, or the document that an answer cites"),
 	}}, s.getFile)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "get-file-content", Method: http.MethodGet, Path: "/v1/files/{file}/content", Summary: "Download a file", Parameters: []*huma.Param{id},
 		Responses: map[string]*huma.Response{"200": {Description: "The content of the file", Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}},
 	}}, s.getFileContent)
-	s.handle(edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "delete-file", Method: http.MethodDelete, Path: "/v1/files/{file}", Summary: "Delete an uploaded file",
 		Description: "Documents that were created from it remain.", Parameters: []*huma.Param{id}, Responses: answers[Deleted](s, "Deleted"),
 	}}, s.deleteFile)

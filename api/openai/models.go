@@ -37,12 +37,12 @@ type ModelList struct {
 }
 
 func (s *Server) registerModels() {
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "list-models", Method: http.MethodGet, Path: "/v1/models", Summary: "List the models",
 		Description: "The chat and the embedding model of the instance, and each project that the key covers.",
 		Responses:   answers[ModelList](s, "The models"),
 	}}, s.listModels)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "get-model", Method: http.MethodGet, Path: "/v1/models/{model}", Summary: "Read a model",
 		Parameters: []*huma.Param{pathParam("model", "The id of the model")}, Responses: answers[Model](s, "The model"),
 	}}, s.getModel)

@@ -30,7 +30,7 @@ func (s *Server) registerResponses() {
 		OperationID: "create-response", Method: http.MethodPost, Path: "/v1/responses", Summary: "Ask a project", RequestBody: request[ResponseRequest](s), Responses: both,
 		Description: "A response is a view of a run: it survives a restart, and can be read and followed at any server. With background the request returns at once.",
 	}}, s.createResponse)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "get-response", Method: http.MethodGet, Path: "/v1/responses/{response}", Summary: "Read or follow a response", Responses: both,
 		Parameters: []*huma.Param{
 			id,
@@ -41,11 +41,11 @@ func (s *Server) registerResponses() {
 			{Name: "include_obfuscation", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}, Description: "Ignored"},
 		},
 	}}, s.getResponse)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "list-input-items", Method: http.MethodGet, Path: "/v1/responses/{response}/input_items", Summary: "List the input messages of a response",
 		Parameters: append(pageParams(), id, &huma.Param{Name: "include", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "Not supported"}), Responses: answers[Page[InputItem]](s, "The messages"),
 	}}, s.listInputItems)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "cancel-response", Method: http.MethodPost, Path: "/v1/responses/{response}/cancel", Summary: "Cancel a response",
 		Parameters: []*huma.Param{id}, Responses: answers[Response](s, "The response"),
 	}}, s.cancelResponse)

@@ -42,23 +42,23 @@ type newStoreFile struct {
 func (s *Server) registerStoreFiles() {
 	id, file := pathParam("store", "The id of a project"), pathParam("file", "The id of a file")
 	const root = "/v1/vector_stores/{store}/files"
-	s.handle(edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "add-vector-store-file", Method: http.MethodPost, Path: root, Summary: "Add an uploaded file to a vector store, as a document", Parameters: []*huma.Param{id},
 		RequestBody: request[newStoreFile](s), Responses: answers[StoreFile](s, "The file; GET it until its status is completed or failed"),
 	}}, s.addStoreFile)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "list-vector-store-files", Method: http.MethodGet, Path: root, Summary: "List the files of a vector store (documents)",
 		Parameters: append(pageParams(), id, storeFileFilter()),
 		Responses:  answers[Page[StoreFile]](s, "The files, at most the newest 10,000"),
 	}}, s.listStoreFiles)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "get-vector-store-file", Method: http.MethodGet, Path: root + "/{file}", Summary: "Read a file of a vector store (a document)", Parameters: []*huma.Param{id, file}, Responses: answers[StoreFile](s, "The file"),
 	}}, s.getStoreFile)
-	s.handle(edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "change-vector-store-file", Method: http.MethodPost, Path: root + "/{file}", Summary: "Change the attributes of a file of a vector store (a document)", Parameters: []*huma.Param{id, file},
 		RequestBody: request[storeFileChange](s), Responses: answers[StoreFile](s, "The file"),
 	}}, s.changeStoreFile)
-	s.handle(edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "remove-vector-store-file", Method: http.MethodDelete, Path: root + "/{file}", Summary: "Remove a file from a vector store (a document)", Parameters: []*huma.Param{id, file}, Responses: answers[Deleted](s, "The document is being removed"),
 	}}, s.removeStoreFile)
 }

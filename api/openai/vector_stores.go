@@ -96,26 +96,26 @@ type VectorStoreBody struct {
 
 func (s *Server) registerVectorStores() {
 	id, tag := pathParam("store", "The id of a project"), "/v1/vector_stores"
-	s.handle(edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "create-vector-store", Method: http.MethodPost, Path: tag, Summary: "Create a vector store (a project)",
 		RequestBody: request[VectorStoreBody](s), Responses: answers[VectorStore](s, "The vector store"),
 	}}, s.createVectorStore)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "list-vector-stores", Method: http.MethodGet, Path: tag, Summary: "List the vector stores (projects)", Parameters: pageParams(), Responses: answers[Page[VectorStore]](s, "The vector stores"),
 	}}, s.listVectorStores)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "get-vector-store", Method: http.MethodGet, Path: tag + "/{store}", Summary: "Read a vector store (a project)", Parameters: []*huma.Param{id}, Responses: answers[VectorStore](s, "The vector store"),
 	}}, s.getVectorStore)
-	s.handle(edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "change-vector-store", Method: http.MethodPost, Path: tag + "/{store}", Summary: "Rename a vector store (a project)", Parameters: []*huma.Param{id},
 		RequestBody: request[VectorStoreBody](s), Responses: answers[VectorStore](s, "The vector store"),
 	}}, s.changeVectorStore)
-	s.handle(edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "delete-vector-store", Method: http.MethodDelete, Path: tag + "/{store}", Summary: "Delete a vector store (a project) with all its data",
 		Description: "Deletes its documents, conversations, runs, imports, webhooks and keys. The project is invisible at once; the run in the header Cairn-Run-Id ends when all data is deleted. " +
 			"A project with a document under legal hold is answered with 409.", Parameters: []*huma.Param{id}, Responses: answers[Deleted](s, "The project is being removed"),
 	}}, s.deleteVectorStore)
-	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	s.handle(edge.Route{Operation: huma.Operation{
 		OperationID: "search-vector-store", Method: http.MethodPost, Path: tag + "/{store}/search", Summary: "Search a vector store (a project)", Parameters: []*huma.Param{id},
 		RequestBody: request[SearchBody](s), Responses: answers[SearchPage](s, "The passages found, best first"),
 	}}, s.searchVectorStore)

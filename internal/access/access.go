@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -34,6 +35,12 @@ type Store interface {
 	EndedKeys(ctx context.Context, ids []string) ([]string, error)
 	// EndedSessions returns which of these sessions have ended, by their hashes.
 	EndedSessions(ctx context.Context, hashes []string) ([]string, error)
+	// MarkKeysUsed stores when keys were used last.
+	MarkKeysUsed(ctx context.Context, used map[string]time.Time) error
+	// RolesOf lists the roles that a workspace has defined.
+	RolesOf(ctx context.Context, workspace string) ([]store.Role, error)
+	// MemberOf returns a member of a workspace. there is false if there is none of this name.
+	MemberOf(ctx context.Context, workspace, name string) (m store.Member, there bool, err error)
 	// WorkspaceExists reports whether a workspace with this id exists.
 	WorkspaceExists(ctx context.Context, id string) (bool, error)
 	// Conversation returns the principal's conversation. Another owner's
@@ -53,17 +60,20 @@ type Config struct {
 
 // Authenticator creates principals. It is safe for concurrent use.
 type Authenticator struct {
-	cfg    Config
-	store  Store
-	secret []byte      // signs the tokens of links
-	remote *remoteKeys // of JWTs that a key of JWKSURL has signed; nil = none
-	once   onceToken   // that signs a browser in
+	cfg       Config
+	store     Store
+	secret    []byte      // signs the tokens of links
+	remote    *remoteKeys // of JWTs that a key of JWKSURL has signed; nil = none
+	rights    rights      // of the roles that every workspace has
+	uses      uses        // of keys
+	directory *directory  // of roles and members
+	once      onceToken   // that signs a browser in
 }
 
 // New returns an Authenticator. secret signs run tokens and must not change
 // across restarts.
 func New(cfg Config, s Store, secret []byte) *Authenticator {
-	return &Authenticator{cfg: cfg, store: s, secret: secret, remote: newRemote(cfg)}
+	return &Authenticator{cfg: cfg, store: s, secret: secret, remote: newRemote(cfg), rights: newRights(), directory: newDirectory(s)}
 }
 
 // Credentials are the credentials of a request.
@@ -107,7 +117,7 @@ func (a *Authenticator) claims(ctx context.Context, c Credentials) (knowledge.Cl
 	if err != nil {
 		return knowledge.Claims{}, err
 	}
-	return claimsOf(key), nil
+	return a.claimsOf(ctx, key)
 }
 
 // key returns the API key of credentials that are no JWT.
@@ -133,8 +143,14 @@ func (a *Authenticator) plainKey(ctx context.Context, plain string) (store.Key, 
 	return key, nil
 }
 
-// claimsOf returns what a key may do.
-func claimsOf(key store.Key) knowledge.Claims {
+// claimsOf returns what a key may do now, and notes its use.
+func (a *Authenticator) claimsOf(ctx context.Context, key store.Key) (knowledge.Claims, error) {
+	a.uses.note(key.ID, time.Now())
+	return a.keyClaims(ctx, key)
+}
+
+// keyClaims returns what a key may do now.
+func (a *Authenticator) keyClaims(ctx context.Context, key store.Key) (knowledge.Claims, error) {
 	claims := knowledge.Claims{
 		Workspace: key.Workspace, Project: key.Project, Scopes: key.Scopes, Instance: key.Instance,
 		KeyID: key.ID, KeyQueries: key.QueriesPerMinute, KeyMakers: key.Makers,
@@ -142,7 +158,21 @@ func claimsOf(key store.Key) knowledge.Claims {
 	if !key.ExpiresAt.IsZero() {
 		claims.Expires = key.ExpiresAt.Unix()
 	}
-	return claims
+	permissions, member, err := a.keyPermissions(ctx, key)
+	if err != nil {
+		return claims, err
+	}
+	if claims.Permissions = permissions; key.Instance {
+		claims.Permissions = union(permissions, []knowledge.Permission{knowledge.InstanceAdmin})
+	}
+	if member != nil {
+		claims.Groups = member.Groups
+		holdTo(&claims, member)
+	}
+	if len(key.Scopes) == 0 || len(key.Bounds) > 0 || key.Member != "" {
+		claims = a.rights.grant(claims, claims.Permissions)
+	}
+	return claims, nil
 }
 
 // In returns the principal for a workspace. The instance's administrator may

@@ -25,7 +25,7 @@ type ExplainStore interface {
 // session, or with an API key that acts for a user.
 type Reader struct {
 	User         string
-	Groups       []string // of a token; a key brings none
+	Groups       []string // of a token, beside those of the member of this name
 	ExternalUser string
 	Conversation string // whose attachments the reader searches too
 	KeyID        string
@@ -57,12 +57,16 @@ type Explanation struct {
 
 // Explainer explains who sees a document. It applies the rules of the store's check.
 type Explainer struct {
-	store ExplainStore
-	now   func() time.Time
+	store  ExplainStore
+	rights *Authenticator // of keys and members
+	now    func() time.Time
 }
 
-// NewExplainer returns an Explainer.
-func NewExplainer(s ExplainStore, now func() time.Time) *Explainer { return &Explainer{s, now} }
+// Explainer returns an Explainer that gives readers the rights that the Authenticator gives
+// them.
+func (a *Authenticator) Explainer(s ExplainStore, now func() time.Time) *Explainer {
+	return &Explainer{s, a, now}
+}
 
 // Explain returns whether a search of a reader shows a document, and the rules that decide
 // it. The asker must have the admin scope for the project of the document: CodeForbidden
@@ -72,18 +76,9 @@ func (x *Explainer) Explain(ctx context.Context, asker knowledge.Principal, docu
 	if err := r.check(); err != nil {
 		return Explanation{}, err
 	}
-	claims := knowledge.Claims{
-		Workspace: asker.Workspace(), Scopes: []knowledge.Scope{knowledge.ScopeRead}, User: r.User, Groups: r.Groups, ExternalUser: r.ExternalUser,
-	}
-	e := Explanation{Allowed: true}
-	if r.KeyID != "" {
-		key, valid, err := x.store.FindKey(ctx, asker, r.KeyID)
-		if err != nil {
-			return Explanation{}, fmt.Errorf("read key %s: %w", r.KeyID, err)
-		}
-		claims.Project, claims.Scopes, claims.KeyID = key.Project, key.Scopes, key.ID
-		e.Allowed = valid
-		e.Because = x.ofKey(key, valid)
+	claims, e, err := x.rightsOf(ctx, asker, r)
+	if err != nil {
+		return Explanation{}, err
 	}
 	reader, err := x.inConversation(ctx, claims, r.Conversation)
 	if err != nil {
@@ -96,6 +91,61 @@ func (x *Explainer) Explain(ctx context.Context, asker knowledge.Principal, docu
 	e.Allowed = e.Allowed && found.Allowed()
 	e.Because = append(e.Because, reasonsOf(found, reader)...)
 	return e, nil
+}
+
+// rightsOf returns what a reader may do, with the reasons that come from its key or its
+// membership.
+func (x *Explainer) rightsOf(ctx context.Context, asker knowledge.Principal, r Reader) (knowledge.Claims, Explanation, error) {
+	if r.KeyID != "" {
+		return x.rightsOfKey(ctx, asker, r)
+	}
+	claims, e := knowledge.Claims{
+		Workspace: asker.Workspace(), Scopes: []knowledge.Scope{knowledge.ScopeRead}, User: r.User, Groups: r.Groups, ExternalUser: r.ExternalUser,
+	}, Explanation{Allowed: true}
+	if r.User == "" {
+		return claims, e, nil
+	}
+	member, err := x.rights.directory.member(ctx, claims.Workspace, r.User)
+	if err != nil {
+		return claims, e, err
+	}
+	if member != nil && member.Kind == store.PersonMember {
+		claims.Groups = joined(claims.Groups, member.Groups)
+		holdTo(&claims, member)
+		e.Because = []Reason{{"member", member.Name, EffectAllow, ofMember(member)}}
+	}
+	return claims, e, nil
+}
+
+// ofMember returns the words for what a membership adds.
+func ofMember(m *store.Member) string {
+	detail := "the reader is a member of the workspace"
+	if len(m.Groups) > 0 {
+		detail += ", in the groups " + strings.Join(m.Groups, ", ")
+	}
+	if m.Project != "" {
+		detail += fmt.Sprintf(", for the project %q alone", m.Project)
+	}
+	return detail
+}
+
+// rightsOfKey is rightsOf for a reader with an API key.
+func (x *Explainer) rightsOfKey(ctx context.Context, asker knowledge.Principal, r Reader) (knowledge.Claims, Explanation, error) {
+	key, valid, err := x.store.FindKey(ctx, asker, r.KeyID)
+	if err != nil {
+		return knowledge.Claims{}, Explanation{}, fmt.Errorf("read key %s: %w", r.KeyID, err)
+	}
+	claims, err := x.rights.keyClaims(ctx, key)
+	if err != nil {
+		return claims, Explanation{}, fmt.Errorf("read the rights of key %s: %w", r.KeyID, err)
+	}
+	claims.Workspace, claims.Instance, claims.User, claims.ExternalUser = asker.Workspace(), false, r.User, r.ExternalUser
+	e := Explanation{Allowed: valid, Because: x.ofKey(key, valid)}
+	if claims.NoDocuments {
+		e.Allowed = false
+		e.Because = append(e.Because, Reason{"permission", string(knowledge.DocumentsRead), EffectDeny, "the key lacks the permission to read documents"})
+	}
+	return claims, e, nil
 }
 
 // check refuses readers that no request can have.

@@ -52,10 +52,14 @@ func (x explained) publish(name string, a *knowledge.Access, conversation string
 	return v
 }
 
+func (x explained) explainer() *access.Explainer {
+	return access.New(access.Config{}, x.store, []byte("secret")).Explainer(x.store, time.Now)
+}
+
 // because returns whether a reader sees a document, and the reasons as kind, id and effect.
 func (x explained) because(document string, r access.Reader) (allowed bool, reasons []string) {
 	x.Helper()
-	e, err := access.NewExplainer(x.store, time.Now).Explain(x.Context(), x.admin, document, r)
+	e, err := x.explainer().Explain(x.Context(), x.admin, document, r)
 	x.must(err)
 	for _, reason := range e.Because {
 		if reason.Detail == "" {
@@ -164,7 +168,7 @@ func TestExplainOfAConversation(t *testing.T) {
 	if allowed, got = x.because(v.Document, access.Reader{User: "ann"}); allowed {
 		t.Errorf("without the conversation it is allowed because %q", got)
 	}
-	_, err = access.NewExplainer(x.store, time.Now).Explain(t.Context(), x.admin, v.Document, access.Reader{User: "bob", Conversation: "talk"})
+	_, err = x.explainer().Explain(t.Context(), x.admin, v.Document, access.Reader{User: "bob", Conversation: "talk"})
 	if !knowledge.IsCode(err, knowledge.CodeNotFound) {
 		t.Errorf("the conversation of another: %v", err)
 	}
@@ -196,7 +200,7 @@ func TestExplainRefuses(t *testing.T) {
 		"groups of an external user": {x.admin, x.document.Document, access.Reader{ExternalUser: "42", Groups: []string{"legal"}}, knowledge.CodeInvalid},
 		"a name with a line break":   {x.admin, x.document.Document, access.Reader{User: "a\nb"}, knowledge.CodeInvalid},
 	} {
-		if _, err := access.NewExplainer(x.store, time.Now).Explain(t.Context(), tc.asker, tc.document, tc.reader); !knowledge.IsCode(err, tc.code) {
+		if _, err := x.explainer().Explain(t.Context(), tc.asker, tc.document, tc.reader); !knowledge.IsCode(err, tc.code) {
 			t.Errorf("%s: %v, want %s", name, err, tc.code)
 		}
 	}

@@ -70,27 +70,5 @@ func (a *Authenticator) fromClaims(ctx context.Context, claims tokenClaims) (kno
 	if !exists {
 		return knowledge.Claims{}, unauthorized("this token is for a workspace that does not exist here: it needs a claim workspace")
 	}
-	scopes := scopesOf(claims.Roles)
-	if len(scopes) == 0 {
-		return knowledge.Claims{}, knowledge.Errorf(knowledge.CodeForbidden, "this token has none of the roles reader, editor and admin")
-	}
-	return knowledge.Claims{
-		Workspace: claims.Workspace, Scopes: scopes, User: claims.Subject, Groups: claims.Groups, Expires: claims.Expires,
-	}, nil
-}
-
-// scopesOf returns the scopes of roles. It ignores roles of other systems.
-func scopesOf(roles []string) []knowledge.Scope {
-	var scopes []knowledge.Scope
-	for _, role := range roles {
-		switch role {
-		case "reader":
-			scopes = append(scopes, knowledge.ScopeRead)
-		case "editor":
-			scopes = append(scopes, knowledge.ScopeWrite)
-		case "admin":
-			scopes = append(scopes, knowledge.ScopeAdmin)
-		}
-	}
-	return scopes
+	return a.ofPerson(ctx, claims)
 }

@@ -23,7 +23,7 @@ const (
 // SessionView is who a request is, for the page that asks.
 type SessionView struct {
 	User      string   // the sub of a JWT, or the name of a key
-	Roles     []string // reader, editor, admin
+	Roles     []string // all whose permissions it has
 	Workspace string
 }
 
@@ -35,7 +35,9 @@ func (a *Authenticator) SignIn(ctx context.Context, plain string) (cookie string
 		return "", err
 	}
 	cookie = rand.Text() + rand.Text()
-	err = a.store.CreateSession(ctx, store.Session{Hash: HashKey(cookie), KeyID: key.ID, ExpiresAt: time.Now().Add(SessionLife)})
+	err = a.store.CreateSession(ctx, store.Session{
+		Hash: HashKey(cookie), ID: knowledge.NewID(), KeyID: key.ID, CreatedAt: time.Now(), ExpiresAt: time.Now().Add(SessionLife),
+	})
 	if err != nil {
 		return "", fmt.Errorf("start a session: %w", err)
 	}
@@ -61,21 +63,16 @@ func (a *Authenticator) Session(ctx context.Context, c Credentials) (SessionView
 	if err != nil {
 		return SessionView{}, err
 	}
-	p, err := a.named(ctx, claimsOf(key), c)
+	claims, err := a.claimsOf(ctx, key)
+	if err != nil {
+		return SessionView{}, err
+	}
+	p, err := a.named(ctx, claims, c)
 	return viewOf(p, key.Name), err
 }
 
 func viewOf(p knowledge.Principal, user string) SessionView {
-	view := SessionView{User: user, Workspace: p.Workspace()}
-	for _, role := range []struct {
-		scope knowledge.Scope
-		name  string
-	}{{knowledge.ScopeRead, "reader"}, {knowledge.ScopeWrite, "editor"}, {knowledge.ScopeAdmin, "admin"}} {
-		if p.Can(role.scope) {
-			view.Roles = append(view.Roles, role.name)
-		}
-	}
-	return view
+	return SessionView{User: user, Workspace: p.Workspace(), Roles: rolesWithin(p.Claims().Permissions)}
 }
 
 // sessionKey returns the key of a session by its cookie, and moves the end of the session.

@@ -53,7 +53,9 @@ func TestSignInTokenEnds(t *testing.T) {
 					wantCode(t, err, knowledge.CodeUnauthorized)
 				case err != nil:
 					t.Fatal(err)
-				case len(o.sessions) != 1 || o.sessions[0] != (store.Session{Hash: access.HashKey(cookie), KeyID: "k", ExpiresAt: time.Now().Add(12 * time.Hour)}):
+				case len(o.sessions) != 1 || o.sessions[0].ID == "" || o.sessions[0] != (store.Session{
+					Hash: access.HashKey(cookie), ID: o.sessions[0].ID, KeyID: "k", CreatedAt: time.Now(), ExpiresAt: time.Now().Add(12 * time.Hour),
+				}):
 					t.Errorf("the sessions are %+v", o.sessions)
 				}
 			})

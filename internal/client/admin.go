@@ -103,24 +103,31 @@ func (c *Client) RebuildIndex(ctx context.Context, project string) (Reindex, err
 // Key is an API key. Secret is the key itself; only the answer that creates the
 // key contains it.
 type Key struct {
-	ID        string     `json:"id"`
-	Name      string     `json:"name"`
-	ProjectID string     `json:"project_id,omitempty"` // "" = all projects
-	Scopes    []string   `json:"scopes"`
-	Prefix    string     `json:"prefix,omitempty"`
-	CreatedAt time.Time  `json:"created_at,omitzero"`
-	CreatedBy string     `json:"created_by,omitempty"` // a key's id, or user: and a user
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	RevokedAt *time.Time `json:"revoked_at,omitempty"`
-	Secret    string     `json:"key,omitempty"`
+	ID          string     `json:"id"`
+	Name        string     `json:"name"`
+	ProjectID   string     `json:"project_id,omitempty"` // "" = all projects
+	Scopes      []string   `json:"scopes"`
+	Role        string     `json:"role,omitempty"`        // in place of scopes
+	Permissions []string   `json:"permissions,omitempty"` // in place of scopes or a role
+	Member      string     `json:"member,omitempty"`      // the service account, "" = none
+	Prefix      string     `json:"prefix,omitempty"`
+	CreatedAt   time.Time  `json:"created_at,omitzero"`
+	CreatedBy   string     `json:"created_by,omitempty"` // a key's id, or user: and a user
+	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
+	RevokedAt   *time.Time `json:"revoked_at,omitempty"`
+	LastUsedAt  *time.Time `json:"last_used_at,omitempty"` // to the minute
+	Secret      string     `json:"key,omitempty"`
 }
 
 // NewKey is a key to create.
 type NewKey struct {
-	Name      string     `json:"name"`
-	ProjectID string     `json:"project_id,omitempty"`
-	Scopes    []string   `json:"scopes"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	Name        string     `json:"name"`
+	ProjectID   string     `json:"project_id,omitempty"`
+	Scopes      []string   `json:"scopes,omitempty"`
+	Role        string     `json:"role,omitempty"`        // in place of scopes
+	Permissions []string   `json:"permissions,omitempty"` // in place of scopes or a role
+	Member      string     `json:"member,omitempty"`      // the service account, "" = none
+	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
 
 	QueriesPerMinute int `json:"queries_per_minute,omitempty"`
 }

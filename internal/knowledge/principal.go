@@ -19,18 +19,23 @@ const (
 
 // Claims are what a Principal is made of, once access has proved them.
 type Claims struct {
-	Workspace      string     `json:"workspace"`
-	Project        string     `json:"project,omitempty"` // "" = every project of the workspace
-	Scopes         []Scope    `json:"scopes"`
-	Instance       bool       `json:"instance,omitempty"` // the instance's admin: may make workspaces
-	KeyID          string     `json:"key_id,omitempty"`
-	KeyQueries     int        `json:"key_queries,omitempty"` // questions a minute that the key may ask; 0 = the instance's limit
-	KeyMakers      []KeyLimit `json:"key_makers,omitempty"`  // the keys that made the key, the nearest first
-	Expires        int64      `json:"expires,omitempty"`     // when the key or the JWT ends, in Unix seconds; 0 = never
-	User           string     `json:"user,omitempty"`
-	Groups         []string   `json:"groups,omitempty"`
-	ExternalUser   string     `json:"external_user,omitempty"`
-	ConversationID string     `json:"conversation_id,omitempty"` // proved to be this principal's
+	Workspace string  `json:"workspace"`
+	Project   string  `json:"project,omitempty"` // "" = every project of the workspace
+	Scopes    []Scope `json:"scopes"`
+	// Permissions are what the router and the handlers check. A principal that nobody gave
+	// any may do nothing that needs one.
+	Permissions    []Permission `json:"permissions,omitempty"`
+	Member         bool         `json:"member,omitempty"`       // the claims come from a membership of the user, too
+	NoDocuments    bool         `json:"no_documents,omitempty"` // it lacks DocumentsRead, so it has no tokens
+	Instance       bool         `json:"instance,omitempty"`     // the instance's admin: may make workspaces
+	KeyID          string       `json:"key_id,omitempty"`
+	KeyQueries     int          `json:"key_queries,omitempty"` // questions a minute that the key may ask; 0 = the instance's limit
+	KeyMakers      []KeyLimit   `json:"key_makers,omitempty"`  // the keys that made the key, the nearest first
+	Expires        int64        `json:"expires,omitempty"`     // when the key or the JWT ends, in Unix seconds; 0 = never
+	User           string       `json:"user,omitempty"`
+	Groups         []string     `json:"groups,omitempty"`
+	ExternalUser   string       `json:"external_user,omitempty"`
+	ConversationID string       `json:"conversation_id,omitempty"` // proved to be this principal's
 }
 
 // KeyLimit is the limit of a key that made another one.
@@ -52,6 +57,7 @@ func NewPrincipal(c Claims) Principal { return Principal{claims: c} }
 func (p Principal) Claims() Claims {
 	c := p.claims
 	c.Scopes, c.Groups, c.KeyMakers = slices.Clone(c.Scopes), slices.Clone(c.Groups), slices.Clone(c.KeyMakers)
+	c.Permissions = slices.Clone(c.Permissions)
 	return c
 }
 
@@ -119,6 +125,14 @@ func PersonOf(owner string) string {
 // Can reports whether the principal has the scope.
 func (p Principal) Can(s Scope) bool { return Includes(p.claims.Scopes, s) }
 
+// IsMember reports whether a membership of the principal's user is among what let it in.
+func (p Principal) IsMember() bool { return p.claims.Member }
+
+// May reports whether the principal has the permission.
+func (p Principal) May(permission Permission) bool {
+	return slices.Contains(p.claims.Permissions, permission)
+}
+
 // Includes reports whether scopes include a scope; admin includes write, and write
 // includes read.
 func Includes(scopes []Scope, s Scope) bool {
@@ -133,10 +147,10 @@ func Includes(scopes []Scope, s Scope) bool {
 	}
 }
 
-// Reader returns the principal without what its scopes let it manage: it sees what
-// its tokens reach, and changes nothing.
+// Reader returns the principal without what its scopes and permissions let it manage: it
+// sees what its tokens reach, and changes nothing.
 func (p Principal) Reader() Principal {
-	p.claims.Scopes, p.claims.Instance = []Scope{ScopeRead}, false
+	p.claims.Scopes, p.claims.Permissions, p.claims.Instance = []Scope{ScopeRead}, nil, false
 	return p
 }
 
@@ -149,7 +163,7 @@ func (p Principal) CoversProject(project string) bool {
 // it if they share one. No tokens means no result, never every result.
 func (p Principal) Tokens() []string {
 	c := p.claims
-	if c.Workspace == "" {
+	if c.Workspace == "" || c.NoDocuments {
 		return nil
 	}
 	tokens := []string{"w:" + c.Workspace}

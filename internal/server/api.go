@@ -67,6 +67,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make the API: %w", err)
 	}
+	p.background(func(ctx context.Context) { authenticator.StoreUses(ctx, p.log) })
 	p.background(server.StartLate) // the workflows of documents that it accepts while Temporal is down
 	p.serve(p.listener, p.foreground.Handler(console.Handler(server.Handler())), func() {
 		server.Stop()

@@ -63,7 +63,7 @@ func (s *runStore) Feedback(ctx context.Context, p knowledge.Principal, runs ...
 	}
 	var rows []feedbackRow
 	q := s.reader.NewSelect().Model(&rows).Where("f.workspace = ?", p.Workspace()).Where("f.run_id IN (?)", bun.List(runs)).OrderExpr("f.created_at, f.author")
-	if !p.Can(knowledge.ScopeAdmin) {
+	if !p.May(knowledge.RunsAdmin) {
 		q = q.Where("f.author = ?", p.Owner())
 	}
 	if err := q.Scan(ctx); err != nil {

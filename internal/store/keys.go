@@ -23,18 +23,39 @@ type Key struct {
 	Hash      string
 	Prefix    string // the first characters, by which people tell keys apart
 	Scopes    []knowledge.Scope
-	Instance  bool // the instance's admin key
+	// Role or Permissions stand in the place of scopes: a key has one of the three.
+	Role        string
+	Permissions []knowledge.Permission
+	// Member is the service account to which it belongs, whose roles bound it; "" = none.
+	Member   string
+	Instance bool // the instance's admin key
 	// QueriesPerMinute is how many questions it may ask, 0 = the instance's limit.
 	QueriesPerMinute int
 	// CreatedBy is the id of the key that made it, or UserMaker and the user whose JWT
 	// did; "" = not known, or the server made it.
 	CreatedBy string
 	// Makers are the keys that made it, the nearest first. Only KeyByHash sets them.
-	Makers    []knowledge.KeyLimit
-	ExpiresAt time.Time // zero = never
-	CreatedAt time.Time
-	RevokedAt time.Time // zero = not
+	Makers []knowledge.KeyLimit
+	// Bounds are the rights of those of its makers whom scopes alone do not describe. Only
+	// KeyByHash sets them.
+	Bounds     []Rights
+	ExpiresAt  time.Time // zero = never
+	CreatedAt  time.Time
+	RevokedAt  time.Time // zero = not
+	LastUsedAt time.Time // to the minute; zero = not recorded
 }
+
+// Rights are what a key may do: the scopes, the role or the permissions, within the roles of the
+// member.
+type Rights struct {
+	Scopes      []knowledge.Scope
+	Role        string
+	Permissions []knowledge.Permission
+	Member      string
+}
+
+// Rights returns what the key may do by itself.
+func (k Key) Rights() Rights { return Rights{k.Scopes, k.Role, k.Permissions, k.Member} }
 
 type keyRow struct {
 	bun.BaseModel `bun:"table:api_keys,alias:k"`
@@ -51,16 +72,25 @@ type keyRow struct {
 	RevokedAt     int64  `bun:"revoked_at"`
 	Queries       int    `bun:"queries_per_minute"`
 	CreatedBy     string `bun:"created_by"`
+	Role          string `bun:"role"`
+	Permissions   string `bun:"permissions"`
+	Member        string `bun:"member"`
+	LastUsedAt    int64  `bun:"last_used_at"`
 }
 
 func newKeyRow(k Key) (keyRow, error) {
-	scopes, err := json.Marshal(k.Scopes)
+	scopes, err := encode(append([]knowledge.Scope{}, k.Scopes...))
 	if err != nil {
 		return keyRow{}, fmt.Errorf("encode scopes of key %s: %w", k.ID, err)
 	}
+	permissions, err := encode(append([]knowledge.Permission{}, k.Permissions...))
+	if err != nil {
+		return keyRow{}, fmt.Errorf("encode permissions of key %s: %w", k.ID, err)
+	}
 	return keyRow{
+		Role: k.Role, Permissions: permissions, Member: k.Member, LastUsedAt: micros(k.LastUsedAt),
 		ID: k.ID, Workspace: k.Workspace, Project: k.Project, Name: k.Name, Hash: k.Hash, Prefix: k.Prefix,
-		Scopes: string(scopes), Instance: k.Instance, ExpiresAt: micros(k.ExpiresAt),
+		Scopes: scopes, Instance: k.Instance, ExpiresAt: micros(k.ExpiresAt),
 		CreatedAt: micros(k.CreatedAt), RevokedAt: micros(k.RevokedAt), Queries: k.QueriesPerMinute, CreatedBy: k.CreatedBy,
 	}, nil
 }
@@ -69,7 +99,12 @@ func (r keyRow) key() (Key, error) {
 	k := Key{
 		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Name: r.Name, Hash: r.Hash, Prefix: r.Prefix,
 		Instance: r.Instance, ExpiresAt: fromMicros(r.ExpiresAt), CreatedAt: fromMicros(r.CreatedAt), RevokedAt: fromMicros(r.RevokedAt), QueriesPerMinute: r.Queries,
-		CreatedBy: r.CreatedBy,
+		CreatedBy: r.CreatedBy, Role: r.Role, Member: r.Member, LastUsedAt: fromMicros(r.LastUsedAt),
+	}
+	if r.Permissions != "[]" {
+		if err := json.Unmarshal([]byte(r.Permissions), &k.Permissions); err != nil {
+			return k, fmt.Errorf("decode permissions of key %s: %w", r.ID, err)
+		}
 	}
 	if err := json.Unmarshal([]byte(r.Scopes), &k.Scopes); err != nil {
 		return k, fmt.Errorf("decode scopes of key %s: %w", r.ID, err)
@@ -77,14 +112,19 @@ func (r keyRow) key() (Key, error) {
 	return k, nil
 }
 
-// CreateKey stores a key. A workspace that does not exist is not found.
+// CreateKey stores a key. A workspace or a service account that does not exist is not found.
 func (s *keyStore) CreateKey(ctx context.Context, k Key) error {
 	k.CreatedAt = s.orNow(k.CreatedAt)
 	row, err := newKeyRow(k)
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, "create key "+k.ID, func(ctx context.Context, tx transaction) error { return insertKey(ctx, tx, row) })
+	return s.write(ctx, "create key "+k.ID, func(ctx context.Context, tx transaction) error {
+		if err := requireMember(ctx, tx, k.Workspace, k.Member); err != nil {
+			return err
+		}
+		return insertKey(ctx, tx, row)
+	})
 }
 
 func insertKey(ctx context.Context, tx transaction, row keyRow) error {

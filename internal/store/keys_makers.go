@@ -54,6 +54,10 @@ func (k *Key) holdTo(maker Key, now time.Time) bool {
 		}
 		k.Project = maker.Project
 	}
+	if len(k.Scopes) == 0 || len(maker.Scopes) == 0 || maker.Member != "" { // package access compares them
+		k.Bounds = append(k.Bounds, maker.Rights())
+		return true
+	}
 	k.Scopes = slices.DeleteFunc(k.Scopes, func(scope knowledge.Scope) bool { return !knowledge.Includes(maker.Scopes, scope) })
 	return len(k.Scopes) > 0
 }

@@ -120,14 +120,14 @@ func eachUsed(ctx context.Context, q *bun.SelectQuery, sumsOf func(project, owne
 }
 
 // Usage is ProjectUsage for each project, key or person whose runs the principal covers, in
-// the order of their ids. It needs the admin scope. Of a run that a key started for a person
+// the order of their ids. It needs the permission usage.read. Of a run that a key started for a person
 // the key is not known.
 func (s *projectStore) Usage(ctx context.Context, p knowledge.Principal, by UsageBy, from, to time.Time) ([]OwnedUsage, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
-	if !p.Can(knowledge.ScopeAdmin) {
-		return nil, knowledge.Errorf(knowledge.CodeForbidden, "reading the usage of a workspace needs a key with the admin scope")
+	if !p.May(knowledge.UsageRead) {
+		return nil, knowledge.Errorf(knowledge.CodeForbidden, "reading the usage of a workspace needs the permission usage.read")
 	}
 	names, err := s.usageNames(ctx, p, by)
 	if err != nil {

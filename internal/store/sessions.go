@@ -15,20 +15,24 @@ import (
 // has at each request.
 type Session struct {
 	Hash      string // of its cookie
+	ID        string // by which it is listed and ended
 	KeyID     string
+	CreatedAt time.Time
 	ExpiresAt time.Time
 }
 
 type sessionRow struct {
 	bun.BaseModel `bun:"table:sessions,alias:s"`
 	Hash          string `bun:"hash,pk"`
+	ID            string `bun:"id"`
 	KeyID         string `bun:"key_id"`
+	CreatedAt     int64  `bun:"created_at"`
 	ExpiresAt     int64  `bun:"expires_at"`
 }
 
 // CreateSession stores a session.
 func (s *keyStore) CreateSession(ctx context.Context, session Session) error {
-	row := sessionRow{Hash: session.Hash, KeyID: session.KeyID, ExpiresAt: micros(session.ExpiresAt)}
+	row := sessionRow{Hash: session.Hash, ID: session.ID, KeyID: session.KeyID, CreatedAt: micros(session.CreatedAt), ExpiresAt: micros(session.ExpiresAt)}
 	return s.write(ctx, "create a session", func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewInsert().Model(&row).Exec(ctx)
 		return err
@@ -91,5 +95,5 @@ func (s *keyStore) KeyBySession(ctx context.Context, hash string) (Session, Key,
 		return Session{}, Key{}, knowledge.Errorf(knowledge.CodeNotFound, "no such session")
 	}
 	key, err := s.validKey(ctx, "k.id = ?", row.KeyID)
-	return Session{Hash: row.Hash, KeyID: row.KeyID, ExpiresAt: fromMicros(row.ExpiresAt)}, key, err
+	return Session{Hash: row.Hash, ID: row.ID, KeyID: row.KeyID, CreatedAt: fromMicros(row.CreatedAt), ExpiresAt: fromMicros(row.ExpiresAt)}, key, err
 }

@@ -37,6 +37,8 @@ type Store struct {
 	projectStore
 	keyStore
 	secretStore
+	roleStore
+	memberStore
 	documentStore
 	versionStore
 	chunkStore
@@ -61,6 +63,8 @@ func newStore(cfg Config) *Store {
 		projectStore:      projectStore{db, names},
 		keyStore:          keyStore{db},
 		secretStore:       secretStore{db},
+		roleStore:         roleStore{db},
+		memberStore:       memberStore{db},
 		documentStore:     documentStore{db},
 		versionStore:      versions,
 		chunkStore:        chunkStore{db},

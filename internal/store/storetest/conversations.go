@@ -395,7 +395,7 @@ func feedback(f *fixture) {
 	ann := store.Feedback{Run: "one", Author: reader("ann").Owner(), Rating: "down", Comment: "it's the wrong pier", Expected: "The northern one.", CreatedAt: at}
 	give(reader("ann"), ann)
 	administrator := func(workspace string) knowledge.Principal {
-		return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, KeyID: "boss"})
+		return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, Permissions: []knowledge.Permission{knowledge.RunsAdmin}, KeyID: "boss"})
 	}
 	boss := administrator("acme")
 	give(boss, store.Feedback{Run: "one", Rating: "up", CreatedAt: at.Add(time.Second)})

@@ -51,6 +51,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"idempotency", testIdempotency},
 		{"tenancy", testTenancy},
 		{"secrets", testSecrets},
+		{"roles", testRoles},
 		{"pages", testPages},
 		{"hostile_input", testHostileInput},
 		{"generations", testGenerations},

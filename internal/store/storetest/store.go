@@ -54,6 +54,20 @@ type Tenants interface {
 	FindKey(ctx context.Context, p knowledge.Principal, id string) (k store.Key, valid bool, err error)
 	RevokeKey(ctx context.Context, p knowledge.Principal, id string) error
 	ReplaceInstanceKey(ctx context.Context, k store.Key) error
+	MarkKeysUsed(ctx context.Context, used map[string]time.Time) error
+	SessionsOf(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.SignedIn, string, error)
+	EndSessionOf(ctx context.Context, p knowledge.Principal, id string) error
+	PutRole(ctx context.Context, p knowledge.Principal, role store.Role) (stored store.Role, created bool, err error)
+	Roles(ctx context.Context, p knowledge.Principal) ([]store.Role, error)
+	RolesOf(ctx context.Context, workspace string) ([]store.Role, error)
+	RemoveRole(ctx context.Context, p knowledge.Principal, name string) error
+	PutMember(ctx context.Context, p knowledge.Principal, m store.Member, builtIn []string) (stored store.Member, created bool, err error)
+	Member(ctx context.Context, p knowledge.Principal, name string) (store.Member, error)
+	MemberOf(ctx context.Context, workspace, name string) (m store.Member, there bool, err error)
+	Members(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Member, string, error)
+	RemoveMember(ctx context.Context, p knowledge.Principal, name string) error
+	EndedMembers(ctx context.Context, workspace string, users []string) ([]string, error)
+	KeysOfMember(ctx context.Context, p knowledge.Principal, name string) ([]store.Key, error)
 	PutSecret(ctx context.Context, p knowledge.Principal, secret store.Secret) (stored knowledge.Secret, created bool, err error)
 	Secrets(ctx context.Context, p knowledge.Principal) ([]knowledge.Secret, error)
 	RemoveSecret(ctx context.Context, p knowledge.Principal, project, name string) error

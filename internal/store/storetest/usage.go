@@ -11,9 +11,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// administrator has the admin scope in a workspace, in one project or with "" in all.
+// administrator may read usage in a workspace, in one project or with "" in all.
 func administrator(workspace, project string) knowledge.Principal {
-	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Project: project, Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, KeyID: "administrator"})
+	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Project: project, Permissions: []knowledge.Permission{knowledge.UsageRead}, KeyID: "administrator"})
 }
 
 // usageByOwner has a question of a person, one of a key, an ingest and an import.

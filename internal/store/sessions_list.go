@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// SignedIn is a session as it is listed.
+type SignedIn struct {
+	ID        string
+	KeyID     string
+	KeyName   string
+	CreatedAt time.Time // zero = not recorded
+	ExpiresAt time.Time
+}
+
+type signedInRow struct {
+	bun.BaseModel `bun:"table:sessions,alias:s"`
+	ID            string `bun:"id"`
+	KeyID         string `bun:"key_id"`
+	KeyName       string `bun:"key_name"`
+	CreatedAt     int64  `bun:"created_at"`
+	ExpiresAt     int64  `bun:"expires_at"`
+}
+
+func (r signedInRow) signedIn() SignedIn {
+	return SignedIn{ID: r.ID, KeyID: r.KeyID, KeyName: r.KeyName, CreatedAt: fromMicros(r.CreatedAt), ExpiresAt: fromMicros(r.ExpiresAt)}
+}
+
+// SessionsOf lists the sessions that have not ended, newest first: those of the principal's own
+// key or, with the permission sessions.admin, of all keys that it may list.
+func (s *keyStore) SessionsOf(ctx context.Context, p knowledge.Principal, page Page) ([]SignedIn, string, error) {
+	if err := requireWorkspace(p); err != nil {
+		return nil, "", err
+	}
+	var rows []signedInRow
+	q := s.reader.NewSelect().Model(&rows).ColumnExpr("s.id, s.key_id, s.created_at, s.expires_at, k.name AS key_name").
+		Join("JOIN api_keys AS k ON k.id = s.key_id").Where("s.expires_at > ?", micros(s.now()))
+	q, limit, err := newestFirst(ownSessions(q, p), "s", "sessions", page, defaultLimit)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, "", fmt.Errorf("list sessions: %w", failure(err))
+	}
+	rows, cursor := next(rows, limit, func(r signedInRow) position { return position{List: "sessions", Order: r.CreatedAt, ID: r.ID} })
+	return convert(rows, signedInRow.signedIn), cursor, nil
+}
+
+// EndSessionOf ends a session that SessionsOf lists. Any other one is not found.
+func (s *keyStore) EndSessionOf(ctx context.Context, p knowledge.Principal, id string) error {
+	if err := requireWorkspace(p); err != nil {
+		return err
+	}
+	return s.write(ctx, "end session "+id, func(ctx context.Context, tx transaction) error {
+		listed := ownSessions(tx.NewSelect().TableExpr("sessions AS s").ColumnExpr("s.hash").Join("JOIN api_keys AS k ON k.id = s.key_id"), p).Where("s.id = ?", id)
+		there, err := changed(tx.NewDelete().Model((*sessionRow)(nil)).Where("hash IN (?)", listed).Exec(ctx))
+		if err == nil && !there {
+			err = knowledge.NotFound("session", id)
+		}
+		return err
+	})
+}
+
+// ownSessions restricts a query of sessions s and their keys k to those that the principal may
+// list. Only the instance's administrator sees the sessions of its key.
+func ownSessions(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
+	q = within(q, "k", p)
+	if !p.May(knowledge.SessionsAdmin) {
+		return q.Where("k.id = ?", p.KeyID())
+	}
+	if !p.Instance() {
+		q = q.Where("k.instance = FALSE")
+	}
+	return q
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/client"
+)
+
+type membersCmd struct {
+	List   membersListCmd   `cmd:"" help:"List members."`
+	Add    membersAddCmd    `cmd:"" help:"Add a member, or replace what it has."`
+	Remove membersRemoveCmd `cmd:"" help:"Remove a member."`
+}
+
+// Help returns an example of the commands.
+func (membersCmd) Help() string {
+	return "A member is a user of a JWT, by its sub, or a service account, which has keys.\n\nExample:\n\n    cairn members add ann --role editor --group legal"
+}
+
+type membersListCmd struct{ listFlags }
+
+// Help returns the command's example.
+func (membersListCmd) Help() string { return "Example:\n\n    cairn members list --json" }
+
+// Run lists members.
+func (l membersListCmd) Run(ctx context.Context, a *app) error {
+	c, err := l.connect()
+	if err != nil {
+		return err
+	}
+	members, err := pages(0, func(cursor string, limit int) (client.List[client.Member], error) {
+		return c.Members(ctx, cursor, limit)
+	})
+	if err != nil {
+		return err
+	}
+	if l.forPrograms() {
+		return l.write(a, client.List[client.Member]{Data: members})
+	}
+	rows := make([][]string, 0, len(members))
+	for _, m := range members {
+		ends := ""
+		if m.ExpiresAt != nil {
+			ends = l.when(a, *m.ExpiresAt)
+		}
+		rows = append(rows, []string{m.User, m.Kind, strings.Join(m.Roles, ","), firstOf(m.ProjectID, "(all)"), strings.Join(m.Groups, ","), m.Clearance, ends})
+	}
+	return l.table(a, listing{
+		none:   "no members; cairn members add adds one",
+		header: []string{"USER", "KIND", "ROLES", "PROJECT", "GROUPS", "CLEARANCE", "ENDS"},
+		rows:   rows,
+		spare:  []string{"CLEARANCE", "ENDS", "GROUPS", "PROJECT"},
+	})
+}
+
+type membersAddCmd struct {
+	clientFlags
+	User      string        `arg:"" help:"The sub of the user's JWT, or the name of the service account."`
+	Service   bool          `help:"It is a service account: a program, which has keys."`
+	Role      []string      `placeholder:"ROLE" help:"A role: reader, editor, admin, auditor, or one of cairn roles list; may be repeated."`
+	Project   string        `short:"p" help:"Hold the member to this project."`
+	Group     []string      `placeholder:"GROUP" help:"A group that the access of documents may name; may be repeated."`
+	Clearance string        `help:"The clearance of the member. It is stored and shown."`
+	Expires   time.Duration `placeholder:"DURATION" help:"The membership ends after this time, such as 720h."`
+}
+
+// Help returns the command's example.
+func (membersAddCmd) Help() string {
+	return "It replaces all that an earlier member of this name had. Roles and groups of a JWT add to those of the member.\n\nExample:\n\n" +
+		"    cairn members add ann --role editor --group legal --expires 720h\n" +
+		"    cairn members add nightly-report --service --role reader\n" +
+		"    cairn keys create report --member nightly-report"
+}
+
+// Run adds a member.
+func (m membersAddCmd) Run(ctx context.Context, a *app) error {
+	c, err := m.connectProject(ctx, &m.Project)
+	if err != nil {
+		return err
+	}
+	request := client.NewMember{Roles: m.Role, ProjectID: m.Project, Groups: m.Group, Clearance: m.Clearance}
+	if m.Service {
+		request.Kind = "service"
+	}
+	if request.ExpiresAt, err = endAfter(m.Expires); err != nil {
+		return err
+	}
+	stored, err := c.PutMember(ctx, m.User, request)
+	if err != nil {
+		return err
+	}
+	if m.forPrograms() {
+		return m.write(a, stored)
+	}
+	_, err = fmt.Fprintln(a.stdout, "stored member", stored.User)
+	return err
+}
+
+// endAfter returns when a time is over that begins now; nil = never.
+func endAfter(d time.Duration) (*time.Time, error) {
+	if d < 0 {
+		return nil, wrongUse("--expires must be positive")
+	}
+	if d == 0 {
+		return nil, nil
+	}
+	end := time.Now().Add(d).UTC()
+	return &end, nil
+}
+
+type membersRemoveCmd struct {
+	clientFlags
+	User string `arg:"" help:"The member."`
+}
+
+// Help returns the command's example.
+func (membersRemoveCmd) Help() string {
+	return "The user keeps what the JWT says. The keys of a service account are revoked.\n\nExample:\n\n    cairn members remove ann"
+}
+
+// Run removes a member.
+func (r membersRemoveCmd) Run(ctx context.Context, a *app) error {
+	c, err := r.connect()
+	if err != nil {
+		return err
+	}
+	if err := c.RemoveMember(ctx, r.User); err != nil {
+		return err
+	}
+	if r.forPrograms() {
+		return r.write(a, map[string]string{"user": r.User})
+	}
+	_, err = fmt.Fprintln(a.stdout, "removed member", r.User)
+	return err
+}
