@@ -129,6 +129,8 @@ type Access interface {
 	// Lapsed returns which of these keys are no longer valid, and which of the sessions, by the
 	// hashes of their cookies, have ended.
 	Lapsed(ctx context.Context, keys, sessions []string) (endedKeys, endedSessions []string, err error)
+	// LeftMembers returns which of these users are not, or no longer, people of a workspace.
+	LeftMembers(ctx context.Context, workspace string, users []string) ([]string, error)
 	// SignRun returns a token with which its holder may follow one run, as long as the
 	// principal's key is valid.
 	SignRun(p knowledge.Principal, run string, expires time.Time) string
