@@ -133,6 +133,8 @@ type Access interface {
 	Lapsed(ctx context.Context, keys, sessions []string) (endedKeys, endedSessions []string, err error)
 	// Explainer explains who sees a document.
 	Explainer(s access.ExplainStore, now func() time.Time) *access.Explainer
+	// LeftMembers returns which of these users are not, or no longer, people of a workspace.
+	LeftMembers(ctx context.Context, workspace string, users []string) ([]string, error)
 	// SignRun returns a token with which its holder may follow one run, as long as the
 	// principal's key is valid.
 	SignRun(p knowledge.Principal, run string, expires time.Time) string

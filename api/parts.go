@@ -59,7 +59,7 @@ func newParts(cfg Config, deps Deps) *parts {
 	p.results = newResults(cfg, deps)
 	p.views = p.results.views
 	p.follower = &follower{relay: deps.Relay, turns: newTurns(deps.Followed), stopping: stopping}
-	p.leases = &leases{ended: deps.Access.Lapsed, left: deps.Store.EndedMembers, now: now, log: deps.Log, open: map[*lease]struct{}{}}
+	p.leases = &leases{ended: deps.Access.Lapsed, left: deps.Access.LeftMembers, now: now, log: deps.Log, open: map[*lease]struct{}{}}
 	p.readers = &runReaders{edge: p.edge, store: deps.Store, followed: deps.Followed, blobs: deps.Blobs, access: deps.Access, now: now}
 	p.events = &eventRoutes{
 		readers: p.readers, follower: p.follower, results: p.results, leases: p.leases, streams: p.streams, log: deps.Log, streamPatience: cfg.StreamPatience,

@@ -108,8 +108,6 @@ type Members interface {
 	Members(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Member, string, error)
 	// RemoveMember deletes a member, and revokes the keys of a service account.
 	RemoveMember(ctx context.Context, p knowledge.Principal, name string) error
-	// EndedMembers returns which of these users are no members that a JWT can be let in by.
-	EndedMembers(ctx context.Context, workspace string, users []string) ([]string, error)
 	// KeysOfMember lists the keys of a service account that are not revoked, newest first.
 	KeysOfMember(ctx context.Context, p knowledge.Principal, name string) ([]store.Key, error)
 }

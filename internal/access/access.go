@@ -41,6 +41,8 @@ type Store interface {
 	RolesOf(ctx context.Context, workspace string) ([]store.Role, error)
 	// MemberOf returns a member of a workspace. there is false if there is none of this name.
 	MemberOf(ctx context.Context, workspace, name string) (m store.Member, there bool, err error)
+	// EndedMembers returns which of these users are not, or no longer, people of a workspace.
+	EndedMembers(ctx context.Context, workspace string, users []string) ([]string, error)
 	// WorkspaceExists reports whether a workspace with this id exists.
 	WorkspaceExists(ctx context.Context, id string) (bool, error)
 	// Conversation returns the principal's conversation. Another owner's

@@ -132,3 +132,8 @@ func (a *Authenticator) PermissionsOf(ctx context.Context, workspace, role strin
 	}
 	return permissions, err
 }
+
+// LeftMembers returns which of these users are not, or no longer, people of a workspace.
+func (a *Authenticator) LeftMembers(ctx context.Context, workspace string, users []string) ([]string, error) {
+	return a.store.EndedMembers(ctx, workspace, users)
+}

@@ -90,7 +90,7 @@ func TestRolesInclude(t *testing.T) {
 	if diff := cmp.Diff(slices.Sorted(slices.Values(access.Roles())), slices.Sorted(maps.Keys(known))); diff != "" {
 		t.Error(diff)
 	}
-	for lower, higher := range map[string]string{access.Reader: access.Editor, access.Editor: access.Admin, access.Auditor: access.Admin} {
+	for lower, higher := range map[string]string{access.RoleReader: access.RoleEditor, access.RoleEditor: access.RoleAdmin, access.RoleAuditor: access.RoleAdmin} {
 		for _, permission := range permissionsOf(lower) {
 			if !slices.Contains(permissionsOf(higher), permission) {
 				t.Errorf("the role %s has the permission %s, and the role %s has not", lower, permission, higher)
