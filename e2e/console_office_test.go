@@ -13,7 +13,7 @@ import (
 func pierBook(t *testing.T) []byte {
 	t.Helper()
 	book := excelize.NewFile()
-	defer book.Close()
+	defer func() { _ = book.Close() }() // it is in memory
 	rows := [][]any{{"Pier", "Has", "Keeper"}, {"northern pier", "a lighthouse", "Petrosyan"}, {"southern pier", "a foghorn", "Abernathy"}}
 	for i := range 60 {
 		rows = append(rows, []any{fmt.Sprintf("mole %d", i), fmt.Sprintf("bollard %d", i*i), "nobody"})
