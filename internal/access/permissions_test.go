@@ -111,7 +111,7 @@ func TestRolesInclude(t *testing.T) {
 func TestAnAuditorReadsNoText(t *testing.T) {
 	t.Parallel()
 	closed := []string{"documents.", "imports.", "questions.", "conversations.", "runs.", "webhooks.", "usage."}
-	permissions := permissionsOf(access.Auditor)
+	permissions := permissionsOf(access.RoleAuditor)
 	for _, permission := range permissions {
 		if slices.ContainsFunc(closed, func(start string) bool { return strings.HasPrefix(string(permission), start) }) ||
 			strings.HasSuffix(string(permission), ".write") || strings.HasSuffix(string(permission), ".admin") {
