@@ -34,7 +34,7 @@ func (ar *accessRoutes) mount(e *edge.Edge) {
 		OperationID: "explain-access", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/access/explain",
 		Summary: "Explain whether somebody sees a document", Tags: []string{"documents"},
 		Description: "Applies the rules of a search to a document and a reader: a person with their groups, an external user, or an API key. " +
-			"Needs the admin scope for the project of the document.",
+			"Needs the permission access.read for the project of the document.",
 	}}, ar.explain)
 }
 

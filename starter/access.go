@@ -29,7 +29,7 @@ type accessExplainCmd struct {
 // Help returns the command's details and example.
 func (accessExplainCmd) Help() string {
 	return "Applies the rules of a search to the document and the reader, and prints them in the order in which they were applied. " +
-		"Needs a key with the admin scope for the project of the document.\n\n" +
+		"Needs a key with the permission access.read (role admin) for the project of the document.\n\n" +
 		"Example:\n\n    cairn access explain --document contract.pdf --user ann --groups legal,board"
 }
 

@@ -8,7 +8,6 @@ import { t } from "./language.js";
 import { pagesOf as madePages, reasonWithout } from "./made_pages.js";
 import { blocks, plain, render } from "./markdown.js";
 import { passagesOf } from "./passages.js";
-import { player } from "./player.js";
 import { sheet } from "./sheet.js";
 import { isWeb, sourceName } from "./sources.js";
 
@@ -74,6 +73,7 @@ export function sourcePanel() {
       fill(content, h("blockquote", { class: "passage" }, source.text),
         h("p", {}, h("a", { href: source.url, target: "_blank", rel: "noopener noreferrer nofollow" }, t("source.web"))));
     } else if (source.startTime !== null && source.startTime !== undefined) {
+      const { player } = await import("./player.js");
       const shown = await player(source, quote, () => known(source));
       if (at !== index) return;
       fill(content, ...shown, original);

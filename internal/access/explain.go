@@ -69,8 +69,8 @@ func (a *Authenticator) Explainer(s ExplainStore, now func() time.Time) *Explain
 }
 
 // Explain returns whether a search of a reader shows a document, and the rules that decide
-// it. The asker must have the admin scope for the project of the document: CodeForbidden
-// without the scope, CodeNotFound for a document, a key or a conversation that is not
+// it. The asker must have AccessRead for the project of the document: CodeForbidden without
+// the permission, CodeNotFound for a document, a key or a conversation that is not
 // there for the asker.
 func (x *Explainer) Explain(ctx context.Context, asker knowledge.Principal, document string, r Reader) (Explanation, error) {
 	if err := r.check(); err != nil {

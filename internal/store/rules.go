@@ -101,11 +101,11 @@ var rulesOfDocument = func() string {
 }()
 
 // ExplainAccess returns which rules let a search of a reader show a document. The asker
-// must have the admin scope for the project of the document: CodeForbidden without the
-// scope, CodeNotFound for a document that the asker does not cover.
+// must have AccessRead for the project of the document: CodeForbidden without the
+// permission, CodeNotFound for a document that the asker does not cover.
 func (s *documentStore) ExplainAccess(ctx context.Context, asker, reader knowledge.Principal, documentID string) (AccessFindings, error) {
-	if !asker.Can(knowledge.ScopeAdmin) {
-		return AccessFindings{}, knowledge.Errorf(knowledge.CodeForbidden, "only whoever administers the project of a document may ask who sees it: use a key with the admin scope")
+	if !asker.May(knowledge.AccessRead) {
+		return AccessFindings{}, knowledge.Errorf(knowledge.CodeForbidden, "only whoever administers the project of a document may ask who sees it: use a key with the permission access.read")
 	}
 	row, err := readDocument(ctx, s.reader, asker, documentID)
 	if err != nil {

@@ -100,5 +100,5 @@ func deniedBy(found store.AccessFindings) []store.Rule {
 }
 
 func administrator(workspace string) knowledge.Principal {
-	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, KeyID: "administrator"})
+	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, Permissions: []knowledge.Permission{knowledge.AccessRead}, KeyID: "administrator"})
 }

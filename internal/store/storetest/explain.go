@@ -22,6 +22,13 @@ func testExplain(t *testing.T, open func(t *testing.T) Store) {
 	})
 }
 
+// asking administers a project, "" = all, and may ask who sees its documents.
+func asking(workspace, project string) knowledge.Principal {
+	return knowledgetest.Principal(knowledge.Claims{
+		Workspace: workspace, Project: project, Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, Permissions: []knowledge.Permission{knowledge.AccessRead}, KeyID: "administrator",
+	})
+}
+
 // denied returns the rules that do not hold.
 func denied(found store.AccessFindings) []store.Rule {
 	var rules []store.Rule
@@ -64,7 +71,7 @@ func explainsEachRule(f *fixture) {
 		"no_reader":  {published("d"), knowledge.Principal{}, []store.Rule{store.RuleWorkspace, store.RuleAccess}},
 		"management": {private.Document, manager("acme"), []store.Rule{store.RuleAccess}},
 	} {
-		found, err := f.ExplainAccess(f.ctx, administrator("acme", ""), test.reader, test.document)
+		found, err := f.ExplainAccess(f.ctx, asking("acme", ""), test.reader, test.document)
 		f.must(err)
 		if diff := cmp.Diff(test.want, denied(found)); diff != "" || found.Allowed() != (test.want == nil) || len(found.Rules) != 6 {
 			f.Errorf("%s: allowed %t of %d rules, %s", name, found.Allowed(), len(found.Rules), diff)
@@ -81,19 +88,19 @@ func explainsToAdministrators(f *fixture) {
 		"a reader":                           {reader("bob"), knowledge.CodeForbidden},
 		"a writer":                           {manager("acme"), knowledge.CodeForbidden},
 		"nobody":                             {knowledge.Principal{}, knowledge.CodeForbidden},
-		"an administrator of a project":      {administrator("acme", "press"), knowledge.CodeNotFound},
-		"an administrator of another tenant": {knowledgetest.Principal(knowledge.Claims{Workspace: "other", Scopes: []knowledge.Scope{knowledge.ScopeAdmin}}), knowledge.CodeNotFound},
+		"an administrator of a project":      {asking("acme", "press"), knowledge.CodeNotFound},
+		"an administrator of another tenant": {asking("other", ""), knowledge.CodeNotFound},
 	} {
 		if _, err := f.ExplainAccess(f.ctx, test.asker, reader("bob"), v.Document); !knowledge.IsCode(err, test.code) {
 			f.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, project := range []string{"", "handbook"} {
-		if found, err := f.ExplainAccess(f.ctx, administrator("acme", project), reader("bob"), v.Document); err != nil || !found.Allowed() {
+		if found, err := f.ExplainAccess(f.ctx, asking("acme", project), reader("bob"), v.Document); err != nil || !found.Allowed() {
 			f.Errorf("an administrator of project %q: %v, %v", project, found.Rules, err)
 		}
 	}
-	_, err := f.ExplainAccess(f.ctx, administrator("acme", ""), reader("bob"), knowledge.NewID())
+	_, err := f.ExplainAccess(f.ctx, asking("acme", ""), reader("bob"), knowledge.NewID())
 	f.wantCode(err, knowledge.CodeNotFound)
 }
 
@@ -101,7 +108,7 @@ func sharedTokens(f *fixture) {
 	v, _ := f.publish(upload("a", func(nv *store.NewVersion) {
 		nv.Access = &knowledge.Access{Workspace: true, Users: []string{"ann", "eve"}, Groups: []string{"legal", "board"}}
 	}), "a")
-	found, err := f.ExplainAccess(f.ctx, administrator("acme", ""), reader("ann", "press", "legal"), v.Document)
+	found, err := f.ExplainAccess(f.ctx, asking("acme", ""), reader("ann", "press", "legal"), v.Document)
 	f.must(err)
 	if diff := cmp.Diff([]string{"g:legal", "u:ann", "w:acme"}, found.Tokens); diff != "" {
 		f.Error(diff)
@@ -112,7 +119,7 @@ func explainsConversations(f *fixture) {
 	v, _ := f.publish(upload("a", func(nv *store.NewVersion) { nv.ConversationID = new("talk") }), "a")
 	for conversation, want := range map[string]bool{"talk": true, "speech": false, "": false} {
 		p := claims(func(c *knowledge.Claims) { c.ConversationID = conversation })
-		found, err := f.ExplainAccess(f.ctx, administrator("acme", ""), p, v.Document)
+		found, err := f.ExplainAccess(f.ctx, asking("acme", ""), p, v.Document)
 		f.must(err)
 		if found.Allowed() != want {
 			f.Errorf("in the conversation %q: %v", conversation, found.Rules)
@@ -130,11 +137,11 @@ func findsKeys(f *fixture) {
 	create(store.Key{ID: "good", Project: "handbook", ExpiresAt: now.Add(time.Hour)})
 	create(store.Key{ID: "old", ExpiresAt: now.Add(-time.Hour)})
 	create(store.Key{ID: "revoked"})
-	f.must(f.RevokeKey(f.ctx, administrator("acme", ""), "revoked"))
+	f.must(f.RevokeKey(f.ctx, asking("acme", ""), "revoked"))
 	create(store.Key{ID: "of a good one", CreatedBy: "good"})
 	create(store.Key{ID: "of an old one", CreatedBy: "old"})
 	for id, want := range map[string]bool{"good": true, "old": false, "revoked": false, "of a good one": true, "of an old one": false} {
-		k, valid, err := f.FindKey(f.ctx, administrator("acme", ""), id)
+		k, valid, err := f.FindKey(f.ctx, asking("acme", ""), id)
 		f.must(err)
 		if valid != want || k.ID != id {
 			f.Errorf("key %q is valid: %t", id, valid)
@@ -144,20 +151,20 @@ func findsKeys(f *fixture) {
 			f.Errorf("the key %q can be used: %v", id, err)
 		}
 	}
-	if k, _, err := f.FindKey(f.ctx, administrator("acme", ""), "of a good one"); err != nil || k.Project != "handbook" || len(k.Makers) != 1 {
+	if k, _, err := f.FindKey(f.ctx, asking("acme", ""), "of a good one"); err != nil || k.Project != "handbook" || len(k.Makers) != 1 {
 		f.Errorf("a key is for the project %q of its %d makers, %v", k.Project, len(k.Makers), err)
 	}
 }
 
 func findsOwnKeys(f *fixture) {
 	f.must(f.CreateKey(f.ctx, store.Key{ID: "k", Workspace: "acme", Project: "handbook", Hash: "h", Scopes: []knowledge.Scope{knowledge.ScopeRead}}))
-	_, _, err := f.FindKey(f.ctx, administrator("acme", "press"), "k")
+	_, _, err := f.FindKey(f.ctx, asking("acme", "press"), "k")
 	f.wantCode(err, knowledge.CodeNotFound)
-	_, _, err = f.FindKey(f.ctx, administrator("acme", ""), "l")
+	_, _, err = f.FindKey(f.ctx, asking("acme", ""), "l")
 	f.wantCode(err, knowledge.CodeNotFound)
 	_, _, err = f.FindKey(f.ctx, knowledge.Principal{}, "k")
 	f.wantCode(err, knowledge.CodeForbidden)
-	if _, valid, err := f.FindKey(f.ctx, administrator("acme", "handbook"), "k"); err != nil || !valid {
+	if _, valid, err := f.FindKey(f.ctx, asking("acme", "handbook"), "k"); err != nil || !valid {
 		f.Errorf("its own administrator finds it valid: %t, %v", valid, err)
 	}
 }
