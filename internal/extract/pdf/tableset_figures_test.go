@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,9 @@ import (
 )
 
 var updateTables = flag.Bool("update-tables", false, "write testdata/tables.golden")
+
+// producers print the tables: the tests themselves, or a program, with or without tags.
+var producers = []string{"drawn", "chromium tagged", "chromium", "soffice"}
 
 // leastReadable is the least share of the triples that must be readable, by look.
 var leastReadable = map[string]float64{"ruled": .97, "rules": .93, "shaded": .93, "none": .93}
@@ -51,12 +55,12 @@ func TestTableSet(t *testing.T) {
 		golden[producer] = append(golden[producer], strings.TrimSpace(line))
 	}
 	var all []string
-	for _, producer := range []string{"drawn", "chromium tagged", "chromium", "soffice"} {
+	for _, producer := range producers {
 		lines := golden[producer]
 		if program, _, _ := strings.Cut(producer, " "); program == "drawn" || installed(program) {
 			lines = []string{fmt.Sprintf("%-15s | %s", producer, version(t, program))}
-			for n, look := range looks {
-				f := measureSet(t, reader, producer, look, uint64(n+1))
+			for _, look := range looks {
+				f := measureSet(t, reader, producer, look)
 				lines = append(lines, strings.TrimSpace(f.String()))
 				if f.share() < leastReadable[look] {
 					t.Errorf("%s, want at least %.2f", f, leastReadable[look])
@@ -95,11 +99,10 @@ func version(t *testing.T, program string) string {
 	return strings.Join(strings.Fields(string(out)), " ")
 }
 
-// measureSet reads the tables of a look.
-func measureSet(t *testing.T, reader *pdf.Reader, producer, look string, seed uint64) figures {
+// printSet returns the tables of a look, and a PDF with them.
+func printSet(t *testing.T, producer, look string) (tables []setTable, data []byte) {
 	t.Helper()
-	maker := newSetMaker(seed)
-	var tables []setTable
+	maker := newSetMaker(uint64(slices.Index(looks, look) + 1))
 	for i := range perLook {
 		tables = append(tables, maker.table(look, i))
 		if kinds[i] == "beside" {
@@ -107,28 +110,32 @@ func measureSet(t *testing.T, reader *pdf.Reader, producer, look string, seed ui
 		}
 	}
 	program, _, tagged := strings.Cut(producer, " ")
-	var data []byte
 	if program == "drawn" {
-		data = drawSet(tables)
-	} else {
-		data = convert(t, program, setHTML(tables, program == "chromium"), tagged)
+		return tables, drawSet(tables)
 	}
-	if dir := os.Getenv("TABLES_OUT"); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(producer, " ", "-")+"-"+look+".pdf"), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return tables, convert(t, program, setHTML(tables, program == "chromium"), tagged)
+}
+
+// measureSet reads the tables of a look.
+func measureSet(t *testing.T, reader *pdf.Reader, producer, look string) figures {
+	t.Helper()
+	tables, data := printSet(t, producer, look)
 	result, err := reader.Read(t.Context(), source(t, data))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return figuresOf(producer, look, tables, result.Layout)
+}
+
+// figuresOf counts the triples of the tables of a look that can be read from a layout.
+func figuresOf(producer, look string, tables []setTable, layout knowledge.Layout) figures {
 	f := figures{producer: producer, look: look}
 	for _, table := range tables {
-		if program == "drawn" && table.kind == "right to left" {
+		if producer == "drawn" && table.kind == "right to left" {
 			continue
 		}
 		wanted := table.triples()
-		found := readable(result.Layout, wanted)
+		found := readable(layout, wanted)
 		f.found, f.all = f.found+found, f.all+len(wanted)
 		if found < len(wanted) {
 			f.missing = append(f.missing, fmt.Sprintf("%s %d of %d", table.kind, found, len(wanted)))
