@@ -60,6 +60,13 @@ export function composer(ask, steer) {
       ...(Object.keys(override).length ? { projectConfigOverride: override } : {}),
     };
   };
+  let busy = false;
+  // Only words that are typed can steer, so the form does not grow while an answer comes.
+  const offer = () => {
+    const both = busy && field.value.trim() !== "";
+    steering.hidden = !both;
+    send.title = both ? t("ask.next") : "";
+  };
   const submit = async (/** @type {string} */ words) => {
     const text = words.trim();
     if (!text || send.disabled) return;
@@ -69,12 +76,14 @@ export function composer(ask, steer) {
     field.value = "";
     files = [];
     attach([]);
+    offer();
     const refused = await ask({ text, files: sent, options: chosen() });
     send.disabled = false;
     if (!refused) return;
     field.value ||= text;
     files = sent;
     attach([]);
+    offer();
     wrong.textContent = refused;
   };
   const add = async () => {
@@ -83,10 +92,12 @@ export function composer(ask, steer) {
     wrong.textContent = "";
     steering.disabled = true;
     field.value = "";
+    offer();
     const refused = await steer(text);
     steering.disabled = false;
     if (!refused) return;
     field.value ||= text;
+    offer();
     wrong.textContent = refused;
   };
   const form = h("form", { class: "composer", onsubmit: (/** @type {Event} */ e) => {
@@ -101,6 +112,7 @@ export function composer(ask, steer) {
     if ((e.ctrlKey || e.metaKey) && !steering.hidden) void add();
     else form.requestSubmit();
   });
+  field.addEventListener("input", offer);
   field.addEventListener("paste", (e) => {
     const pasted = [...(e.clipboardData?.files ?? [])];
     if (!pasted.length) return;
@@ -111,14 +123,16 @@ export function composer(ask, steer) {
     form, field, stop, submit,
     /** Offers what can be done while answers are under way. @param {boolean} some whether there are any */
     working: (some) => {
-      stop.hidden = steering.hidden = !some;
-      send.textContent = t(some ? "ask.next" : "ask.button");
+      busy = some;
+      stop.hidden = !some;
+      offer();
     },
     /** Takes what was dropped. @param {DataTransfer} dropped */
     drop: async (dropped) => attach((await filesOf(dropped)).map(({ file }) => file)),
     /** Puts words into the field, to be changed. @param {string} text */
     edit: (text) => {
       field.value = text;
+      offer();
       field.focus();
     },
   };

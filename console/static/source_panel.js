@@ -5,7 +5,6 @@ import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { findField } from "./find.js";
 import { t } from "./language.js";
-import { pagesOf as madePages, reasonWithout } from "./made_pages.js";
 import { blocks, plain, render } from "./markdown.js";
 import { passagesOf } from "./passages.js";
 import { sheet } from "./sheet.js";
@@ -98,10 +97,11 @@ export function sourcePanel() {
   const onPages = async (index, quote, note) => {
     const source = sources[index];
     const late = setTimeout(() => (note.textContent = t("pages.making")), 500);
-    const list = await madePages(source.documentId).catch(() => null);
+    const made = await import("./made_pages.js");
+    const list = await made.pagesOf(source.documentId).catch(() => null);
     clearTimeout(late);
     if (at !== index || !note.isConnected) return;
-    note.textContent = list ? reasonWithout(list) : "";
+    note.textContent = list ? made.reasonWithout(list) : "";
     if (!list?.data.length) return;
     passages.delete(source.documentId); // they have boxes now
     const boxes = await quoted(source, quote, await boxesOf(source));

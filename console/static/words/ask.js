@@ -6,7 +6,7 @@ export const ask = table({
   "ask.question": ["Question", "Frage"],
   "ask.placeholder": ["Ask your documents …", "Die Dokumente fragen …"],
   "ask.button": ["Ask", "Fragen"],
-  "ask.next": ["Ask next", "Danach fragen"],
+  "ask.next": ["Ask this when the answer is complete", "Danach fragen"],
   "ask.steer": ["Steer the answer", "Antwort lenken"],
   "ask.steer.late": ["The answer is complete. Ask it as the next question.", "Die Antwort ist fertig. Als nächste Frage stellen."],
   "ask.added": ["Added meanwhile", "Inzwischen ergänzt"],
