@@ -149,7 +149,7 @@ func TestConsoleUsage(t *testing.T) {
 	s.call(t, "POST", "/workspaces/default/keys", map[string]any{"name": "reader", "scopes": []string{"read"}}, &reader)
 	do(t, page, chromedp.Evaluate(`fetch("/auth/session", {method: "DELETE"}).then(r => r.status)`, nil), chromedp.Reload())
 	do(t, page, chromedp.SendKeys(`dialog input`, reader.Key+kb.Enter, chromedp.ByQuery))
-	awaitPage(t, page, `(document.querySelector('main [role="alert"]')?.textContent ?? "").includes("scope")`)
+	awaitPage(t, page, `(document.querySelector('main [role="alert"]')?.textContent ?? "").includes("permission usage.read")`)
 	if len(*thrown) > 0 {
 		t.Errorf("the pages threw %s", *thrown)
 	}
