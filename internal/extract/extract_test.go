@@ -79,15 +79,16 @@ func endsAsStated(t *testing.T, pool *extract.Pool, path string) bool {
 		if err != nil {
 			t.Fatalf("Extract: %v", err)
 		}
-		wantSound(t, result.Layout)
+		wantSound(t, result.Layout, filepath.Base(filepath.Dir(path)) == "office")
 	default:
 		wantCode(t, err, knowledge.CodeUnsupportedFormat)
 	}
 	return err == nil
 }
 
-// wantSound checks what must hold for every layout.
-func wantSound(t *testing.T, layout knowledge.Layout) {
+// wantSound checks what must hold for every layout. The lines of an office document are from
+// the PDF that LibreOffice makes of it, which may lack some of its text.
+func wantSound(t *testing.T, layout knowledge.Layout, office bool) {
 	t.Helper()
 	if layout.MediaType == "" || len(layout.Blocks) == 0 {
 		t.Errorf("layout of type %q with %d blocks", layout.MediaType, len(layout.Blocks))
@@ -105,7 +106,7 @@ func wantSound(t *testing.T, layout knowledge.Layout) {
 		case b.Kind == knowledge.BlockHeading && (b.Level < 1 || b.Level > 6):
 			t.Errorf("heading %d has level %d", i, b.Level)
 		}
-		if err := linesLieIn(b, sizes); err != nil {
+		if err := linesLieIn(b, sizes, office); err != nil {
 			t.Errorf("block %d: %v", i, err)
 		}
 	}
@@ -114,15 +115,15 @@ func wantSound(t *testing.T, layout knowledge.Layout) {
 func control(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }
 
 // linesLieIn checks that lines are in order, do not overlap, lie in the text
-// and on their pages, and that only separators are between them.
-func linesLieIn(b knowledge.Block, sizes map[int]knowledge.PageSize) error {
+// and on their pages, and that only separators are between them, unless there may be gaps.
+func linesLieIn(b knowledge.Block, sizes map[int]knowledge.PageSize, gaps bool) error {
 	runes, at := []rune(b.Text), 0
 	for _, l := range b.Lines {
 		size, ok := sizes[l.Page]
 		switch {
 		case l.Start < at || l.End < l.Start || l.End == l.Start && b.Figure == "" || l.End > len(runes):
 			return fmt.Errorf("line [%d,%d) after %d in a text of %d", l.Start, l.End, at, len(runes))
-		case strings.Trim(string(runes[at:l.Start]), " |-\n") != "":
+		case !gaps && strings.Trim(string(runes[at:l.Start]), " |-\n") != "":
 			return fmt.Errorf("%q is on no line", string(runes[at:l.Start]))
 		case !ok || l.Box.X1 < 0 || l.Box.Y1 < 0 || l.Box.X2 > size.Width || l.Box.Y2 > size.Height ||
 			l.Box.X1 >= l.Box.X2 || l.Box.Y1 >= l.Box.Y2:
@@ -179,7 +180,7 @@ func TestBadInputEndsAsStated(t *testing.T) {
 			if err != nil {
 				t.Fatalf("Extract: %v", err)
 			}
-			wantSound(t, result.Layout)
+			wantSound(t, result.Layout, false)
 		})
 	}
 }

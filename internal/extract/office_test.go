@@ -108,7 +108,7 @@ func TestOfficeDocuments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantSound(t, result.Layout)
+			wantSound(t, result.Layout, true)
 			b := result.Layout.Blocks[0]
 			if b.Text != "Tea is hot." || len(b.Lines) != 1 || len(result.Layout.Pages) != 1 || result.Layout.Reader != tc.reader {
 				t.Errorf("read by %s: %+v on pages %v", result.Layout.Reader, b, result.Layout.Pages)
