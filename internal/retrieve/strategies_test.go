@@ -161,7 +161,7 @@ func withinRounding(t *testing.T, path, report string) string {
 		want = want[1:]
 		a, _ := strconv.ParseFloat(number, 64) // both match the expression
 		b, _ := strconv.ParseFloat(other, 64)
-		if math.Abs(a-b) <= .0003 {
+		if math.Abs(a-b) <= .001 {
 			return other
 		}
 		return number
