@@ -131,7 +131,7 @@ func linesLieIn(b knowledge.Block, sizes map[int]knowledge.PageSize, gaps bool) 
 		}
 		at = l.End
 	}
-	if len(b.Lines) > 0 && strings.Trim(string(runes[at:]), " |-\n") != "" {
+	if !gaps && len(b.Lines) > 0 && strings.Trim(string(runes[at:]), " |-\n") != "" {
 		return fmt.Errorf("%q is on no line", string(runes[at:]))
 	}
 	return nil
