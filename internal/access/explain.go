@@ -105,13 +105,11 @@ func (x *Explainer) rightsOf(ctx context.Context, asker knowledge.Principal, r R
 	if r.User == "" {
 		return claims, e, nil
 	}
-	member, err := x.rights.directory.member(ctx, claims.Workspace, r.User)
+	member, err := x.rights.addMember(ctx, &claims)
 	if err != nil {
 		return claims, e, err
 	}
-	if member != nil && member.Kind == store.PersonMember {
-		claims.Groups = joined(claims.Groups, member.Groups)
-		holdTo(&claims, member)
+	if member != nil {
 		e.Because = []Reason{{"member", member.Name, EffectAllow, ofMember(member)}}
 	}
 	return claims, e, nil

@@ -14,14 +14,12 @@ import (
 func (a *Authenticator) ofPerson(ctx context.Context, token tokenClaims) (knowledge.Claims, error) {
 	claims := knowledge.Claims{Workspace: token.Workspace, User: token.Subject, Groups: token.Groups, Expires: token.Expires}
 	roles := token.Roles
-	member, err := a.directory.member(ctx, token.Workspace, token.Subject)
+	member, err := a.addMember(ctx, &claims)
 	if err != nil {
 		return claims, err
 	}
-	if member != nil && member.Kind == store.PersonMember {
+	if member != nil {
 		roles = joined(roles, member.Roles)
-		claims.Groups, claims.Member = joined(token.Groups, member.Groups), true
-		holdTo(&claims, member)
 	}
 	permissions, err := a.permissionsOf(ctx, token.Workspace, roles)
 	if err != nil {
@@ -31,6 +29,18 @@ func (a *Authenticator) ofPerson(ctx context.Context, token tokenClaims) (knowle
 		return claims, knowledge.Errorf(knowledge.CodeForbidden, "neither this token nor a membership of its user has a role of this workspace: reader, editor, admin, auditor, or one that the workspace has defined")
 	}
 	return a.rights.grant(claims, permissions), nil
+}
+
+// addMember adds the groups of the member of the user's name to claims, and holds them to its
+// project and end. It returns the member, nil if no person has the name.
+func (a *Authenticator) addMember(ctx context.Context, claims *knowledge.Claims) (*store.Member, error) {
+	member, err := a.directory.member(ctx, claims.Workspace, claims.User)
+	if err != nil || member == nil || member.Kind != store.PersonMember {
+		return nil, err
+	}
+	claims.Groups, claims.Member = joined(claims.Groups, member.Groups), true
+	holdTo(claims, member)
+	return member, nil
 }
 
 // joined returns the names of a, and those of b that a lacks.
