@@ -4,9 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/cairn-rag/cairn/internal/index/embedded"
 	"github.com/cairn-rag/cairn/internal/retrieve/retrievetest"
-	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/store/postgrestest"
 )
 
@@ -24,15 +22,6 @@ func TestExplanationsAgreeOnPostgres(t *testing.T) {
 
 func explanations(t *testing.T, database string, seed uint64, comparisons int) {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{URL: database})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	x, err := embedded.Open(t.Context(), embedded.Config{Path: filepath.Join(t.TempDir(), "index.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = x.Close() })
+	s, x := openStores(t, database)
 	retrievetest.Explanations(t, s, x, seed, comparisons)
 }

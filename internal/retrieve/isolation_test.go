@@ -33,6 +33,13 @@ func TestIsolationOnPostgres(t *testing.T) {
 
 func isolation(t *testing.T, database string, seed uint64, changes int) {
 	t.Helper()
+	s, x := openStores(t, database)
+	retrievetest.Isolation(t, s, x, seed, changes)
+}
+
+// openStores opens an empty database, and an empty index in a file.
+func openStores(t *testing.T, database string) (*store.Store, *embedded.Index) {
+	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{URL: database})
 	if err != nil {
 		t.Fatal(err)
@@ -43,5 +50,5 @@ func isolation(t *testing.T, database string, seed uint64, changes int) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = x.Close() })
-	retrievetest.Isolation(t, s, x, seed, changes)
+	return s, x
 }
