@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,9 +15,9 @@ import (
 // Children returns the ids of the processes that a process has started and that have not
 // ended.
 func Children(pid int) (found []int) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
-	for _, file := range files {
-		list, err := os.ReadFile(file)
+	folder := fmt.Sprintf("/proc/%d/task/", pid)
+	for _, thread := range names(folder) {
+		list, err := os.ReadFile(folder + thread + "/children")
 		if err != nil {
 			continue // the thread has ended
 		}
@@ -28,6 +27,17 @@ func Children(pid int) (found []int) {
 			}
 		}
 	}
+	return found
+}
+
+// names returns the names in a folder, none if it cannot be read.
+func names(folder string) []string {
+	f, err := os.Open(folder)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	found, _ := f.Readdirnames(-1) // those that were read before an error
 	return found
 }
 

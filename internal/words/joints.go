@@ -71,8 +71,11 @@ func joined(text string, yield func(word string)) {
 			i++
 			continue
 		}
-		end := i
+		end, letters := i, 0
 		for end < len(text) && (isLetter(text[end]) || isDigit(text[end])) {
+			if isLetter(text[end]) {
+				letters++
+			}
 			end++
 		}
 		run := textRun{word: text[i:end], start: i, end: end}
@@ -80,7 +83,9 @@ func joined(text string, yield func(word string)) {
 			before, i = textRun{}, end
 			continue
 		}
-		split(strings.ToLower(run.word), yield)
+		if letters > 0 && letters < end-i {
+			split(strings.ToLower(run.word), yield)
+		}
 		if before.word != "" && len(before.word)+len(run.word) <= maxJoined && joins(text[before.end:run.start], before.word, run.word) {
 			yield(strings.ToLower(before.word + run.word))
 		}
@@ -147,22 +152,27 @@ var signed = map[string]string{
 	"asp.net": "dotnet", "ado.net": "dotnet", "vb.net": "dotnet", "cpp": "cplusplus", "csharp": "csharp", "fsharp": "fsharp", "dotnet": "dotnet",
 }
 
+const maxSigned = len("notepad++")
+
 // signedNames calls yield for each of signed in a text in lower case, with what the name is without
 // its signs.
 func signedNames(text string, yield func(word, bare string)) {
 	for i := 0; i < len(text); {
 		end := i
-		for end < len(text) && (isLower(text[end]) || isDigit(text[end]) || strings.IndexByte(".+#", text[end]) >= 0) {
+		for end < len(text) && (isLower(text[end]) || isDigit(text[end]) || isSign(text[end])) {
 			end++
 		}
 		if end == i {
 			i++
 			continue
 		}
-		token := strings.TrimRight(text[i:end], ".")
-		if word, ok := signed[token]; ok {
-			yield(word, strings.Trim(token, ".+#"))
+		if token := strings.TrimRight(text[i:end], "."); len(token) <= maxSigned {
+			if word, ok := signed[token]; ok {
+				yield(word, strings.Trim(token, ".+#"))
+			}
 		}
 		i = end
 	}
 }
+
+func isSign(c byte) bool { return c == '.' || c == '+' || c == '#' }

@@ -98,6 +98,7 @@ type sketch struct {
 	at       map[uint64]int // hash -> index of its feature
 	features []feature
 	letters  []byte // of all stems
+	spelled  []byte // the word that is read
 }
 
 var sketches = sync.Pool{New: func() any { return &sketch{at: make(map[uint64]int, 256)} }}
@@ -137,26 +138,41 @@ func (s *sketch) read(text string, common map[string]struct{}, table *meanings) 
 			return
 		}
 		if stopWord(word) {
-			s.count(hashBytes(word), stopWeight, nil)
+			s.count(hashBytes(word), stopWeight)
 			before = 0
 			continue
 		}
-		rarity := table.rarity(word)
+		s.spelled = append(s.spelled[:0], word...) // stem changes the letters
 		word = stem(word)
 		h := hashBytes(word)
-		s.count(h, rarity*wordWeight(word, common), word)
+		if !s.again(h) {
+			s.add(h, table.rarity(s.spelled)*wordWeight(word, common), word)
+		}
 		if before != 0 {
-			s.count(mix(before*31+h), pairWeight, nil)
+			s.count(mix(before*31+h), pairWeight)
 		}
 		before = h
 	}
 }
 
-func (s *sketch) count(hash uint64, weight float64, stem []byte) {
-	if i, ok := s.at[hash]; ok {
-		s.features[i].count++
-		return
+// count counts a feature without n-grams.
+func (s *sketch) count(hash uint64, weight float64) {
+	if !s.again(hash) {
+		s.add(hash, weight, nil)
 	}
+}
+
+// again counts a feature if the text had it before.
+func (s *sketch) again(hash uint64) bool {
+	i, ok := s.at[hash]
+	if ok {
+		s.features[i].count++
+	}
+	return ok
+}
+
+// add adds a feature that the text did not have before.
+func (s *sketch) add(hash uint64, weight float64, stem []byte) {
 	s.at[hash] = len(s.features)
 	f := feature{hash: hash, count: 1, weight: weight}
 	if stem != nil {

@@ -51,20 +51,28 @@ func parseMeanings(file string) *meanings {
 	return m
 }
 
-// find returns the row of a word, or -1.
+// find returns the row of a word, or -1. The hashes are spread evenly, so it looks where the
+// hash would be if they were spread exactly so, and then in what remains.
 func (m *meanings) find(word []byte) int {
 	h := meaningHash(word)
-	low, high := 0, m.words
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		if m.hash(middle) < h {
-			low = middle + 1
-		} else {
-			high = middle
+	low, high := 0, m.words-1
+	for low <= high {
+		first, last := m.hash(low), m.hash(high)
+		if h < first || h > last {
+			return -1
 		}
-	}
-	if low < m.words && m.hash(low) == h {
-		return low
+		if first == last {
+			return low
+		}
+		at := low + int(uint64(h-first)*uint64(high-low)/uint64(last-first))
+		switch found := m.hash(at); {
+		case found < h:
+			low = at + 1
+		case found > h:
+			high = at - 1
+		default:
+			return at
+		}
 	}
 	return -1
 }
