@@ -180,6 +180,7 @@ func (dr *documentRoutes) listDocuments(ctx context.Context, p knowledge.Princip
 	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
 	Cursor     string `query:"cursor" maxLength:"1000" doc:"next_cursor of the previous page"`
 
+	IDs      []string            `query:"id,explode" maxItems:"100" doc:"Only these documents; may be repeated"`
 	Code     knowledge.Code      `query:"code" maxLength:"100" doc:"The code of the error, or of the failure for which a step waits"`
 	Stage    knowledge.Stage     `query:"stage" enum:"fetch,check,extract,enrich,chunk,embed,publish" doc:"The stage that the newest version has reached"`
 	Language string              `query:"language" maxLength:"20" doc:"The language of the text, such as eng; und: it is not known"`
@@ -190,7 +191,7 @@ func (dr *documentRoutes) listDocuments(ctx context.Context, p knowledge.Princip
 	if err != nil {
 		return nil, err
 	}
-	q.Named, q.Code, q.Stage, q.Language, q.Sort = in.Named, in.Code, in.Stage, in.Language, in.Sort
+	q.IDs, q.Named, q.Code, q.Stage, q.Language, q.Sort = in.IDs, in.Named, in.Code, in.Stage, in.Language, in.Sort
 	q.Page = store.Page{Limit: in.Limit, Cursor: in.Cursor}
 	if in.Stale {
 		if q.Outdated, err = dr.filterStale(ctx, p, q.Project); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,7 @@ const (
 	consolePace      = 2 * time.Second  // of a page of documents that has documents in work
 	consoleCalmPace  = 10 * time.Second // of one that has more than consoleFew of them
 	consoleFew       = 10
+	consoleAsked     = 100 // documents in work that it asks for
 )
 
 // consoles measures the pages with many documents in a real browser, and what open pages of
@@ -126,7 +128,7 @@ type consoleGroup struct {
 
 // openConsoles signs so many browsers in and lets each of them send what the page of
 // documents sends while documents are in work: every two seconds, or every ten while there
-// are many, the newest documents, those in work, and each, of ten, that is in neither.
+// are many, the newest documents and, with one request, those in work.
 func (s *server) openConsoles(ctx context.Context, count int) (*consoleGroup, error) {
 	ctx, stop := context.WithCancel(ctx)
 	g := &consoleGroup{stop: stop}
@@ -173,51 +175,48 @@ type console struct {
 	api     string
 	cookie  *http.Cookie
 	group   *consoleGroup
-	working map[string]bool // documents that were in work when it looked last
-	pace    time.Duration   // until it looks again
+	working []string      // documents of its list that were in work when it looked last, newest first
+	pace    time.Duration // until it looks again
 }
 
 // listed is a list of documents, as far as the page reads it.
 type listed struct {
-	Data       []struct{ ID string }
-	NextCursor *string `json:"next_cursor"`
+	Data []struct{ ID, Status string }
+}
+
+// inWork returns the documents of a list that are in work.
+func (l listed) inWork() (ids []string) {
+	for _, d := range l.Data {
+		if d.Status == "pending" {
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids
 }
 
 func (c *console) look(ctx context.Context) error {
-	var newest, working listed
+	var newest, now listed
 	const path = "/workspaces/default/documents"
+	asked := c.working[:min(len(c.working), consoleAsked)]
 	var failed error
 	var both sync.WaitGroup
 	both.Go(func() { failed = c.get(ctx, path+"?limit=50", &newest) })
-	err := c.get(ctx, path+"?status=pending&limit=100", &working)
+	var err error
+	if len(asked) > 0 {
+		err = c.get(ctx, path+"?"+url.Values{"id": asked}.Encode(), &now)
+	}
 	both.Wait()
 	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
-	before := c.working
-	c.working, c.pace = map[string]bool{}, consolePace
-	for _, d := range working.Data {
-		c.working[d.ID] = true
-		delete(before, d.ID)
-	}
-	for _, d := range newest.Data {
-		delete(before, d.ID)
-	}
-	if working.NextCursor != nil {
-		clear(before)
-	}
-	if len(working.Data)+len(before) > consoleFew {
+	c.pace = consolePace
+	if len(c.working) > consoleFew {
 		c.pace = consoleCalmPace
 	}
-	left := consoleFew
-	for id := range before {
-		if left--; left < 0 {
-			return nil
-		}
-		if err := c.get(ctx, path+"/"+url.PathEscape(id), nil); err != nil {
-			return err
-		}
-	}
+	c.working = slices.Concat(newest.inWork(), now.inWork(), c.working[len(asked):])
+	slices.Sort(c.working) // ids have the time of their upload in front
+	c.working = slices.Compact(c.working)
+	slices.Reverse(c.working)
 	return nil
 }
 

@@ -39,6 +39,9 @@ import { filesOf, samples, uploads } from "./uploads.js";
 const pace = 2000;
 const calmPace = 10_000;
 const few = 10;
+const many = 100; // documents of one request
+
+const inWork = (/** @type {Doc} */ doc) => doc.status === "pending" || doc.status === "deleting";
 
 /** Says how a document is. @param {Doc} doc */
 export function statusOf(doc) {
@@ -100,22 +103,22 @@ export function openDocuments(asked) {
     sending.add([...(input.files ?? [])].map((file) => ({ file, path: file.webkitRelativePath || file.name })));
     input.value = "";
   };
-  /** Looks at the newest documents and at those in work, with one request for many rows. */
+  /** Looks at the newest documents and at those of the list that are in work, with one request each. */
   const look = async () => {
-    const [newest, working] = await Promise.all([
+    const working = table.items().filter(inWork).map((doc) => doc.id);
+    busy = working.length > few;
+    const asked = working.slice(0, many);
+    const [newest, now] = await Promise.all([
       call("list-documents", { query: { ...query(), limit: 50 } }),
-      call("list-documents", { query: { status: "pending", limit: 100 } }),
+      asked.length ? call("list-documents", { query: { id: asked } }) : { data: [] },
     ]);
-    const known = new Map(table.items().map((doc) => [doc.id, doc]));
+    const known = new Set(table.items().map((doc) => doc.id));
     for (const doc of newest.data.reverse()) if (!order || known.has(doc.id)) table.put(doc, true);
-    const seen = new Set(newest.data.map((/** @type {Doc} */ doc) => doc.id));
-    const pending = new Set(working.data.map((/** @type {Doc} */ doc) => doc.id));
-    for (const doc of working.data) if (known.has(doc.id)) table.put(doc);
-    const left = working.next_cursor ? [] : [...known.values()].filter((doc) => doc.status === "pending" && !pending.has(doc.id) && !seen.has(doc.id));
-    busy = pending.size + left.length > few;
-    for (const doc of left.slice(0, few)) await call("get-document", { path: { id: doc.id } }).then((now) => table.put(now), () => table.drop(doc.id));
+    for (const doc of now.data) table.put(doc);
+    const there = new Set(now.data.map((/** @type {Doc} */ doc) => doc.id));
+    for (const id of asked) if (!there.has(id)) table.drop(id);
   };
-  const live = polling(look, () => table.items().some((doc) => doc.status === "pending" || doc.status === "deleting"), () => busy ? calmPace : pace);
+  const live = polling(look, () => table.items().some(inWork), () => busy ? calmPace : pace);
   const element = h("div", { class: "padded documents" },
     h("div", { class: "row" }, h("h1", {}, t("documents")), h("span", { class: "space" }),
       h("button", { type: "button", onclick: () => addText(filters.project(), () => void live.now()) }, t("doc.add")),

@@ -91,7 +91,7 @@ function controls(id, look) {
     pause.hidden = !pausable || paused;
     resume.hidden = !pausable || !paused;
     cancel.hidden = !open || run.kind.startsWith("remove");
-    steer.hidden = !open || run.kind !== "research";
+    steer.hidden = !open || !["query", "research"].includes(run.kind);
   };
   return { buttons: [resume, pause, cancel], steer, allow };
 }

@@ -14,6 +14,7 @@ import (
 // DocumentQuery asks for documents. Empty fields ask for all; of several tags
 // one is enough. Offset skips documents (paging by number) instead of a cursor.
 type DocumentQuery struct {
+	IDs     []string
 	Project string
 	Status  knowledge.Status
 	Code    knowledge.Code // of the error, or of the failure for which a step waits
@@ -141,6 +142,9 @@ func (s *documentStore) queryDocuments(model any, p knowledge.Principal, query D
 }
 
 func (query DocumentQuery) conditions(db *pool, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+	if len(query.IDs) > 0 {
+		q = q.Where("d.id IN (?)", bun.List(query.IDs))
+	}
 	if query.Project != "" {
 		q = q.Where("d.project = ?", query.Project)
 	}

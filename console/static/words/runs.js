@@ -61,7 +61,7 @@ export const runs = table({
   "run.report": ["Report", "Bericht"],
   "run.message": ["Message: {text}", "Nachricht: {text}"],
   "run.used_up": ["The budget is used up: {what}", "Das Budget ist aufgebraucht: {what}"],
-  "run.steer": ["Message to the research", "Nachricht an die Recherche"],
+  "run.steer": ["Message to this run", "Nachricht an diesen Lauf"],
   "run.send": ["Send", "Senden"],
   "run.sent": ["Sent. The next plan considers it.", "Gesendet. Der nächste Plan berücksichtigt es."],
 });

@@ -65,6 +65,7 @@ func queryDocuments(f *fixture) {
 		{store.DocumentQuery{Tags: []string{"red", "blue", "green"}}, []string{"blue", "red"}},
 		{store.DocumentQuery{Tags: []string{"all"}, Status: knowledge.StatusPending}, []string{"blue"}},
 		{store.DocumentQuery{ExternalID: "red"}, []string{"red"}},
+		{store.DocumentQuery{IDs: []string{blue.Document, removed.Document, inactive.Document, "none"}}, []string{"blue", "inactive"}},
 		{store.DocumentQuery{Named: "red"}, []string{"red"}},
 		{store.DocumentQuery{Named: inactive.Document}, []string{"inactive"}},
 		{store.DocumentQuery{Named: inactive.Document[:8]}, []string{"inactive"}},
