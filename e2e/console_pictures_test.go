@@ -55,6 +55,26 @@ func TestConsolePictures(t *testing.T) {
 		awaitPage(t, page, `!!document.querySelector("main > *")`)
 		pictures(t, page, folder, name)
 	}
+	s.picturesOfPanels(t, page, folder, document)
+}
+
+// picturesOfPanels writes pictures of what the page of a document shows when it is asked: the sheet
+// of a workbook, and who sees the document.
+func (s *server) picturesOfPanels(t *testing.T, page context.Context, folder, document string) {
+	t.Helper()
+	book := s.sendFiles(t, nil, file{"piers.xlsx", pierBook(t)})[0]
+	s.ended(t, book)
+	s.wantPublished(t, book.ID)
+	open(t, page, s.ends.API+"/documents/"+book.ID)
+	awaitPage(t, page, `(() => { const p = document.querySelector(".reader img"); return p?.complete && p.naturalWidth > 0 && document.querySelectorAll(".reader .box").length > 0; })()`)
+	pictures(t, page, folder, "sheet")
+	open(t, page, s.ends.API+"/documents/"+document)
+	awaitPage(t, page, `!!document.querySelector(".who ul")`)
+	do(t, page, chromedp.Evaluate(`document.querySelector('.who input[name="user"]').value = "ann"`, nil))
+	press(t, page, "Check")
+	awaitPage(t, page, `document.querySelector(".who [role=status]").textContent !== ""`)
+	do(t, page, chromedp.Evaluate(`document.querySelector(".who").scrollIntoView()`, nil))
+	pictures(t, page, folder, "who-sees")
 }
 
 // sendSamples publishes the sample documents beside two that fail, and returns the id of the

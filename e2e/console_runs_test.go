@@ -97,6 +97,32 @@ func wantSteps(t *testing.T, page context.Context) {
 	}
 }
 
+// TestConsoleSteersFromTheRun sends a message to a question from the page of its run.
+func TestConsoleSteersFromTheRun(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	told := make(chan struct{})
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
+	m.ScriptChat(longReply(), modeltest.Reply{Text: "A lighthouse. <source_1>", Until: told})
+	s.signInto(t, page)
+	askOnPage(t, page, "What is on the piers?")
+	awaitPage(t, page, `(document.querySelector(".words")?.textContent ?? "").includes("word")`)
+	conversation := evaluate[string](t, page, `location.href`)
+	open(t, page, s.ends.API+"/runs")
+	awaitPage(t, page, `!!document.querySelector("tbody a[data-item]")`)
+	click(t, page, `document.querySelector("tbody a[data-item]")`)
+	awaitPage(t, page, `document.querySelector(".steer")?.checkVisibility()`)
+	wantLooks(t, page)
+	do(t, page, chromedp.SendKeys(`.steer input`, "Only the northern one"+kb.Enter, chromedp.ByQuery))
+	awaitPage(t, page, `document.querySelector(".steer input").value === ""`)
+	close(told)
+	awaitPage(t, page, `!!document.querySelector("p[role=status] .state.completed") && !document.querySelector(".steer").checkVisibility()`)
+	open(t, page, conversation)
+	awaitPage(t, page, answersOnPage+` === 1 && [...document.querySelectorAll(".asked p")].map(p => p.textContent).join("|") === "What is on the piers?|Only the northern one"`)
+}
+
 // TestConsoleResearch watches a research as a tree over a pause, steers it by a message and
 // cancels another one.
 func TestConsoleResearch(t *testing.T) {
