@@ -145,7 +145,7 @@ function detailsOf(doc) {
   const rows = [
     ["doc.external", doc.externalId], ["doc.type", doc.mediaType], ["doc.size", bytes(doc.bytes)], ["doc.language", doc.language],
     ["doc.passages", number(doc.chunkCount)], ["doc.tags", (doc.tags ?? []).join(", ")],
-    ["doc.metadata", Object.keys(doc.metadata ?? {}).length > 0 && JSON.stringify(doc.metadata)], ["doc.changed", moment(doc.updatedAt)],
+    ["doc.metadata", metadataOf(doc.metadata ?? {})], ["doc.changed", moment(doc.updatedAt)],
   ];
   return [h("h2", {}, t("doc.details")),
     h("dl", { class: "facts" }, ...rows.filter(([, value]) => value).flatMap(([word, value]) => [h("dt", {}, t(word)), h("dd", {}, value)])),
@@ -159,4 +159,10 @@ function remove(doc) {
     await call("delete-document", { path: { id: doc.id } });
     navigate("/documents");
   });
+}
+
+/** Returns a line for each value. @param {Record<string, unknown>} metadata */
+function metadataOf(metadata) {
+  const lines = Object.entries(metadata).map(([key, value]) => h("div", {}, `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`));
+  return lines.length > 0 && h("div", {}, ...lines);
 }

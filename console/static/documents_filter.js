@@ -43,7 +43,7 @@ export function documentFilters(asked, changed) {
   const stale = select("stale", t("doc.stale"), t("doc.stale.every"), [["true", t("doc.stale.only")]]);
   const named = field("named", t("doc.find"), 1024);
   const tag = field("tag", t("doc.tag"), 256);
-  const language = field("language", t("doc.language.code"), 20);
+  const language = field("language", t("doc.language"), 20);
   let project = asked.get("project") ?? "";
   const choice = projectChoice(project, (chosen) => {
     project = chosen;

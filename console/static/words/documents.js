@@ -39,7 +39,6 @@ export const documents = table({
   "doc.stage": ["Stage", "Stufe"],
   "doc.stage.every": ["Every stage", "Jede Stufe"],
   "doc.tag": ["Tag", "Schlagwort"],
-  "doc.language.code": ["Language (eng)", "Sprache (deu)"],
   "doc.add": ["Add an address or a text", "Adresse oder Text hinzufügen"],
   "doc.add.name": ["Name (optional)", "Name (freiwillig)"],
   "doc.add.url": ["Address", "Adresse"],
