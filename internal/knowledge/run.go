@@ -26,6 +26,8 @@ const (
 	KindReindex  RunKind = "reindex"  // makes new versions of the outdated documents of a project
 
 	KindRemoveProject RunKind = "remove_project" // removes a project with everything in it
+
+	KindEvaluate RunKind = "evaluate" // answers the questions of a test set, and judges the answers
 )
 
 // RunStatus says where a run stands.
@@ -73,6 +75,7 @@ func RunKinds() []KindTraits {
 		{Kind: KindImport, Workflow: "BulkImport", Cancelable: true},
 		{Kind: KindReindex, Workflow: "ReindexProject", ReusesID: true, Cancelable: true},
 		{Kind: KindRemoveProject, Workflow: "RemoveProject", ReusesID: true},
+		{Kind: KindEvaluate, Workflow: "EvaluateProject", Cancelable: true},
 	}
 }
 
@@ -330,6 +333,14 @@ func (u *Usage) Add(o Usage) {
 
 // roundCost rounds a cost to billionths, so that sums do not show how numbers are stored.
 func roundCost(cost float64) float64 { return math.Round(1e9*cost) / 1e9 }
+
+// Decode reads a RunUsage as JSON, without its model; empty is none.
+func (u *Usage) Decode(stored json.RawMessage) error {
+	if len(stored) == 0 {
+		return nil
+	}
+	return json.Unmarshal(stored, u)
+}
 
 // RunUsage is what a run has used of models, as it is stored when the run ends.
 type RunUsage struct {
