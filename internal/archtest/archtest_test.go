@@ -51,6 +51,7 @@ var mayImport = map[string][]string{
 	"internal/citation":          {"internal/knowledge"},
 	"internal/confine":           {},
 	"internal/credential":        {"internal/knowledge", "internal/store"},
+	"internal/evaluate":          {"internal/chunk", "internal/citation", "internal/knowledge", "internal/phrase", "internal/words"},
 	"internal/extract":           {"internal/collector", "internal/confine", "internal/knowledge", "internal/process", "internal/extract/"},
 	"internal/extract/asciidoc":  {"internal/knowledge", "internal/extract/format", "internal/extract/latex", "internal/extract/script", "internal/extract/table"},
 	"internal/extract/latex":     {"internal/knowledge", "internal/extract/format", "internal/extract/script", "internal/extract/table"},
