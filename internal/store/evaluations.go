@@ -253,10 +253,9 @@ func (s *evaluationStore) NoteEvaluation(ctx context.Context, workspace, id stri
 	return e.Progress, err
 }
 
-// SetReport stores what an evaluation came to, in place of what was stored before, and tells
-// the webhooks of its project of the type tests_results that the results are there. They are
-// told once.
-func (s *evaluationStore) SetReport(ctx context.Context, workspace, id string, report json.RawMessage) error {
+// SetReport stores what an evaluation came to, in place of what was stored before. With tell
+// the webhooks of its project of the type tests_results are told of the results, once.
+func (s *evaluationStore) SetReport(ctx context.Context, workspace, id string, report json.RawMessage, tell bool) error {
 	return s.write(ctx, "store the report of evaluation "+id, func(ctx context.Context, tx transaction) error {
 		var row evaluationRow
 		there, err := evaluationTable.first(ctx, tx, &row, "e.id = ? AND e.workspace = ?", id, workspace)
@@ -267,7 +266,7 @@ func (s *evaluationStore) SetReport(ctx context.Context, workspace, id string, r
 			return err
 		}
 		row.Report, row.Paused = string(report), false
-		if err := evaluationTable.update(ctx, tx, &row); err != nil {
+		if err := evaluationTable.update(ctx, tx, &row); err != nil || !tell {
 			return err
 		}
 		return row.announce(ctx, tx, micros(s.now()))
