@@ -203,4 +203,3 @@ type judgeSaid struct {
 	Text string `json:"text"`
 	step.Called
 }
-

@@ -86,3 +86,21 @@ func (s *evaluationStore) addReviews(ctx context.Context, id string, list []Eval
 	}
 	return nil
 }
+
+// ReviewedItems returns the items of an evaluation that people have reviewed, in their order. The
+// principal may read the evaluation.
+func (s *evaluationStore) ReviewedItems(ctx context.Context, p knowledge.Principal, id string) ([]Evaluated, error) {
+	if _, err := s.Evaluation(ctx, p, id); err != nil {
+		return nil, err
+	}
+	rows, err := evaluatedTable.all(ctx, s.reader, `i.evaluation = ? AND EXISTS (SELECT 1 FROM evaluation_reviews AS w
+		WHERE w.evaluation = i.evaluation AND w.number = i.number) ORDER BY i.number`, id)
+	if err != nil {
+		return nil, fmt.Errorf("list the reviewed items of evaluation %s: %w", id, failure(err))
+	}
+	list, err := decodeRows(rows, (*evaluatedRow).evaluated)
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	return list, s.addReviews(ctx, id, list)
+}
