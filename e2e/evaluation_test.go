@@ -239,3 +239,20 @@ func TestEvaluationControl(t *testing.T) {
 		t.Errorf("it is %s, %+v, %+v, %+v", bounded.Status, bounded.Error, bounded.Progress, bounded.Scores)
 	}
 }
+
+// recordedEvaluation evaluates two questions, of which the model answers one, and returns the
+// evaluation.
+func (s *server) recordedEvaluation(t *testing.T, m *modeltest.Server) string {
+	t.Helper()
+	refused := modeltest.Reply{Status: http.StatusBadRequest}
+	m.ScriptChat(modeltest.Text("It is so. <source_1>"), refused)
+	set := s.testSet(t, []map[string]any{
+		{"question": "Kindly elucidate the pharology of that pier", "reference": "It has a lighthouse."},
+		{"question": "Kindly elucidate the refracting lens", "reference": "It is catadioptric."},
+	})
+	e := s.evaluate(t, map[string]any{"test_set_id": set})
+	if e = s.evaluated(t, e.ID, "it has ended", hasEnded); e.Status != "completed" || e.Progress.Judged != 1 || e.Progress.Failed != 1 {
+		t.Fatalf("it is %s, %+v, %+v", e.Status, e.Progress, e.Error)
+	}
+	return e.ID
+}
