@@ -21,13 +21,34 @@ const (
 
 	evaluationStepTime = 10 * time.Minute
 	judgeTime          = 10 * time.Minute
+	firstAgain         = 30 * time.Second // before an item is asked again
 )
 
-// ask has an item answered by a workflow of its own, as the question of a person is, and judged.
-// A failure of the answer or of the judge is the outcome of the item. The error is one of the
-// store, or of a cancel.
+// ask has an item answered and judged. It is asked again after a pause if its model limits
+// requests.
 func (w *evaluateProject) ask(ctx workflow.Context, number int) (judged answering.Judged, err error) {
 	in := answering.EvaluatedInput{RunRef: w.in.RunRef, Number: number}
+	var used knowledge.Usage
+	for pause := firstAgain; ; pause *= 4 {
+		judged, err = w.askOnce(ctx, in)
+		used.Add(judged.Usage)
+		judged.Usage = used
+		if err != nil || !judged.Again {
+			return judged, err
+		}
+		in.Try++
+		timer := workflow.NewTimerWithOptions(ctx, pause, workflow.TimerOptions{Summary: fmt.Sprintf("ask item %d again", number)})
+		if err := timer.Get(ctx, nil); err != nil {
+			return judged, err
+		}
+	}
+}
+
+// askOnce has an item answered by a workflow of its own, as the question of a person is, and
+// judged. A failure of the answer or of the judge is the outcome of the item. The error is one of
+// the store, or of a cancel.
+func (w *evaluateProject) askOnce(ctx workflow.Context, in answering.EvaluatedInput) (judged answering.Judged, err error) {
+	number := in.Number
 	var child record.AnswerInput
 	if err := localStep(ctx, fmt.Sprintf("prepare item %d", number), w.acts.PrepareEvaluated, in, &child); err != nil {
 		return judged, err

@@ -79,7 +79,7 @@ func (e *evaluateTest) prepare(_ context.Context, in answering.EvaluatedInput) (
 	e.asked = append(e.asked, in.Number)
 	e.open++
 	e.most = max(e.most, e.open)
-	return record.AnswerInput{RunRef: in.EvaluatedRun(in.Number), Caller: &record.Caller{Run: in.Run, Quiet: true}}, nil
+	return record.AnswerInput{RunRef: in.EvaluatedRun(in.Number, in.Try), Caller: &record.Caller{Run: in.Run, Quiet: true}}, nil
 }
 
 func (e *evaluateTest) judge(_ context.Context, in answering.EvaluatedInput) (answering.Judged, error) {

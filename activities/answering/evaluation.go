@@ -111,11 +111,16 @@ func (a *Evaluating) NextItems(ctx context.Context, in NextItemsInput) ([]int, e
 	return numbers, nil
 }
 
-// EvaluatedInput names an item of an evaluation.
+// EvaluatedInput names an item of an evaluation, and which time it is asked because the model
+// limited requests.
 type EvaluatedInput struct {
 	knowledge.RunRef
 	Number int `json:"number"`
+	Try    int `json:"try,omitempty"`
 }
+
+// answer returns the run that answers the item.
+func (in EvaluatedInput) answer() knowledge.RunRef { return in.EvaluatedRun(in.Number, in.Try) }
 
 // PrepareEvaluated stores the request of the run that answers an item, and returns the input of
 // its workflow. It is a local activity.
@@ -136,7 +141,7 @@ func (a *Evaluating) prepareEvaluated(ctx context.Context, in EvaluatedInput) (r
 	if err != nil {
 		return record.AnswerInput{}, err
 	}
-	run := in.EvaluatedRun(in.Number)
+	run := in.answer()
 	request := snapshot.Question
 	request.Question, request.Date = item.Question, time.Now().UTC()
 	request.ExecutionID = "call_" + strings.ReplaceAll(run.Run, "-", "")
@@ -191,8 +196,11 @@ type answeredItem struct {
 }
 
 func (a *Evaluating) answered(ctx context.Context, in EvaluatedInput) (answeredItem, error) {
-	run := in.EvaluatedRun(in.Number)
+	run := in.answer()
 	row, err := a.Runs.RunForSystem(ctx, run.Workspace, run.Run)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) { // it was ended before its first step
+		return answeredItem{Run: store.Run{Status: knowledge.RunFailed}}, nil
+	}
 	if err != nil {
 		return answeredItem{}, err
 	}

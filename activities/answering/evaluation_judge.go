@@ -16,10 +16,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
+// EvaluatedTries is how often an item is asked whose model limits requests.
+const EvaluatedTries = 3
+
 // Judged is what became of an item of an evaluation.
 type Judged struct {
 	State knowledge.ItemState `json:"state"`
 	Usage knowledge.Usage     `json:"usage,omitzero"`
+	Again bool                `json:"again,omitempty"` // the item may be asked again later
 }
 
 // JudgeAnswer judges the answer of an item, measures it, and stores the result. It makes no
@@ -42,7 +46,7 @@ func (a *Evaluating) judgeAnswer(ctx context.Context, in EvaluatedInput) (judged
 	if err != nil {
 		return judged, err
 	}
-	run := in.EvaluatedRun(in.Number)
+	run := in.answer()
 	answered, err := a.answered(ctx, in)
 	if err != nil {
 		return judged, err
@@ -53,6 +57,10 @@ func (a *Evaluating) judgeAnswer(ctx context.Context, in EvaluatedInput) (judged
 		f := knowledge.Failure{Code: knowledge.CodeInternal, Message: "its answer was ended from outside"}
 		if answered.Error != nil {
 			f = knowledge.Failure{Code: answered.Error.Code, Message: answered.Error.Message}
+		}
+		if judged.Again = in.Try+1 < EvaluatedTries && (f.Code == knowledge.CodeRateLimited || f.Code == knowledge.CodeUnavailable); judged.Again {
+			judged.State = knowledge.ItemWaiting
+			return judged, nil
 		}
 		return judged, a.failItem(ctx, in, row, item, f, used.Usage)
 	}
@@ -175,7 +183,7 @@ func (a *Evaluating) judge(ctx context.Context, in EvaluatedInput, judge record.
 // judgeByModel asks a model for each part of a judgement. A part whose answer is stored is not
 // asked for again.
 func (a *Evaluating) judgeByModel(ctx context.Context, in EvaluatedInput, name string, c evaluate.Case) (all storedJudgement, err error) {
-	run, cold, seed := in.EvaluatedRun(in.Number), 0.0, 1
+	run, cold, seed := in.answer(), 0.0, 1
 	for _, asked := range evaluate.Requests(c) {
 		key := run.Prefix() + "judge-" + string(asked.Part) + ".json"
 		said, err := step.Stored(ctx, a.Blobs, key, func() (judgeSaid, error) {

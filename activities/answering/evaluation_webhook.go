@@ -46,7 +46,7 @@ func (a *Evaluating) askJudge(ctx context.Context, in EvaluatedInput, at record.
 		return j, err
 	}
 	// The id is the same if the request is made again.
-	m := webhook.Message{ID: knowledge.DerivedID("judge", in.EvaluatedRun(in.Number).Run), URL: at.URL}
+	m := webhook.Message{ID: knowledge.DerivedID("judge", in.answer().Run), URL: at.URL}
 	passages := c.Passages
 	if passages == nil {
 		passages = []evaluate.Passage{}

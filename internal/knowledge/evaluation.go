@@ -49,10 +49,10 @@ func (b Budget) Exceeded(u Usage) string {
 	return ""
 }
 
-// EvaluatedRun returns the run that answers an item of the evaluation r, 1 = first. Every attempt has the
-// same.
-func (r RunRef) EvaluatedRun(number int) RunRef {
-	return RunRef{Workspace: r.Workspace, Project: r.Project, Run: DerivedID("evaluated", r.Run, strconv.Itoa(number))}
+// EvaluatedRun returns the run that answers an item of the evaluation r, 1 = first, at a try,
+// 0 = first. Every attempt of a try has the same.
+func (r RunRef) EvaluatedRun(number, try int) RunRef {
+	return RunRef{Workspace: r.Workspace, Project: r.Project, Run: DerivedID("evaluated", r.Run, strconv.Itoa(number), strconv.Itoa(try))}
 }
 
 // JudgementKey is the blob key of what a judge said of the answer of the run.

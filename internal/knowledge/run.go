@@ -48,8 +48,8 @@ type KindTraits struct {
 	// Workflow is the name of the workflow type.
 	Workflow string
 	// Answers: the run ends in an answer, which only its owner and administrators
-	// read. Otherwise it changes documents: whoever manages them reads it, and the
-	// sweep starts it again by rows in SQL.
+	// read. Otherwise it changes documents, or evaluates a project: whoever manages them
+	// reads it, and the sweep starts it again by rows in SQL.
 	Answers bool
 	// SharesWorkflow: one workflow serves several runs, one after the other, so
 	// each run has its own first offset in the workflow's log and is canceled by a
@@ -103,7 +103,7 @@ func KindsThat(satisfy func(KindTraits) bool) []RunKind {
 // AnswerKinds returns the kinds of runs that end in an answer.
 func AnswerKinds() []RunKind { return KindsThat(func(t KindTraits) bool { return t.Answers }) }
 
-// DocumentKinds returns the kinds of runs that change documents.
+// DocumentKinds returns the kinds of runs that change documents, or evaluate a project.
 func DocumentKinds() []RunKind { return KindsThat(func(t KindTraits) bool { return !t.Answers }) }
 
 // WorkflowID returns the id of the workflow of a run of this kind. It holds the run's
