@@ -124,7 +124,7 @@ func (a *Evaluating) caseOf(ctx context.Context, p knowledge.Principal, run know
 		case s.Given != nil:
 			c.Passages = append(c.Passages, evaluate.Passage{ChunkID: s.ChunkID, DocumentID: s.DocumentID, Document: s.Given.Name, Text: s.Given.Text, URL: s.Given.URL})
 		case there:
-			c.Passages = append(c.Passages, passageOf(chunk, words[s.ChunkID]))
+			c.Passages = append(c.Passages, judgedPassage(chunk, words[s.ChunkID]))
 		}
 	}
 	return c, nil
@@ -153,7 +153,7 @@ func (a *Evaluating) words(ctx context.Context, p knowledge.Principal, hits []kn
 	return words, chunks, err
 }
 
-func passageOf(chunk store.ChunkView, text string) evaluate.Passage {
+func judgedPassage(chunk store.ChunkView, text string) evaluate.Passage {
 	p := evaluate.Passage{
 		ChunkID: chunk.ID, DocumentID: chunk.DocumentID, ExternalID: chunk.Document.ExternalID, Document: chunk.Document.Name, Text: text,
 	}
