@@ -14,7 +14,16 @@ type Passage struct {
 	ExternalID string `json:"external_id,omitempty"`
 	Document   string `json:"document,omitempty"` // name
 	Heading    string `json:"heading,omitempty"`
+	Header     string `json:"header,omitempty"` // caption and header row of the table that Text continues
 	Text       string `json:"text"`
 	Pages      []int  `json:"pages,omitempty"` // from 1
 	URL        string `json:"url,omitempty"`   // of a web page, which has no chunk
+}
+
+// whole returns the text with the header of the table that it continues.
+func (p Passage) whole() string {
+	if p.Header == "" {
+		return p.Text
+	}
+	return p.Header + "\n" + p.Text
 }

@@ -30,13 +30,6 @@ type Item struct {
 	Kind              Kind     `json:"kind,omitempty"`
 }
 
-// Page is a page that should be found. Its JSON is the number alone, or
-// {"document": "manual.pdf", "page": 3}; in a cell of CSV it is 3 or manual.pdf:3.
-type Page struct {
-	Document string // id, external id or name; "" = of any expected document
-	Number   int    // from 1
-}
-
 // Limits of a test set. Lengths are in code points.
 const (
 	MaxItems     = 10_000
