@@ -67,6 +67,8 @@ func resultOf(i client.EvaluatedItem) evaluate.Result {
 	result := evaluate.Result{Answer: i.Answer, Outcome: evaluate.Outcome{Item: i.ID, Repeat: i.Repeat - 1, Values: map[evaluate.Measure]float64{}}}
 	for measure, value := range map[evaluate.Measure]*float64{
 		evaluate.MeasureScore: i.Score, evaluate.MeasureContext: i.Context, evaluate.MeasureFaithfulness: i.Faithfulness,
+		evaluate.MeasureNDCG10: i.NDCG10, evaluate.MeasureRecall10: i.Recall10, evaluate.MeasureMRR10: i.MRR10,
+		evaluate.MeasureLatency: i.Latency, evaluate.MeasureTokens: i.Tokens,
 	} {
 		if value != nil {
 			result.Outcome.Values[measure] = *value

@@ -204,11 +204,12 @@ func (w *evaluateProject) evaluate(ctx workflow.Context, number int) {
 
 // show stores how far the evaluation is, and shows it to readers and to operators.
 func (w *evaluateProject) show(ctx workflow.Context) error {
+	w.in.Shown = w.in.Done // others do not show it beside this
 	var p knowledge.EvaluationProgress
 	if err := workflow.ExecuteLocalActivity(finalOptions(ctx, "note the progress"), w.acts.NoteEvaluation, w.in.EvaluationState).Get(disconnected(ctx), &p); err != nil {
 		return err
 	}
-	w.total, w.in.Shown = p.Total, w.in.Done
+	w.total = p.Total
 	w.log.add(stream.TopicEvaluation, stream.Event{Data: stream.Data(record.EvaluationData{EvaluationProgress: p})})
 	workflow.SetCurrentDetails(ctx, fmt.Sprintf("| items | judged | failed | open | paused |\n|---|---|---|---|---|\n| %d | %d | %d | %d | %t |", p.Total, p.Judged, p.Failed, w.open, p.Paused))
 	return nil

@@ -166,6 +166,11 @@ type EvaluatedItem struct {
 	Score         *float64 `json:"score"`
 	Context       *float64 `json:"context"`
 	Faithfulness  *float64 `json:"faithfulness"`
+	NDCG10        *float64 `json:"ndcg10"`
+	Recall10      *float64 `json:"recall10"`
+	MRR10         *float64 `json:"mrr10"`
+	Latency       *float64 `json:"latency"`
+	Tokens        *float64 `json:"tokens"`
 	Reason        string   `json:"reason,omitempty"`
 	ContextReason string   `json:"context_reason,omitempty"`
 	Failures      []struct {
