@@ -51,12 +51,13 @@ type evaluationInput struct {
 		Version   int    `json:"test_set_version,omitempty" minimum:"1" doc:"Default: the newest"`
 		ProjectID string `json:"project_id,omitempty" maxLength:"200" doc:"The project that answers, by its id or its name. Default: the project of the test set"`
 
-		Override json.RawMessage  `json:"projectConfigOverride,omitempty" doc:"Any part of the project's configuration, for this evaluation alone, as in /query"`
-		Judge    judgeBody        `json:"judge,omitzero"`
-		Repeats  int              `json:"repeats,omitempty" minimum:"1" maximum:"10" doc:"How often each question is asked. Default: 1"`
-		Sample   int              `json:"sample,omitempty" minimum:"1" doc:"Ask only so many of the questions, chosen by the seed. Default: all"`
-		Seed     uint64           `json:"seed,omitempty" doc:"Chooses the sample. Default: 1"`
-		Budget   knowledge.Budget `json:"budget,omitzero" doc:"No further question is asked when it is used up; the evaluation then ends with limit_reached and measures what was judged. Questions that are being answered are finished"`
+		Override changeOf[knowledge.ProjectConfig] `json:"projectConfigOverride,omitempty" doc:"Settings of the project to override for this evaluation, as in POST /query"`
+
+		Judge   judgeBody        `json:"judge,omitzero"`
+		Repeats int              `json:"repeats,omitempty" minimum:"1" maximum:"10" doc:"How often each question is asked. Default: 1"`
+		Sample  int              `json:"sample,omitempty" minimum:"1" doc:"Ask only so many of the questions, chosen by the seed. Default: all"`
+		Seed    uint64           `json:"seed,omitempty" doc:"Chooses the sample. Default: 1"`
+		Budget  knowledge.Budget `json:"budget,omitzero" doc:"No further question is asked when it is used up; the evaluation then ends with limit_reached and measures what was judged. Questions that are being answered are finished"`
 	}
 }
 
@@ -127,7 +128,7 @@ func (er *evaluationRoutes) start(ctx context.Context, p knowledge.Principal, in
 	if err != nil {
 		return nil, err
 	}
-	project, template, err := er.questions.Evaluated(ctx, p, in.Body.ProjectID, in.Body.Override)
+	project, template, err := er.questions.Evaluated(ctx, p, in.Body.ProjectID, json.RawMessage(in.Body.Override))
 	if err != nil {
 		return nil, err
 	}

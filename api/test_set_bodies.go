@@ -171,9 +171,12 @@ func itemsError(err error, format evaluate.Format) error {
 	fields := make([]knowledge.Field, 0, len(problems.List))
 	for _, problem := range problems.List {
 		at := "body"
-		if problem.Item >= 0 && format == evaluate.FormatJSON {
+		switch {
+		case format == evaluate.FormatJSON && problem.Item >= 0:
 			at = fmt.Sprintf("body.items[%d]", problem.Item)
-		} else if problem.Line > 0 {
+		case format == evaluate.FormatJSON:
+			at = "body.items"
+		case problem.Line > 0:
 			at = fmt.Sprintf("body.line %d", problem.Line)
 		}
 		if problem.Field != "" {
