@@ -12,8 +12,8 @@ const (
 	tail      = 0.025          // of a 95 % interval, on each side
 )
 
-// interval returns the mean of values with the percentile interval of a bootstrap over them. It does not depend on
-// their order.
+// interval returns the mean of values with the percentile interval of a bootstrap over them. It does
+// not depend on their order. docs/evaluation-method.md compares it with another interval.
 func interval(values []float64) Estimate {
 	values = slices.Sorted(slices.Values(values))
 	low, high := percentiles(bootstrap(len(values), func(chosen []int) float64 {

@@ -87,8 +87,15 @@ func Compare(baseline, candidate []Outcome) Comparison {
 	slices.SortStableFunc(c.Changed, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(math.Abs(b.After-b.Before), math.Abs(a.After-a.Before)), strings.Compare(a.Item, b.Item))
 	})
-	c.Note = fmt.Sprintf("%d measures were compared, so the verdicts use Holm's correction: together they call a difference that is none in at most 5 %% of comparisons. Each interval is the 95 %% interval of its measure alone.", len(c.Differences))
+	c.Note = c.note()
 	return c
+}
+
+func (c *Comparison) note() string {
+	if len(c.Differences) < 2 {
+		return "Without a true difference, the verdict is “undecided” in 95 % of comparisons."
+	}
+	return fmt.Sprintf("%d measures were compared, so the verdicts use Holm's correction: without a true difference, all of them are “undecided” in 95 %% of comparisons. Each interval is the 95 %% interval of its measure alone.", len(c.Differences))
 }
 
 func (c *Comparison) count(baseline, candidate []Outcome) {

@@ -22,13 +22,13 @@ type templates struct {
 func templatesOf(text string) templates {
 	if phrase.Language(text) == "deu" {
 		return templates{
-			cell: "Was gilt für „%[2]s“: %[1]s?", gap: "Welche Zahl oder welches Datum fehlt hier: „%s“",
-			compare: "Was hat den größeren Wert bei %s, „%s“ oder „%s“?", more: "%s mit %s; %s hat %s.",
+			cell: "Was steht bei „%[2]s“ unter „%[1]s“?", gap: "Welche Zahl oder welches Datum fehlt hier: „%s“",
+			compare: "Was hat den größeren Wert unter „%s“: „%s“ oder „%s“?", more: "%s mit %s; %s hat %s.",
 		}
 	}
 	return templates{
-		cell: "For “%[2]s”: what is the %[1]s?", gap: "Which number or date is missing here: “%s”",
-		compare: "Which has the greater %s, “%s” or “%s”?", more: "%s, with %s; %s has %s.",
+		cell: "What is stated for “%[2]s” under “%[1]s”?", gap: "Which number or date is missing here: “%s”",
+		compare: "Which has the greater value under “%s”: “%s” or “%s”?", more: "%s, with %s; %s has %s.",
 	}
 }
 
@@ -88,8 +88,12 @@ func generateFrom(p Passage) []Generated {
 	return append(list, cells(p, t, rows)...)
 }
 
+// emphasis is the signs of Markdown around words.
+var emphasis = strings.NewReplacer("**", "", "__", "", "`", "")
+
 // gaps returns the question for the number or date of a sentence that has one only.
 func gaps(p Passage, t templates, x line) []Generated {
+	x.text = emphasis.Replace(x.text)
 	s := newLexicon(x.text).statement(x.text)
 	last, _ := utf8.DecodeLastRuneInString(x.text)
 	if len(s.quantities) != 1 || len(s.terms) < shortestGap || len(x.text) > longestGap || !strings.ContainsRune(".!。", last) {

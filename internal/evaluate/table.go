@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // listedItems is how many of the lowest items a table lists.
@@ -38,8 +39,19 @@ func WriteTable(w io.Writer, r Report) error {
 		}
 		fmt.Fprintln(&b, r.Decided.word())
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, shown(b.String()))
 	return err
+}
+
+// shown returns a text for a terminal: without control characters, which an answer may have, and which
+// would move the cursor or change what stands above.
+func shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			return '\ufffd'
+		}
+		return r
+	}, text)
 }
 
 func (r Report) writeMeasures(b *strings.Builder) {
@@ -88,7 +100,7 @@ func (r Report) writeLowest(b *strings.Builder) {
 	}
 	for _, x := range low[:min(len(low), listedItems)] {
 		question := strings.Join(strings.Fields(clip(items[x.Outcome.Item].Question, 80)), " ")
-		fmt.Fprintf(b, "  %4.1f  %s  %s\n        %s\n", x.Outcome.Values[MeasureScore], x.Outcome.Item, question, clip(x.Judgement.Reason, 160))
+		fmt.Fprintf(b, "  %4.1f  %s  %s\n        %s\n", x.Outcome.Values[MeasureScore], x.Outcome.Item, question, strings.Join(strings.Fields(clip(x.Judgement.Reason, 160)), " "))
 	}
 	if more := len(low) - listedItems; more > 0 {
 		fmt.Fprintf(b, "  and %d more below %g\n", more, ScoreRight)
