@@ -97,11 +97,7 @@ func (ps *projectSettings) checkWebhook(b webhookBody, at string) error {
 		return knowledge.Invalid(at+".types", "must name at least one type")
 	}
 	for _, t := range b.Types {
-		switch {
-		case slices.Contains(knowledge.WebhookTypes(), knowledge.WebhookType(t)):
-		case t == "tests_results":
-			return knowledge.Invalid(at+".types", "this version does not call webhooks of type %s yet: leave it out", t)
-		default:
+		if !slices.Contains(knowledge.WebhookTypes(), knowledge.WebhookType(t)) {
 			return knowledge.Invalid(at+".types", "must be of documents_created, documents_updated, documents_deleted, queries and tests_results")
 		}
 	}

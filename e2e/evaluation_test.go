@@ -120,9 +120,9 @@ func TestEvaluationGate(t *testing.T) {
 	good := true
 	m := standIn(t, modeltest.Options{Reply: answerer(func() bool { return good })})
 	s := start(t, at(m.URL())...)
-	publishLamps(t, s, 10)
+	publishLamps(t, s, 40)
 	file, junit := filepath.Join(t.TempDir(), "questions.json"), filepath.Join(t.TempDir(), "report.xml")
-	encoded, err := json.Marshal(lampQuestions(10))
+	encoded, err := json.Marshal(lampQuestions(40))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,6 +61,8 @@ type evaluateProject struct {
 	open  int                  // items that are asked or judged now
 	ended int                  // items of this run of the workflow that have ended
 	fault error                // of the store, which ends the evaluation
+
+	last *knowledge.EvaluationProgress // that was shown
 }
 
 func newEvaluateProject(ctx workflow.Context, in EvaluateInput) (*evaluateProject, error) {
@@ -210,6 +212,10 @@ func (w *evaluateProject) show(ctx workflow.Context) error {
 		return err
 	}
 	w.total = p.Total
+	if w.last != nil && w.last.Ended() == p.Ended() && w.last.Answered == p.Answered && w.last.Paused == p.Paused {
+		return nil
+	}
+	w.last = &p
 	w.log.add(stream.TopicEvaluation, stream.Event{Data: stream.Data(record.EvaluationData{EvaluationProgress: p})})
 	workflow.SetCurrentDetails(ctx, fmt.Sprintf("| items | judged | failed | open | paused |\n|---|---|---|---|---|\n| %d | %d | %d | %d | %t |", p.Total, p.Judged, p.Failed, w.open, p.Paused))
 	return nil
