@@ -36,9 +36,13 @@ func publishLamps(t *testing.T, s *server, count int) {
 	s.publish(t, "lamps", text.String())
 }
 
-// answerer is a scripted model: a good one says the reference, a bad one another number.
+// answerer is a scripted model: a good one says the reference, a bad one another number. It judges
+// every answer as right.
 func answerer(good func() bool) func(protocol.ChatRequest) modeltest.Reply {
 	return func(r protocol.ChatRequest) modeltest.Reply {
+		if len(r.Tools) == 0 { // the request of a judge
+			return modeltest.Text(`{"reason": "as scripted", "grade": 2, "sentences": [{"number": 1, "verdict": "supported", "reason": "so"}]}`)
+		}
 		last := string(r.Messages[len(r.Messages)-1].Content)
 		at := strings.LastIndex(last, "pier ")
 		var pier int
@@ -176,26 +180,29 @@ func wantNoConversation(t *testing.T, s *server) {
 	}
 }
 
-// TestKilledEvaluation kills the server in the middle of an evaluation. No answer that was
-// complete is asked for again.
+// TestKilledEvaluation kills the server in the middle of an evaluation that a model judges. No
+// answer and no judgement that was complete is asked for again.
 func TestKilledEvaluation(t *testing.T) {
 	t.Parallel()
-	const items = 40
+	const items, atATime, perItem = 30, 8, 4 // the answer, and its three judgements
 	m := standIn(t, modeltest.Options{Reply: answerer(func() bool { return true })})
 	s := start(t, at(m.URL())...)
 	publishLamps(t, s, items)
-	e := s.evaluate(t, map[string]any{"test_set_id": s.testSet(t, lampQuestions(items))})
+	e := s.evaluate(t, map[string]any{"test_set_id": s.testSet(t, lampQuestions(items)), "judge": map[string]any{"model": modeltest.ModelName}})
 	s.evaluated(t, e.ID, "some items are judged", func(e evaluation) bool { return e.Progress.Judged >= 5 })
 	s.kill()
 	before := m.Totals().Chats
 	s.restart()
 	e = s.evaluated(t, e.ID, "it has ended", hasEnded)
-	if e.Status != "completed" || e.Progress.Judged != items || e.Progress.Failed != 0 {
-		t.Fatalf("it is %s, %+v, %+v", e.Status, e.Progress, e.Error)
+	if e.Status != "completed" || e.Progress.Judged != items || e.Progress.Failed != 0 || e.Scores["score"].Mean != 2 || e.Scores["faithfulness"].N != items {
+		t.Fatalf("it is %s, %+v, %+v, %+v", e.Status, e.Progress, e.Scores, e.Error)
 	}
 	total := m.Totals().Chats
 	t.Logf("%d items: %+v calls of the model at the kill, %+v in all", items, before, total)
-	if repeated := total.Asked - items; repeated < 0 || repeated > 8 { // those in flight
+	if before.Asked >= items*perItem {
+		t.Fatal("it had ended before the kill")
+	}
+	if repeated := total.Asked - items*perItem; repeated < 0 || repeated > atATime { // those that were under way
 		t.Errorf("%d calls for %d items", total.Asked, items)
 	}
 	last, err := s.Wait(t.Context(), e.RunID, nil)
