@@ -188,7 +188,7 @@ func (s *server) membersOf(t *testing.T, made things) {
 	made["session"] = sessions.Data[0].ID
 }
 
-// evaluationOf makes a test set of the project, and an evaluation by it.
+// evaluationOf makes a test set of the project, and two evaluations by it.
 func (s *server) evaluationOf(t *testing.T, made things) {
 	t.Helper()
 	var set struct{ ID string }
@@ -197,9 +197,10 @@ func (s *server) evaluationOf(t *testing.T, made things) {
 		t.Fatalf("test set: status %d", status)
 	}
 	made["test_set"], made["item"] = set.ID, "the-only-question"
-	made["evaluation"] = s.evaluate(t, map[string]any{"test_set_id": set.ID}).ID
-	s.evaluated(t, made["evaluation"], "it has ended", hasEnded)
-	made["candidate"] = made["evaluation"]
+	for _, name := range []string{"evaluation", "candidate"} {
+		made[name] = s.evaluate(t, map[string]any{"test_set_id": set.ID}).ID
+		s.evaluated(t, made[name], "it has ended", hasEnded)
+	}
 }
 
 // importZip imports an archive with one file.
