@@ -179,6 +179,11 @@ type Dispatcher interface {
 	// PauseReindex asks a reindex to pause or to resume; known is false if it has no
 	// workflow that is open.
 	PauseReindex(ctx context.Context, r store.Run, paused bool) (known bool, err error)
+	// Evaluate starts an evaluation. Doing it twice changes nothing, also after it has ended.
+	Evaluate(ctx context.Context, r store.Run, budget knowledge.Budget) error
+	// PauseEvaluation asks an evaluation to pause or to resume; known is false if it has no
+	// workflow that is open.
+	PauseEvaluation(ctx context.Context, r store.Run, paused bool) (known bool, err error)
 	// Decide tells a question's run what a person decided about a tool call; waiting is
 	// false if no such call waits for a decision.
 	Decide(ctx context.Context, r store.Run, d record.Decision) (waiting bool, err error)

@@ -99,6 +99,9 @@ var (
 	importEvents = map[string][]reflect.Type{
 		"importUpdate": {reflect.TypeFor[Import]()},
 	}
+	evaluationEvents = map[string][]reflect.Type{
+		"evaluationUpdate": {reflect.TypeFor[knowledge.EvaluationProgress]()},
+	}
 	everyRunsEvents = map[string][]reflect.Type{
 		"error": {reflect.TypeFor[errorEvent]()}, "_delta_sse": {reflect.TypeFor[sse.Piece]()},
 		// An event of AG-UI has no name on the wire, and "message" is the name of such an event.

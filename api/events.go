@@ -57,7 +57,7 @@ func (er *eventRoutes) mount(e *edge.Edge) {
 	er.mountWebSocket(e)
 	registry := e.OpenAPI().Components.Schemas
 	events := map[string]*huma.Response{
-		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": eventStream(registry, questionEvents, toolEvents, documentEvents, importEvents)}},
+		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": eventStream(registry, questionEvents, toolEvents, documentEvents, importEvents, evaluationEvents)}},
 		"204": {Description: "The run has ended and there are no more events"},
 	}
 	for id, path := range map[string]string{"run-events": "/runs/{run_id}/events", "workspace-run-events": "/workspaces/{workspaceId}/runs/{run_id}/events"} {

@@ -31,6 +31,12 @@ var bodyExamples = map[string]string{
 	"put-preferences":  `{"rag": {}}`,
 	"sign-in":          `{"key": "THE_KEY"}`,
 
+	"add-test-set":      `{"name": "holidays", "items": [{"question": "How many days of holiday are there?", "reference": "30 days.", "expected_documents": ["handbook.md"]}]}`,
+	"generate-test-set": `{"count": 10}`,
+	"start-evaluation":  `{"test_set_id": "1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11", "sample": 10}`,
+
+	"review-evaluation-item": `{"score": 2}`,
+
 	"put-secret":            `{"value": "sk-example", "uses": ["header"], "hosts": ["api.example.com"]}`,
 	"create-workspace":      `{"id": "acme", "name": "Acme"}`,
 	"patch-document":        `{"tags": ["handbook"]}`,

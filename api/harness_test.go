@@ -77,8 +77,9 @@ type work struct {
 	reindexes  []string // runs that were started
 	controls   []record.ResearchControl
 	steers     []string        // blobs of messages to answers
-	paused     map[string]bool // reindexes that were asked to pause or to resume
-	retries    []string        // documents whose step was asked to try at once
+	paused     map[string]bool // reindexes and evaluations that were asked to pause or to resume
+	evaluated  map[string]knowledge.Budget
+	retries    []string // documents whose step was asked to try at once
 	imports    []store.Import
 	pauses     []bool
 	releases   []string
@@ -185,6 +186,18 @@ func (w *work) PauseReindex(_ context.Context, r store.Run, paused bool) (known 
 	defer w.mu.Unlock()
 	w.paused[r.ID] = paused
 	return !w.unknown, w.fail
+}
+
+// Evaluate takes an evaluation, which nothing works on.
+func (w *work) Evaluate(_ context.Context, r store.Run, budget knowledge.Budget) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.evaluated[r.ID] = budget
+	return w.fail
+}
+
+func (w *work) PauseEvaluation(ctx context.Context, r store.Run, paused bool) (known bool, err error) {
+	return w.PauseReindex(ctx, r, paused)
 }
 
 func (w *work) Steer(_ context.Context, _ store.Run, key string) error {
@@ -316,7 +329,7 @@ func (ended) Settle(context.Context, stream.RunRef) error { return nil }
 func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	t.Helper()
 	ctx := t.Context()
-	e := &edge{t: t, work: &work{paused: map[string]bool{}}, logs: map[string][]stream.Item{}, log: &bytes.Buffer{}}
+	e := &edge{t: t, work: &work{paused: map[string]bool{}, evaluated: map[string]knowledge.Budget{}}, logs: map[string][]stream.Item{}, log: &bytes.Buffer{}}
 	var err error
 	e.database = t.TempDir() + "/cairn.db"
 	if e.store, err = store.Open(ctx, store.Config{URL: "sqlite://" + e.database}); err != nil {

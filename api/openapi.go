@@ -84,7 +84,7 @@ func (p *pages) tidyDescription() {
 	for _, name := range []string{"Document", "RunView", "VersionView", "Import"} {
 		orNone(schemas[name], "error")
 	}
-	results := slices.Concat(documentEvents["documentUpdate"], importEvents["importUpdate"], []reflect.Type{reflect.TypeFor[knowledge.ReindexProgress]()})
+	results := slices.Concat(documentEvents["documentUpdate"], importEvents["importUpdate"], []reflect.Type{reflect.TypeFor[knowledge.ReindexProgress](), reflect.TypeFor[knowledge.EvaluationProgress]()})
 	schemas["EndedEvent"].Properties["result"] = eventData(oapi.Components.Schemas, results)
 	delete(schemas, "ErrorModel")
 	delete(schemas, "ErrorDetail")

@@ -97,7 +97,7 @@ func (p *parts) start(cfg Config, deps Deps) {
 
 // routes returns the routes of all resources.
 func (p *parts) routes(cfg Config, deps Deps) []routes {
-	return slices.Concat(p.newTenantRoutes(cfg, deps), p.newDocumentRoutes(cfg, deps), p.newRunRoutes(cfg, deps), []routes{
+	return slices.Concat(p.newTenantRoutes(cfg, deps), p.newDocumentRoutes(cfg, deps), p.newRunRoutes(cfg, deps), p.newEvaluationRoutes(cfg, deps), []routes{
 		&conversationRoutes{store: deps.Store, edge: p.edge, questions: p.questions, readers: p.readers, results: p.results, now: p.now},
 		&forgetRoutes{quotations: deps.Quotations},
 		&attachmentRoutes{store: deps.Store, intake: p.intake, readers: p.readers, forms: p.forms, removals: p.documentRemovals, views: p.views},
@@ -158,6 +158,17 @@ func (p *parts) newRunRoutes(cfg Config, deps Deps) []routes {
 			edge: p.edge, questions: p.questions, events: p.events, readers: p.readers, views: p.views, forms: p.forms,
 			addresses: deps.Addresses, sealer: deps.Secrets, tools: cfg.Tools, fileBytes: cfg.FileBytes,
 		},
+	}
+}
+
+func (p *parts) newEvaluationRoutes(cfg Config, deps Deps) []routes {
+	return []routes{
+		&testSetRoutes{edge: p.edge, store: deps.Store, blobs: deps.Blobs, readers: p.readers, now: p.now},
+		&evaluationRoutes{
+			store: deps.Store, blobs: deps.Blobs, questions: p.questions, dispatch: deps.Dispatch, addresses: deps.Addresses, runs: p.runs,
+			results: p.results, views: p.views, log: deps.Log, now: p.now,
+		},
+		&insightRoutes{store: deps.Store, blobs: deps.Blobs, passages: p.results, embedding: deps.Models.Embedding, currency: cfg.Currency, log: deps.Log},
 	}
 }
 

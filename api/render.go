@@ -83,6 +83,8 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 	case stream.TopicImport:
 		i, err := r.importUpdate(ctx, e)
 		return "importUpdate", i, err
+	case stream.TopicEvaluation:
+		return "evaluationUpdate", e.Data, nil
 	case stream.TopicResearch:
 		return r.researchUpdate(ctx, e)
 	case stream.TopicMessage:
@@ -293,6 +295,9 @@ func (r *renderer) endEvent(ctx context.Context, item stream.Item) (string, any,
 		return "runEnded", out, nil
 	case r.run.Kind == knowledge.KindImport:
 		out.Result, err = r.results.endedImport(ctx, r.principal, r.run)
+		return "runEnded", out, err
+	case r.run.Kind == knowledge.KindEvaluate:
+		out.Result, err = r.results.endedEvaluation(ctx, r.principal, r.run)
 		return "runEnded", out, err
 	case r.run.Kind == knowledge.KindReindex:
 		out.Result, err = r.results.endedReindex(ctx, r.principal, r.run)

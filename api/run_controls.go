@@ -56,6 +56,8 @@ func (r *runControlRoutes) pauseRun(ctx context.Context, p knowledge.Principal, 
 	case run.Kind == knowledge.KindImport:
 		_, err := r.imports.Pause(ctx, p, run.Subject, paused)
 		return &runOutput{r.views.run(run)}, err
+	case run.Kind == knowledge.KindEvaluate:
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "an evaluation is paused and resumed by its own routes: POST evaluations/%s/pause", run.ID)
 	case run.Kind != knowledge.KindReindex:
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "a run of the kind %s cannot be paused: only research runs, imports and reindexes can", run.Kind)
 	case run.Status != knowledge.RunRunning:

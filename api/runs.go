@@ -28,12 +28,13 @@ type runError struct {
 // runView is a run as clients see it.
 type runView struct {
 	ID           string              `json:"id"`
-	Kind         knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project"`
+	Kind         knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project,evaluate"`
 	Status       knowledge.RunStatus `json:"status" enum:"running,completed,failed,canceled"`
 	WorkflowID   string              `json:"workflow_id"`
 	ProjectID    *string             `json:"project_id" doc:"null: every project"`
 	DocumentID   *string             `json:"document_id,omitempty" doc:"The document that the run ingests or removes"`
 	ImportID     *string             `json:"import_id,omitempty" doc:"The import of the run"`
+	EvaluationID *string             `json:"evaluation_id,omitempty" doc:"The evaluation of the run"`
 	Conversation *string             `json:"conversation_id,omitempty" doc:"The conversation of a question"`
 	Person       string              `json:"person,omitempty" doc:"The person of the workspace, or the user of an application, who started the run: for the person itself and keys with the write scope"`
 	Question     string              `json:"question,omitempty" doc:"The question that is answered, for its user and the admin scope; not in lists"`
@@ -90,7 +91,7 @@ func (r *runRoutes) listRuns(ctx context.Context, p knowledge.Principal, in *str
 	WorkspacePath
 	edge.ActingQuery
 	PageQuery
-	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project"`
+	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project,evaluate"`
 	Status  knowledge.RunStatus `query:"status" enum:"running,completed,failed,canceled"`
 	Project string              `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
 
@@ -200,8 +201,8 @@ func (r *runRoutes) cancelRun(ctx context.Context, p knowledge.Principal, in *Ru
 	return &runOutput{r.views.run(run)}, nil
 }
 
-// stopRun asks a run's workflow to end it. A question, a research, an import or a reindex that has
-// none, since a process died before, is ended here. A document's ingest that has none is
+// stopRun asks a run's workflow to end it. A question, a research, an import, a reindex or an
+// evaluation that has none, since a process died before, is ended here. A document's ingest that has none is
 // started, so that it ends as such ingests do.
 func (r *runRoutes) stopRun(ctx context.Context, p knowledge.Principal, run store.Run) error {
 	known, err := r.dispatch.CancelRun(ctx, run)
@@ -209,7 +210,7 @@ func (r *runRoutes) stopRun(ctx context.Context, p knowledge.Principal, run stor
 		return err
 	}
 	switch run.Kind {
-	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindResearch, knowledge.KindImport, knowledge.KindReindex:
+	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindResearch, knowledge.KindImport, knowledge.KindReindex, knowledge.KindEvaluate:
 		end := record.Canceled(run.Kind)
 		return r.store.EndRun(ctx, run.Workspace, run.ID, end.RunEnd("", r.now()))
 	case knowledge.KindIngest:
@@ -242,6 +243,8 @@ func (r *runRoutes) runResult(ctx context.Context, p knowledge.Principal, run st
 		return r.results.endedImport(ctx, p, run)
 	case knowledge.KindReindex:
 		return reindexProgress(run)
+	case knowledge.KindEvaluate:
+		return r.results.endedEvaluation(ctx, p, run)
 	}
 	last, err := r.follower.lastItem(ctx, runRef(run))
 	if err != nil {

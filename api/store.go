@@ -29,6 +29,8 @@ type Store interface {
 	Runs
 	Imports
 	Deliveries
+	TestSets
+	Evaluations
 	idempotency.Store
 	question.Store
 	intake.Store

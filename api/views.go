@@ -91,6 +91,9 @@ func (v *views) run(r store.Run) runView {
 	if r.Kind == knowledge.KindImport {
 		view.DocumentID, view.ImportID = nil, orNull(r.Subject)
 	}
+	if r.Kind == knowledge.KindEvaluate {
+		view.DocumentID, view.EvaluationID = nil, orNull(r.Subject)
+	}
 	if r.Kind == knowledge.KindReindex || r.Kind == knowledge.KindRemoveProject {
 		view.DocumentID, view.Progress = nil, r.Progress
 	}

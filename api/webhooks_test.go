@@ -149,7 +149,7 @@ func TestWebhooks(t *testing.T) {
 		e := open(t)
 		const at = `{"webhooks":[{"url":"https://receiver.test/","types":["documents_created"]`
 		for body, want := range map[string][2]string{
-			`{"webhooks":[{"url":"https://receiver.test/","types":["tests_results"]}]}`:         {"body.webhooks[0].types", "tests_results"},
+			`{"webhooks":[{"url":"https://receiver.test/","types":["documents_moved"]}]}`:       {"body.webhooks[0].types", "documents_deleted"},
 			`{"webhooks":[{"url":"https://receiver.test/","types":["others"]}]}`:                {"body.webhooks[0].types", "documents_created"},
 			`{"webhooks":[{"url":"https://receiver.test/","types":[]}]}`:                        {"body.webhooks[0].types", ""},
 			`{"webhooks":[{"types":["documents_created"]}]}`:                                    {"body.webhooks[0]", ""},

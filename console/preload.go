@@ -25,6 +25,8 @@ func pages() map[string]string {
 		"usage":      "pages/usage.js",
 		"operations": "pages/operations.js",
 		"imports":    "pages/imports.js",
+
+		"evaluations": "pages/evaluations.js",
 	}
 }
 

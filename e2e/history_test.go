@@ -166,6 +166,7 @@ func TestHistories(t *testing.T) {
 	s.publish(t, "lights", "The northern pier has a lighthouse whose lens is a catadioptric assembly.")
 	s.reindex(t)
 	s.wantHistory(t, "reindex_project", "reindex/default/default")
+	s.wantHistory(t, "evaluate_project", knowledge.KindEvaluate.WorkflowID("default", s.recordedEvaluation(t, m)))
 	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
 	attached := s.ask(t, "/workspaces/default/webhooks/query?compact=true", map[string]any{
 		"text": "Kindly elucidate the pharology of the file", "projectId": "default", "sse": true,

@@ -63,6 +63,7 @@ func TestRoutesAreClosedToOtherTenants(t *testing.T) {
 			"document": "/workspaces/default/documents/{document}", "run_id": "/runs/{run_id}", "conversation": "/workspaces/default/conversations/{conversation}?userId=ann",
 			"import": "/workspaces/default/imports/{import}", "file": "/v1/files/{file}", "store": "/v1/vector_stores/{store}", "response": "/v1/responses/{response}",
 			"project": "/workspaces/default/projects/{project}", "chunk_id": "/chunks/{chunk_id}", "batch": "/v1/vector_stores/{store}/file_batches/{batch}",
+			"test_set": "/workspaces/default/test_sets/{test_set}", "evaluation": "/workspaces/default/evaluations/{evaluation}",
 			"user": "/workspaces/default/members/{user}", "role": "/workspaces/default/roles/{role}",
 		} {
 			if res, answer := s.raw(t, "GET", things.in(path), "", nil); res.StatusCode != http.StatusOK || strings.Contains(string(answer), "taken") {
@@ -140,6 +141,7 @@ func (s *server) things(t *testing.T, m *modeltest.Server) things {
 	}
 	made["chunk_id"] = chunks.Data[0].ID
 	s.membersOf(t, made)
+	s.evaluationOf(t, made)
 	create("key", "/workspaces/default/keys", map[string]any{"name": "a", "scopes": []string{"read"}})
 	create("response", "/v1/responses", map[string]any{"model": made.in("project:{project}"), "input": "Who cleans the lamp?", "store": true})
 	made["import"] = s.importZip(t)
@@ -184,6 +186,21 @@ func (s *server) membersOf(t *testing.T, made things) {
 		t.Fatalf("the sessions are %v", sessions.Data)
 	}
 	made["session"] = sessions.Data[0].ID
+}
+
+// evaluationOf makes a test set of the project, and two evaluations by it.
+func (s *server) evaluationOf(t *testing.T, made things) {
+	t.Helper()
+	var set struct{ ID string }
+	body := map[string]any{"project_id": made["project"], "name": "the lamp", "items": []map[string]any{{"id": "the-only-question", "question": "Who cleans the lamp?", "reference": "The keeper."}}}
+	if status := s.call(t, "POST", "/workspaces/default/test_sets", body, &set); status != http.StatusCreated {
+		t.Fatalf("test set: status %d", status)
+	}
+	made["test_set"], made["item"] = set.ID, "the-only-question"
+	for _, name := range []string{"evaluation", "candidate"} {
+		made[name] = s.evaluate(t, map[string]any{"test_set_id": set.ID}).ID
+		s.evaluated(t, made[name], "it has ended", hasEnded)
+	}
 }
 
 // importZip imports an archive with one file.
@@ -280,12 +297,16 @@ func (s *server) namingRoutes(t *testing.T) []namingRoute {
 
 // bodies are the requests of routes that read one before they look for the thing.
 var bodies = map[string]string{
-	"POST /runs/{run_id}/calls/{call}":            `{"decision": "approve"}`,
-	"POST /runs/{run_id}/messages":                `{"text": "taken"}`,
-	"POST /runs/{run_id}/feedback":                `{"rating": "up", "comment": "taken"}`,
-	"PATCH /conversations/{id}":                   `{"title": "taken"}`,
-	"PATCH /documents/{id}":                       `{"tags": ["taken"]}`,
-	"PATCH /projects/{id}":                        `{"name": "taken"}`,
+	"POST /runs/{run_id}/calls/{call}": `{"decision": "approve"}`,
+	"POST /runs/{run_id}/messages":     `{"text": "taken"}`,
+	"POST /runs/{run_id}/feedback":     `{"rating": "up", "comment": "taken"}`,
+	"PATCH /conversations/{id}":        `{"title": "taken"}`,
+	"PATCH /documents/{id}":            `{"tags": ["taken"]}`,
+	"PATCH /projects/{id}":             `{"name": "taken"}`,
+	"PATCH /test_sets/{test_set}":      `{"name": "taken"}`,
+
+	"POST /evaluations/{evaluation}/items/{item}/review": `{"score": 0, "comment": "taken"}`,
+
 	"POST /projects/{id}/files":                   "form",
 	"POST /conversations/{id}/attachments":        "form",
 	"POST /v1/vector_stores/{store}":              `{"name": "taken"}`,
@@ -307,6 +328,13 @@ func namingElsewhere() []namingRoute {
 		{"GET", own + "/documents?project_id={project}", "project", "", 0, nil},
 		{"GET", own + "/runs?project_id={project}", "project", "", 0, nil},
 		{"GET", own + "/imports?project_id={project}", "project", "", 0, nil},
+		{"GET", own + "/test_sets?project_id={project}", "project", "", 0, nil},
+		{"GET", own + "/evaluations?project_id={project}", "project", "", 0, nil},
+		{"GET", own + "/insights?project_id={project}", "project", "", 0, nil},
+		{"POST", own + "/test_sets", "project", `{"project_id": "{project}", "items": [{"question": "taken?"}]}`, 0, nil},
+		{"POST", own + "/test_sets/generate", "project", `{"project_id": "{project}"}`, 0, nil},
+		{"POST", own + "/test_sets/from_feedback", "project", `{"project_id": "{project}"}`, 0, nil},
+		{"POST", own + "/evaluations", "test_set", `{"test_set_id": "{test_set}"}`, 0, nil},
 		{"GET", own + "/webhook_deliveries?document_id={document}", "document", "", http.StatusOK, nil},
 		{"GET", own + "/webhook_deliveries?project_id={project}", "project", "", 0, nil},
 		{"POST", hooks + "/query", "project", `{"text": "lamp", "projectId": "{project}"}`, 0, nil},

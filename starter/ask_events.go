@@ -131,6 +131,12 @@ func (n *narrator) tell(e client.Event) error {
 			return err
 		}
 		n.say("%s", importNumbers(i))
+	case client.EventEvaluation:
+		var p knowledge.EvaluationProgress
+		if err := e.Decode(&p); err != nil {
+			return err
+		}
+		n.say("%d of %d judged, %d failed", p.Judged, p.Total, p.Failed)
 	case client.EventEnded:
 		return runOutcome(e)
 	case client.EventError:

@@ -34,6 +34,9 @@ type commands struct {
 	Documents     documentsCmd      `cmd:"" group:"documents" help:"List, show, remove, reingest and retry documents."`
 	Chunks        chunksCmd         `cmd:"" group:"questions" help:"Show a passage that an answer cites."`
 	Runs          runsCmd           `cmd:"" group:"questions" help:"List, show, watch and control runs."`
+	Evaluate      evaluateCmd       `cmd:"" group:"questions" help:"Evaluate the answers of a project with a file of questions."`
+	Evaluations   evaluationsCmd    `cmd:"" group:"questions" help:"List, show, compare and control evaluations."`
+	TestSets      testSetsCmd       `cmd:"" name:"test-sets" group:"questions" help:"Store, make, list and remove sets of questions for evaluations."`
 	Conversations conversationsCmd  `cmd:"" group:"questions" help:"List and search your conversations."`
 	MCP           mcpCmd            `cmd:"" name:"mcp" group:"questions" help:"Serve the Model Context Protocol over standard input and output."`
 	Projects      projectsCmd       `cmd:"" group:"administration" help:"List, create, show, configure, reindex and delete projects."`
@@ -210,6 +213,9 @@ func exitCode(err error) int {
 	}
 	if errors.Is(err, context.Canceled) {
 		return exitInterrupted
+	}
+	if gate, ok := errors.AsType[gateError](err); ok {
+		return gate.exit
 	}
 	if _, ok := errors.AsType[server.NoServerError](err); ok || errors.Is(err, client.ErrNoServer) {
 		return exitNoServer

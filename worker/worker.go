@@ -140,6 +140,7 @@ func queues(cfg Config, a Activities) []queue {
 			x.RegisterWorkflow(workflows.DeepResearch)
 			x.RegisterWorkflow(workflows.ResearchQuestion)
 			x.RegisterWorkflow(workflows.RunLog)
+			x.RegisterWorkflow(workflows.EvaluateProject)
 			x.RegisterActivity(a.Answering)
 		}},
 		{workflows.QueueIngest, steps, func(x sdk.Worker) {

@@ -63,7 +63,9 @@ func (a *answer) beginAsAgent(ctx workflow.Context) error {
 	if a.in.Caller == nil {
 		return nil
 	}
-	a.caller = newRunLogWriter(ctx, a.in.Caller.Workflow, stream.ToolPublisher(a.in.Caller.Turn, a.in.Caller.Call), &a.in.Caller.Sequence)
+	if !a.in.Caller.Quiet {
+		a.caller = newRunLogWriter(ctx, a.in.Caller.Workflow, stream.ToolPublisher(a.in.Caller.Turn, a.in.Caller.Call), &a.in.Caller.Sequence)
+	}
 	if a.in.Carried != nil {
 		return nil
 	}
@@ -77,7 +79,7 @@ func (a *answer) beginAsAgent(ctx workflow.Context) error {
 
 // tellCaller shows progress of this run to the readers of the run that asks, if any.
 func (a *answer) tellCaller(ctx workflow.Context, event string, data AgentData) {
-	if a.in.Caller == nil {
+	if a.in.Caller == nil || a.in.Caller.Quiet {
 		return
 	}
 	data.RunID = a.in.Run

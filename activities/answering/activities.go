@@ -1,6 +1,7 @@
 package answering
 
-// Activities are the activities of AnswerQuery, RunTool, DeepResearch and their children.
+// Activities are the activities of AnswerQuery, RunTool, DeepResearch, EvaluateProject and
+// their children.
 // The zero value has their names for workflows.
 type Activities struct {
 	*Attaching
@@ -16,6 +17,7 @@ type Activities struct {
 	*Reporting
 	*Suggesting
 	*Conversing
+	*Evaluating
 }
 
 // New returns the activities of questions.
@@ -54,5 +56,8 @@ func New(d Dependencies) *Activities {
 		},
 		Suggesting: &Suggesting{stepLog: logged, Blobs: d.Blobs, chats: chats},
 		Conversing: &Conversing{stepLog: logged, Blobs: d.Blobs, Conversations: d.Conversations, chats: chats},
+		Evaluating: &Evaluating{
+			stepLog: logged, Evaluations: d.Evaluations, Blobs: d.Blobs, Runs: d.Runs, Passages: d.Passages, Judges: d.Judges, Hub: d.Hub, Metrics: d.Metrics, chats: chats,
+		},
 	}
 }

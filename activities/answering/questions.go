@@ -29,6 +29,8 @@ type Dependencies struct {
 	Sources       []tool.Source // of tools that depend on the question
 	Agents        Agents        // nil = no project asks another
 	Webhooks      QueryWebhooks
+	Evaluations   Evaluations
+	Judges        JudgeWebhooks
 	Web           Web        // nil = the instance searches no web
 	Pages         PageReader // nil = pages are not read
 	Workflows     Workflows

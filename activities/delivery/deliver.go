@@ -60,6 +60,8 @@ type Delivering struct {
 	Answers     interface {
 		// Callback returns the body of the request that tells how a run ended.
 		Callback(ctx context.Context, workspace, run string) ([]byte, error)
+		// TestResults returns the payload that tells the results of an evaluation.
+		TestResults(ctx context.Context, workspace, evaluation string) (any, error)
 	}
 	Metrics interface {
 		// WebhookAttempt counts a request to a webhook, by what became of the delivery.
@@ -153,9 +155,8 @@ func (a *Delivering) send(ctx context.Context, hook knowledge.Webhook, project k
 		return a.callBack(ctx, hook, project, d)
 	}
 	m := webhook.Message{ID: d.Event, URL: hook.URL}
-	event := webhook.Event{Type: d.Type, DocumentID: d.DocumentID, Document: d.Document, At: d.CreatedAt}
 	var err error
-	if m.Body, err = webhook.Envelope(event, project, a.OperatorURL); err != nil {
+	if m.Body, err = a.body(ctx, project, d); err != nil {
 		a.Log.ErrorContext(ctx, "cannot make the request of a webhook", "delivery", d.ID, "error", err)
 		return webhook.Result{Outcome: webhook.Refused, Error: "the event cannot be written as JSON"}
 	}
@@ -168,6 +169,18 @@ func (a *Delivering) send(ctx context.Context, hook knowledge.Webhook, project k
 		return webhook.Result{Error: "the secret of the webhook cannot be opened: set a new one, or put the instance's secret.key back"}
 	}
 	return a.Sender.Send(ctx, m)
+}
+
+// body returns the body of the request for an event.
+func (a *Delivering) body(ctx context.Context, project knowledge.Project, d store.Delivery) ([]byte, error) {
+	if d.Type != knowledge.WebhookTests {
+		return webhook.Envelope(webhook.Event{Type: d.Type, DocumentID: d.DocumentID, Document: d.Document, At: d.CreatedAt}, project, a.OperatorURL)
+	}
+	results, err := a.Answers.TestResults(ctx, project.Workspace, d.DocumentID) // the evaluation
+	if err != nil {
+		return nil, err
+	}
+	return webhook.TestsEnvelope(results, project, d.CreatedAt)
 }
 
 // callBack sends the answer of a run to the address that its question named. The

@@ -119,6 +119,11 @@ func (d *deliverTest) Callback(_ context.Context, workspace, run string) ([]byte
 	return []byte(workspace + " " + run), nil
 }
 
+// TestResults returns the results of an evaluation.
+func (d *deliverTest) TestResults(_ context.Context, workspace, evaluation string) (any, error) {
+	return []string{workspace, evaluation}, nil
+}
+
 // TestCallBack ends a run whose question named an address.
 func TestCallBack(t *testing.T) {
 	t.Parallel()

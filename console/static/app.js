@@ -16,6 +16,7 @@ const links = /** @type {const} */ ([
   ["documents", "/documents"],
   ["runs", "/runs"],
   ["imports", "/imports"],
+  ["evaluations", "/evaluations"],
   ["projects", "/projects"],
   ["operations", "/operations"],
 ]);

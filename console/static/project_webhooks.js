@@ -44,7 +44,7 @@ export function webhooks(project) {
     none: () => t("hook.none"),
   });
   const url = field(t("hook.url"), { type: "url", maxlength: 2000, placeholder: "https://" });
-  const types = choices(t("hook.types"), ["documents_created", "documents_updated", "documents_deleted", "queries"], 3);
+  const types = choices(t("hook.types"), ["documents_created", "documents_updated", "documents_deleted", "queries", "tests_results"], 3);
   const form = actionForm(t("hook.add"), () => change((now) => [...now, { url: url.value, types: types.chosen() }]), url, types.element);
   const sent = deliveries(project.id);
   return {

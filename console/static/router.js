@@ -18,6 +18,7 @@ const modules = {
   "runs": () => import("./pages/runs.js"),
   "projects": () => import("./pages/projects.js"),
   "keys": () => import("./pages/keys.js"),
+  "evaluations": () => import("./pages/evaluations.js"),
   "imports": () => import("./pages/imports.js"),
   "operations": () => import("./pages/operations.js"),
   "usage": () => import("./pages/usage.js"),

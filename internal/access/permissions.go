@@ -72,7 +72,15 @@ func Permissions() []Permission {
 			"POST /runs/{run_id}/calls/{call}", "POST /runs/{run_id}/cancel", "POST /runs/{run_id}/feedback", "POST /runs/{run_id}/messages",
 			"POST /runs/{run_id}/pause", "POST /runs/{run_id}/resume", "POST /v1/responses/{response}/cancel",
 		}},
-		{knowledge.RunsAdmin, "Read the answers to everybody's questions, what readers say of them, and the details of failures", admins, nil},
+		{knowledge.RunsAdmin, "Read the answers to everybody's questions, what readers say of them, and the details of failures", admins, []string{"GET /insights"}},
+		{knowledge.EvaluationsRead, "Read test sets, and evaluations with their answers and passages: one's own, and of others with documents.write", editors, []string{
+			"GET /test_sets", "GET /test_sets/{test_set}", "GET /evaluations", "GET /evaluations/{evaluation}", "GET /evaluations/{evaluation}/compare/{candidate}",
+		}},
+		{knowledge.EvaluationsWrite, "Store and make test sets, and start, control and review evaluations", editors, []string{
+			"POST /test_sets", "PATCH /test_sets/{test_set}", "DELETE /test_sets/{test_set}", "POST /test_sets/generate", "POST /test_sets/from_feedback",
+			"POST /evaluations", "POST /evaluations/{evaluation}/pause", "POST /evaluations/{evaluation}/resume", "POST /evaluations/{evaluation}/cancel",
+			"POST /evaluations/{evaluation}/items/{item}/review",
+		}},
 		{knowledge.ProjectsRead, "Read projects and their settings", everybody, []string{
 			"GET /projects", "GET /projects/{id}", "GET /projects/{id}/usage", "GET /v1/models", "GET /v1/models/{model}",
 			"GET /v1/vector_stores", "GET /v1/vector_stores/{store}",

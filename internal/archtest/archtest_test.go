@@ -51,6 +51,7 @@ var mayImport = map[string][]string{
 	"internal/citation":          {"internal/knowledge"},
 	"internal/confine":           {},
 	"internal/credential":        {"internal/knowledge", "internal/store"},
+	"internal/evaluate":          {"internal/chunk", "internal/citation", "internal/knowledge", "internal/phrase", "internal/words"},
 	"internal/extract":           {"internal/collector", "internal/confine", "internal/knowledge", "internal/process", "internal/extract/"},
 	"internal/extract/asciidoc":  {"internal/knowledge", "internal/extract/format", "internal/extract/latex", "internal/extract/script", "internal/extract/table"},
 	"internal/extract/latex":     {"internal/knowledge", "internal/extract/format", "internal/extract/script", "internal/extract/table"},
@@ -131,7 +132,7 @@ var mayImport = map[string][]string{
 	"internal/words":       {"internal/knowledge"},
 
 	// Adapters.
-	"internal/dispatch":         {"activities/delivery", "activities/ingestion", "activities/step", "internal/blob", "internal/knowledge", "internal/record", "internal/store", "internal/stream", "workflows"},
+	"internal/dispatch":         {"activities/answering", "activities/delivery", "activities/ingestion", "activities/step", "internal/blob", "internal/knowledge", "internal/record", "internal/store", "internal/stream", "workflows"},
 	"internal/embedded":         {"internal/erase", "internal/namespace"},
 	"internal/index/embedded":   {"internal/erase", "internal/index", "internal/knowledge", "internal/words"},
 	"internal/index/milvus":     {"internal/index", "internal/knowledge", "internal/words"},
@@ -162,13 +163,13 @@ var mayImport = map[string][]string{
 
 	// Durable processes, and the edges.
 	"internal/record": {
-		"internal/blob", "internal/citation", "internal/knowledge", "internal/model", "internal/prompt", "internal/retrieve",
+		"internal/blob", "internal/citation", "internal/evaluate", "internal/knowledge", "internal/model", "internal/prompt", "internal/retrieve",
 		"internal/store", "internal/stream", "internal/webhook", "internal/websearch",
 	},
 	"activities/step":     {"internal/blob", "internal/knowledge", "internal/model", "internal/record", "internal/store", "internal/stream"},
 	"activities/delivery": {"activities/step", "internal/knowledge", "internal/store", "internal/webhook"},
 	"activities/answering": {
-		"activities/step", "internal/blob", "internal/citation", "internal/knowledge", "internal/model", "internal/phrase", "internal/prompt", "internal/record",
+		"activities/step", "internal/blob", "internal/citation", "internal/evaluate", "internal/knowledge", "internal/model", "internal/phrase", "internal/prompt", "internal/record",
 		"internal/retrieve", "internal/scrape", "internal/store", "internal/stream", "internal/tool", "internal/webhook", "internal/websearch",
 	},
 	"activities/ingestion": {
@@ -180,7 +181,7 @@ var mayImport = map[string][]string{
 	"api/edge":   {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
 	"api/openai": {"api/edge", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
 	"api": {
-		"api/edge", "api/openai", "internal/access", "internal/advice", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/extract/format", "internal/forget", "internal/idempotency", "internal/index",
+		"api/edge", "api/openai", "internal/access", "internal/advice", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/evaluate", "internal/extract", "internal/extract/format", "internal/forget", "internal/idempotency", "internal/index",
 		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/paged", "internal/parsed", "internal/phrase", "internal/privacy", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch",
 	},
@@ -198,7 +199,7 @@ var mayImport = map[string][]string{
 	},
 	"console": {"samples"},
 	"starter": {
-		"internal/advice", "internal/childserver", "internal/client", "internal/config", "internal/extract", "internal/extract/charset", "internal/knowledge", "internal/mcpserver",
+		"internal/advice", "internal/childserver", "internal/client", "internal/config", "internal/evaluate", "internal/extract", "internal/extract/charset", "internal/knowledge", "internal/mcpserver",
 		"internal/model", "internal/model/localmodel", "internal/server", "internal/source/archive", "internal/telemetry", "samples", "starter/terminal",
 	},
 	"starter/terminal": {"internal/client"},
@@ -354,6 +355,7 @@ func systemReads() []string {
 		"ArchiveImports", "ImportContains", "ImportLost", "OutdatedDocuments", "ReindexVersion", "ReindexProgress", "ProjectForSystem", "ProjectGenerations", "BeginFilling", "SwitchGeneration", "PublishedVersions", "ChunksForSystem", "WantedGeneration",
 		"StaleProjects", "AnyPublished", "ProjectRuns", "ProjectRemovals", "ProjectImports", "DropProject",
 		"EmbeddingAddress", "MoveEmbeddings", "WantedGenerations", "PublishedIn", "EndedAnswers", "AnswerMessages",
+		"EvaluationForSystem", "NoteEvaluation", "ItemsAfter", "ItemForSystem", "ItemsForSystem",
 	}
 }
 

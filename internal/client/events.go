@@ -32,6 +32,7 @@ const (
 	EventMessage     = "userMessage"
 	EventDocument    = "documentUpdate"
 	EventImport      = "importUpdate"
+	EventEvaluation  = "evaluationUpdate"
 	EventEnded       = "runEnded"
 	EventError       = "error"
 	EventToolEnd     = "tool_end"

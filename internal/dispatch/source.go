@@ -158,6 +158,8 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 		return s.workflows.Reindex(ctx, run)
 	case run.Kind == knowledge.KindRemoveProject: // a removal that was accepted is completed
 		return s.workflows.RemoveProject(ctx, run)
+	case run.Kind == knowledge.KindEvaluate && !known: // its items that have ended are not asked again
+		return s.startEvaluation(ctx, run)
 	case known:
 		return s.end(ctx, run, record.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
 	case run.Kind == knowledge.KindImport:
@@ -169,6 +171,20 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 // isYoung reports whether a run was created less than grace ago. One that was created much
 // later than now is not: the clock was ahead.
 func isYoung(run store.Run, grace time.Duration) bool { return time.Since(run.CreatedAt).Abs() < grace }
+
+// startEvaluation starts the workflow of an evaluation that has none. One without a request
+// cannot be started.
+func (s *Source) startEvaluation(ctx context.Context, run store.Run) error {
+	var snapshot record.Evaluation
+	err := s.blobs.GetJSON(ctx, knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}.RequestKey(), &snapshot)
+	if err == nil {
+		return s.workflows.Evaluate(ctx, run, snapshot.Settings.Budget)
+	}
+	if !errors.Is(err, blob.ErrNotFound) || isYoung(run, startGrace) {
+		return err
+	}
+	return s.end(ctx, run, record.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the server stopped before the evaluation had started; start it again"}))
+}
 
 // startImport starts the workflow of an import that has none.
 func (s *Source) startImport(ctx context.Context, run store.Run) error {

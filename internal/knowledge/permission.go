@@ -35,6 +35,8 @@ const (
 	HoldsRead          Permission = "holds.read"
 	HoldsWrite         Permission = "holds.write"
 	WorkspacesRead     Permission = "workspaces.read"
+	EvaluationsRead    Permission = "evaluations.read"
+	EvaluationsWrite   Permission = "evaluations.write"
 
 	// InstanceAdmin is of the instance's key alone, and of no role.
 	InstanceAdmin Permission = "instance.admin"

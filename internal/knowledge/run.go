@@ -26,6 +26,8 @@ const (
 	KindReindex  RunKind = "reindex"  // makes new versions of the outdated documents of a project
 
 	KindRemoveProject RunKind = "remove_project" // removes a project with everything in it
+
+	KindEvaluate RunKind = "evaluate" // answers the questions of a test set, and judges the answers
 )
 
 // RunStatus says where a run stands.
@@ -46,8 +48,8 @@ type KindTraits struct {
 	// Workflow is the name of the workflow type.
 	Workflow string
 	// Answers: the run ends in an answer, which only its owner and administrators
-	// read. Otherwise it changes documents: whoever manages them reads it, and the
-	// sweep starts it again by rows in SQL.
+	// read. Otherwise it changes documents, or evaluates a project: whoever manages them
+	// reads it, and the sweep starts it again by rows in SQL.
 	Answers bool
 	// SharesWorkflow: one workflow serves several runs, one after the other, so
 	// each run has its own first offset in the workflow's log and is canceled by a
@@ -73,6 +75,7 @@ func RunKinds() []KindTraits {
 		{Kind: KindImport, Workflow: "BulkImport", Cancelable: true},
 		{Kind: KindReindex, Workflow: "ReindexProject", ReusesID: true, Cancelable: true},
 		{Kind: KindRemoveProject, Workflow: "RemoveProject", ReusesID: true},
+		{Kind: KindEvaluate, Workflow: "EvaluateProject", Cancelable: true},
 	}
 }
 
@@ -100,7 +103,7 @@ func KindsThat(satisfy func(KindTraits) bool) []RunKind {
 // AnswerKinds returns the kinds of runs that end in an answer.
 func AnswerKinds() []RunKind { return KindsThat(func(t KindTraits) bool { return t.Answers }) }
 
-// DocumentKinds returns the kinds of runs that change documents.
+// DocumentKinds returns the kinds of runs that change documents, or evaluate a project.
 func DocumentKinds() []RunKind { return KindsThat(func(t KindTraits) bool { return !t.Answers }) }
 
 // WorkflowID returns the id of the workflow of a run of this kind. It holds the run's
@@ -330,6 +333,14 @@ func (u *Usage) Add(o Usage) {
 
 // roundCost rounds a cost to billionths, so that sums do not show how numbers are stored.
 func roundCost(cost float64) float64 { return math.Round(1e9*cost) / 1e9 }
+
+// Decode reads a RunUsage as JSON, without its model; empty is none.
+func (u *Usage) Decode(stored json.RawMessage) error {
+	if len(stored) == 0 {
+		return nil
+	}
+	return json.Unmarshal(stored, u)
+}
 
 // RunUsage is what a run has used of models, as it is stored when the run ends.
 type RunUsage struct {

@@ -18,9 +18,12 @@ const (
 // WebhookQueries is the type of a webhook that is asked about each question, in line.
 const WebhookQueries WebhookType = "queries"
 
+// WebhookTests is the type of a webhook that is told of the results of an evaluation.
+const WebhookTests WebhookType = "tests_results"
+
 // WebhookTypes returns the types that a webhook can subscribe to.
 func WebhookTypes() []WebhookType {
-	return []WebhookType{WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookQueries}
+	return []WebhookType{WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookQueries, WebhookTests}
 }
 
 // Webhook is an address of a project that is told of events. Its secrets are

@@ -6,7 +6,7 @@ import (
 )
 
 // Caller is the tool call that asks a run as an agent. The progress of the run is shown as
-// events of that call.
+// events of that call. A quiet caller is an evaluation, which has no calls and shows none.
 type Caller struct {
 	Workflow string `json:"workflow"` // with the log of the run that asks
 	Run      string `json:"run"`
@@ -14,6 +14,7 @@ type Caller struct {
 	Call     int    `json:"call"`
 	ID       string `json:"id"`                 // of the call
 	Sequence int64  `json:"sequence,omitempty"` // of the last event that was shown
+	Quiet    bool   `json:"quiet,omitempty"`
 }
 
 // AnswerInput starts AnswerQuery or RunTool. The question itself is in the blob of

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/evaluate"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/index/embedded"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -125,21 +126,14 @@ func (c *collection) measure(t *testing.T, r *retrieve.Retriever, config knowled
 
 // judged returns nDCG@10 and recall@10 of what was found for a question.
 func (c *collection) judged(question int, found []retrieve.Context) (ndcg, recall float64) {
-	relevant := c.relevant[question]
-	best, got, hits, rank := 0.0, 0.0, 0, 0
-	for r := 1; r <= min(10, len(relevant)); r++ {
-		best += 1 / math.Log2(float64(r+1))
-	}
+	var ranked []string
 	for _, context := range found {
-		if context.DocumentID == c.held[question] {
-			continue
-		}
-		if rank++; rank <= 10 && relevant[context.DocumentID] {
-			hits++
-			got += 1 / math.Log2(float64(rank+1))
+		if context.DocumentID != c.held[question] {
+			ranked = append(ranked, context.DocumentID)
 		}
 	}
-	return got / best, float64(hits) / float64(len(relevant))
+	r := evaluate.Ranking(ranked, c.relevant[question])
+	return r.NDCG10, r.Recall10
 }
 
 // index writes the collection with the offline model's vectors into an embedded index.

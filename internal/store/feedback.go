@@ -71,3 +71,37 @@ func (s *runStore) Feedback(ctx context.Context, p knowledge.Principal, runs ...
 	}
 	return convert(rows, feedbackRow.feedback), nil
 }
+
+// FeedbackQuery asks for what was said of the answers of a project. An empty Rating and a zero
+// Since ask for all.
+type FeedbackQuery struct {
+	Project string
+	Since   time.Time
+	Rating  string
+	Limit   int
+}
+
+// FeedbackSince returns what was said of answers, newest first, by the rule of Feedback.
+// Answers to the items of evaluations are left out.
+func (s *runStore) FeedbackSince(ctx context.Context, p knowledge.Principal, query FeedbackQuery) ([]Feedback, error) {
+	if err := requireWorkspace(p); err != nil {
+		return nil, err
+	}
+	if !p.CoversProject(query.Project) {
+		return nil, knowledge.NotFound("project", query.Project)
+	}
+	var rows []feedbackRow
+	q := s.reader.NewSelect().Model(&rows).Join("JOIN runs AS r ON r.id = f.run_id").
+		Where("f.workspace = ? AND r.project = ? AND r.parent = '' AND f.created_at >= ?", p.Workspace(), query.Project, micros(query.Since)).
+		OrderExpr("f.created_at DESC, f.run_id, f.author").Limit(int64(query.Limit))
+	if query.Rating != "" {
+		q = q.Where("f.rating = ?", query.Rating)
+	}
+	if !p.May(knowledge.RunsAdmin) {
+		q = q.Where("f.author = ?", p.Owner())
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, fmt.Errorf("read feedback: %w", failure(err))
+	}
+	return convert(rows, feedbackRow.feedback), nil
+}

@@ -38,7 +38,7 @@ type Run struct {
 	ResultKey      string
 	Usage          json.RawMessage
 	Error          *knowledge.Failure
-	Parent         string              // the reindex that started it, "" = none
+	Parent         string              // the reindex, the answer or the evaluation that started it, "" = none
 	After          string              // the run that its conversation was waiting for when it started, "" = none
 	Progress       json.RawMessage     // knowledge.ReindexProgress of a reindex, nil = none
 	Callback       *knowledge.Callback // is told how the run ended; nil = nobody
@@ -196,7 +196,8 @@ func (s *runStore) Run(ctx context.Context, p knowledge.Principal, id string) (R
 	return rows[0].run()
 }
 
-// Runs lists runs, newest first, by the rule of Run.
+// Runs lists runs, newest first, by the rule of Run. It leaves out the answers to the items of
+// an evaluation, which the evaluation lists.
 func (s *runStore) Runs(ctx context.Context, p knowledge.Principal, query RunQuery) ([]Run, string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
@@ -211,6 +212,7 @@ func (s *runStore) Runs(ctx context.Context, p knowledge.Principal, query RunQue
 			q = q.Where("? = ?", bun.Ident(column), value)
 		}
 	}
+	q = q.Where("NOT (r.parent <> '' AND EXISTS (SELECT 1 FROM evaluations AS e WHERE e.id = r.parent))")
 	if query.Person != "" {
 		q = q.Where("r.owner IN (?)", bun.List(knowledge.OwnersOf(query.Person)))
 	}

@@ -50,6 +50,8 @@ type Store struct {
 	webhookStore
 	generationStore
 	leaseStore
+	testSetStore
+	evaluationStore
 }
 
 // newStore returns a store without connections.
@@ -76,6 +78,8 @@ func newStore(cfg Config) *Store {
 		webhookStore:      webhookStore{db},
 		generationStore:   generationStore{db, names},
 		leaseStore:        leaseStore{db},
+		testSetStore:      testSetStore{db},
+		evaluationStore:   evaluationStore{db},
 	}
 }
 

@@ -24,6 +24,8 @@ var (
 	deliveryTable     = tableOf[deliveryRow]()
 	chunkTable        = tableOf[chunkRow]()
 	documentTable     = tableOf[documentRow]()
+	evaluatedTable    = tableOf[evaluatedRow]()
+	evaluationTable   = tableOf[evaluationRow]()
 	keyTable          = tableOf[keyRow]()
 	memberTable       = tableOf[memberRow]()
 	messageTable      = tableOf[messageRow]()
@@ -33,6 +35,9 @@ var (
 	secretTable       = tableOf[secretRow]()
 	sessionTable      = tableOf[sessionRow]()
 	versionTable      = tableOf[versionRow]()
+
+	testSetTable        = tableOf[testSetRow]()
+	testSetVersionTable = tableOf[testSetVersionRow]()
 )
 
 func tableOf[T any]() *table[T] {

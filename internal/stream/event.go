@@ -36,6 +36,8 @@ const (
 	TopicAttachment = "attachmentUpdate"
 	// TopicMessage is the topic of a message that its person sent while the answer was under way.
 	TopicMessage = "userMessage"
+	// TopicEvaluation has the progress of an evaluation.
+	TopicEvaluation = "evaluationUpdate"
 )
 
 // Terminal reports whether an item of this topic ends a run.

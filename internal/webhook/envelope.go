@@ -29,6 +29,18 @@ type envelope struct {
 	Project   view.Project          `json:"project"`
 }
 
+// TestsEnvelope returns the body of the request for the results of an evaluation of a project.
+func TestsEnvelope(results any, project knowledge.Project, at time.Time) ([]byte, error) {
+	data, err := json.Marshal(envelope{
+		Type: knowledge.WebhookTests, ProjectID: project.ID, CreatedAt: at.UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano),
+		Payload: results, Project: view.NewProject(project),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode the results of an evaluation of project %s: %w", project.ID, err)
+	}
+	return data, nil
+}
+
 // removedPayload is the payload of an event whose document is gone.
 type removedPayload struct {
 	ID     string           `json:"id"`

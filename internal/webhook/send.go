@@ -74,22 +74,30 @@ func NewSender(client *http.Client) *Sender {
 // Send sends a message and reads the answer. It reads no more of an answer than it
 // needs. If ctx ends, the result is Retry.
 func (s *Sender) Send(ctx context.Context, m Message) Result {
+	body, result := s.Exchange(ctx, m)
+	result.Answer = parseAnswer(body)
+	return result
+}
+
+// Exchange sends a message as Send does, and returns the body of the answer. It is nil if the
+// answer is longer than 64 KiB or breaks off: the status decides all the same.
+func (s *Sender) Exchange(ctx context.Context, m Message) ([]byte, Result) {
 	request, err := newRequest(ctx, m, time.Now())
 	if err != nil {
-		return Result{Outcome: Refused, Error: "the webhook is not usable: set its url and its secret again"}
+		return nil, Result{Outcome: Refused, Error: "the webhook is not usable: set its url and its secret again"}
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return failed(err)
+		return nil, failed(err)
 	}
 	defer response.Body.Close()
 	result := judge(response.StatusCode)
 	result.RetryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
-	// The status decides, whatever happens to the body.
-	if body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1)); err == nil && len(body) <= maxAnswer {
-		result.Answer = parseAnswer(body)
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	if err != nil || len(body) > maxAnswer {
+		return nil, result
 	}
-	return result
+	return body, result
 }
 
 func newRequest(ctx context.Context, m Message, now time.Time) (*http.Request, error) {

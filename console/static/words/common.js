@@ -8,6 +8,7 @@ export const common = table({
   "documents": ["Documents", "Dokumente"],
   "runs": ["Runs", "Läufe"],
   "imports": ["Imports", "Importe"],
+  "evaluations": ["Evaluations", "Auswertungen"],
   "skip": ["Skip to the content", "Zum Inhalt springen"],
   "pages": ["Pages", "Seiten"],
   "theme": ["Theme", "Farben"],

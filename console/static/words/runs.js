@@ -14,6 +14,7 @@ export const runs = table({
   "run.ingest": ["Ingest", "Einlesen"],
   "run.import": ["Import", "Import"],
   "run.reindex": ["Reindex", "Neuindexierung"],
+  "run.evaluate": ["Evaluation", "Auswertung"],
   "run.remove": ["Removal", "Entfernung"],
   "run.remove_project": ["Removal of a project", "Entfernung eines Projekts"],
   "run.running": ["running", "läuft"],

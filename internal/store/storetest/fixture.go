@@ -56,6 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"hostile_input", testHostileInput},
 		{"generations", testGenerations},
 		{"reports", testReports},
+		{"evaluations", testEvaluations},
 		{"health", testHealth},
 	} {
 		t.Run(group.name, func(t *testing.T) {

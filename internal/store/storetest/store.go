@@ -23,6 +23,7 @@ type Store interface {
 	Conversations
 	Webhooks
 	Reports
+	Evaluations
 	Ping(ctx context.Context) error
 	// EraseDeleted does nothing where the database is a server.
 	EraseDeleted(ctx context.Context) error

@@ -1,0 +1,101 @@
+// An evaluation: its progress, its scores with their intervals, and its answers with the reasons
+// of the judge and the scores of people.
+
+import { actionButton, attempt, confirm } from "./action.js";
+import { call } from "./api.js";
+import { fill, h } from "./dom.js";
+import { isOpen, judgedOf } from "./evaluations_list.js";
+import { number, t } from "./language.js";
+import { pagedTable } from "./paged_table.js";
+import { polling } from "./polling.js";
+import { projectNames } from "./project_choice.js";
+import { factList, originOf, stateOf } from "./runs_list.js";
+
+/** @typedef {import("./evaluations_list.js").Evaluation} Evaluation */
+
+const measures = /** @type {const} */ (["score", "context", "faithfulness", "ndcg10", "recall10", "mrr10", "latency", "tokens"]);
+
+/** Shows a number with two digits. @param {number | null | undefined} value */
+const short = (value) => (value === null || value === undefined ? "" : number(value, { maximumFractionDigits: 2 }));
+
+/** Returns the scores as a table. @param {Evaluation} one */
+function scoresOf(one) {
+  const rows = measures.filter((name) => one.scores[name]).map((name) => {
+    const { mean, low, high, n } = one.scores[name];
+    return h("tr", {}, h("th", { scope: "row" }, t(`eval.${name}`)), h("td", { class: "number" }, short(mean)), h("td", { class: "number" }, `${short(low)} – ${short(high)}`), h("td", { class: "number" }, number(n)));
+  });
+  if (!rows.length) return "";
+  const titles = /** @type {const} */ (["eval.measure", "eval.mean", "eval.interval", "eval.questions"]);
+  return h("table", { "aria-label": t("eval.measure") }, h("thead", {}, h("tr", {}, ...titles.map((word, i) => h("th", { scope: "col", class: i > 0 && "number" }, t(word))))), h("tbody", {}, ...rows));
+}
+
+/** Returns the choice of a person's score. @param {string} evaluation @param {any} item @param {() => void} changed */
+function reviewOf(evaluation, item, changed) {
+  if (item.state !== "judged" && item.state !== "failed") return "";
+  const own = item.reviews.find((/** @type {any} */ one) => one.own);
+  const choice = h("select", { "aria-label": `${t("eval.review")}: ${item.question}` }, ...["", "0", "1.5", "2"].map((value) => h("option", { value, selected: value === String(own?.score ?? "") }, value)));
+  choice.onchange = () => void attempt(async () => {
+    if (choice.value === "") return;
+    await call("review-evaluation-item", { path: { evaluation, item: item.id }, query: { repeat: String(item.repeat) }, body: { score: Number(choice.value) } });
+    changed();
+  });
+  return choice;
+}
+
+/** @param {string} id */
+export async function openEvaluation(id) {
+  const path = { evaluation: id };
+  /** @type {Evaluation} */
+  let one = await call("get-evaluation", { path, query: { limit: 1 } });
+  const names = await projectNames();
+  const state = h("div");
+  const facts = h("dl", { class: "facts" });
+  const scores = h("div");
+  const items = pagedTable({
+    name: t("eval.items"),
+    columns: [{ title: t("eval.item") }, { title: t("eval.score"), number: true }, { title: t("eval.context"), number: true }, { title: t("eval.faithfulness"), number: true }, { title: t("eval.reason") }, { title: t("eval.review") }],
+    load: async (cursor) => {
+      const page = await call("get-evaluation", { path, query: { limit: 50, cursor } });
+      return { data: page.items ?? [], next_cursor: page.next_cursor ?? null };
+    },
+    key: (/** @type {any} */ item) => String(item.number),
+    cells: (item) => [
+      [h("details", {}, h("summary", {}, item.question), h("p", {}, item.answer ?? ""), item.reference && h("p", { class: "quiet" }, `${t("eval.reference")}: ${item.reference}`),
+        item.run_id && h("p", {}, h("a", { href: "/runs/" + encodeURIComponent(item.run_id) }, item.run_id)))],
+      short(item.score), short(item.context), short(item.faithfulness), item.error ? `${item.error.code}: ${item.error.message}` : item.reason ?? "", reviewOf(id, item, () => void look()),
+    ],
+    none: () => t("eval.none.items"),
+  });
+  const act = (/** @type {"pause-evaluation" | "resume-evaluation" | "cancel-evaluation"} */ what) => () => call(what, { path }).then(look);
+  const pause = actionButton(t("doc.pause"), act("pause-evaluation"));
+  const resume = actionButton(t("run.resume"), act("resume-evaluation"), { class: "first" });
+  const cancel = h("button", { type: "button", onclick: () => confirm({ title: t("eval.cancel.title"), hint: t("eval.cancel.hint"), label: t("eval.cancel") }, act("cancel-evaluation")) }, t("eval.cancel"));
+  const draw = () => {
+    const { total, judged, failed } = one.progress;
+    fill(state, h("p", {}, ...stateOf(one)), isOpen(one) && h("progress", { max: total || 1, value: judged + failed, "aria-label": t("eval.progress") }), h("p", {}, judgedOf(one)), ...one.warnings.map((/** @type {string} */ warning) => h("p", {}, warning)));
+    fill(facts, ...factList([...originOf(one, names), ["eval.set", `${one.test_set_name} (${one.test_set_version})`], ["eval.judge", one.judge], ["eval.kappa", one.agreement && short(one.agreement.kappa.mean)],
+      ["run.kind", h("a", { href: "/runs/" + encodeURIComponent(one.run_id) }, one.run_id)]]));
+    fill(scores, scoresOf(one));
+    pause.hidden = one.status !== "running";
+    resume.hidden = one.status !== "paused";
+    cancel.hidden = !isOpen(one);
+    live.plan();
+  };
+  const look = async () => {
+    const before = one.progress.judged + one.progress.failed;
+    one = await call("get-evaluation", { path, query: { limit: 1 } });
+    if (one.progress.judged + one.progress.failed !== before && !isOpen(one)) items.restart();
+    draw();
+  };
+  const live = polling(look, () => isOpen(one));
+  draw();
+  return {
+    title: one.test_set_name,
+    element: h("div", { class: "padded document" }, h("p", {}, h("a", { href: "/evaluations" }, "‹ ", t("evaluations"))),
+      h("div", { class: "row" }, h("h1", {}, one.test_set_name), h("span", { class: "space" }), resume, pause, cancel), state, facts, scores, h("h2", {}, t("eval.items")), items.element),
+    stop: () => {
+      items.stop();
+      live.stop();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+// The list of evaluations, kept up to date while some are under way.
+
+import { call } from "./api.js";
+import { h } from "./dom.js";
+import { moment, number, t } from "./language.js";
+import { liveTable } from "./polling.js";
+import { projectChoice, projectName, projectNames } from "./project_choice.js";
+import { stateOf } from "./runs_list.js";
+
+/** @typedef {any} Evaluation an evaluation of the API (schema EvaluationView) */
+
+/** Reports whether an evaluation is not at its end. @param {Evaluation} one */
+export function isOpen(one) {
+  return one.status === "running" || one.status === "paused";
+}
+
+/** Says how many answers of an evaluation are judged. @param {Evaluation} one */
+export function judgedOf({ progress: { judged, total, failed } }) {
+  return t("eval.counts", { judged: number(judged), total: number(total), failed: number(failed) });
+}
+
+/** Shows the mean of a measure. @param {Evaluation} one @param {string} measure */
+function meanOf(one, measure) {
+  return one.scores[measure] ? number(one.scores[measure].mean, { maximumFractionDigits: 2 }) : "";
+}
+
+export function openEvaluations() {
+  let names = new Map();
+  const known = projectNames().then((found) => (names = found));
+  const project = projectChoice("", () => table.restart());
+  const list = async (/** @type {object} */ more) => {
+    const found = await call("list-evaluations", { query: { project_id: project.value, ...more } });
+    return { ...found, data: found.data.map((/** @type {Evaluation} */ one) => ({ ...one, events_url: "" })) }; // it differs with each answer
+  };
+  const table = liveTable({
+    name: t("evaluations"),
+    columns: [{ title: t("eval.set") }, { title: t("doc.status") }, { title: t("ask.project") }, { title: t("eval.progress") }, { title: t("eval.score"), number: true }, { title: t("eval.context"), number: true },
+      { title: t("eval.faithfulness"), number: true }, { title: t("run.started") }],
+    load: (cursor) => known.then(() => list({ limit: 100, cursor })),
+    key: (one) => one.id,
+    cells: (one) => [
+      h("a", { href: "/evaluations/" + encodeURIComponent(one.id), "data-item": "" }, one.test_set_name, h("span", { class: "quiet" }, " ", one.id.slice(0, 8))), stateOf(one),
+      projectName(names, one.project_id), judgedOf(one), meanOf(one, "score"), meanOf(one, "context"), meanOf(one, "faithfulness"), moment(one.created_at),
+    ],
+    none: () => t("eval.none"),
+  }, isOpen, async () => (await list({ limit: 100 })).data);
+  return {
+    title: t("evaluations"), stop: table.stop,
+    element: h("div", { class: "padded documents" }, h("div", { class: "row" }, h("h1", {}, t("evaluations")), h("span", { class: "space" }), project), table.element),
+  };
+}

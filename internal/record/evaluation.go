@@ -1,0 +1,72 @@
+package record
+
+import (
+	"github.com/cairn-rag/cairn/internal/evaluate"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Judge scores the answers of an evaluation: a model, a program behind an address, or, with
+// neither, the judge that needs no model.
+type Judge struct {
+	Model   string        `json:"model,omitempty"`
+	Webhook *JudgeWebhook `json:"webhook,omitempty"`
+}
+
+// JudgeWebhook is the address of a program that judges.
+type JudgeWebhook struct {
+	URL string `json:"url"`
+}
+
+// Name returns the name of the judge.
+func (j Judge) Name() string {
+	switch {
+	case j.Webhook != nil:
+		return "webhook"
+	case j.Model != "":
+		return j.Model
+	}
+	return evaluate.OfflineJudge
+}
+
+// EvaluationSettings is how an evaluation is done, as its row in SQL has it.
+type EvaluationSettings struct {
+	TestSetName string           `json:"test_set_name"`
+	Override    string           `json:"override,omitempty"` // JSON of the projectConfigOverride
+	Judge       Judge            `json:"judge"`
+	Repeats     int              `json:"repeats"`
+	Sample      int              `json:"sample,omitempty"`
+	Seed        uint64           `json:"seed"`
+	Budget      knowledge.Budget `json:"budget,omitzero"`
+}
+
+// Evaluation is the snapshot with which an evaluation starts. Each of its questions is
+// Question with the words of the item. It never enters a workflow's history.
+type Evaluation struct {
+	Principal knowledge.Principal `json:"principal"`
+	Question  knowledge.Request   `json:"question"`
+	Settings  EvaluationSettings  `json:"settings"`
+}
+
+// EvaluationItemsKey is the blob key of the items of an evaluation, as []evaluate.Item.
+func EvaluationItemsKey(r knowledge.RunRef) string { return r.Prefix() + "items.json" }
+
+// ItemResult is what came of an item of an evaluation, as its row in SQL has it.
+type ItemResult struct {
+	Outcome   evaluate.Outcome   `json:"outcome"`
+	Judgement evaluate.Judgement `json:"judgement"`
+	Usage     knowledge.Usage    `json:"usage"` // of the answer and of the judge
+}
+
+// EvaluationReport is what an evaluation came to.
+type EvaluationReport struct {
+	evaluate.Summary
+	Judge  string          `json:"judge"`
+	Rubric evaluate.Rubric `json:"rubric"`
+	// Stopped is the part of the budget that was used up before the end, "" = none.
+	Stopped string `json:"stopped,omitempty"`
+}
+
+// EvaluationData is the inline data of an evaluationUpdate event.
+type EvaluationData struct {
+	knowledge.EvaluationProgress
+}
