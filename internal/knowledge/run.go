@@ -26,6 +26,7 @@ const (
 	KindReindex  RunKind = "reindex"  // makes new versions of the outdated documents of a project
 
 	KindRemoveProject RunKind = "remove_project" // removes a project with everything in it
+	KindRetention     RunKind = "retention"      // removes what the projects of a workspace keep no longer
 )
 
 // RunStatus says where a run stands.
@@ -73,6 +74,7 @@ func RunKinds() []KindTraits {
 		{Kind: KindImport, Workflow: "BulkImport", Cancelable: true},
 		{Kind: KindReindex, Workflow: "ReindexProject", ReusesID: true, Cancelable: true},
 		{Kind: KindRemoveProject, Workflow: "RemoveProject", ReusesID: true},
+		{Kind: KindRetention, Workflow: "ApplyRetention", ReusesID: true},
 	}
 }
 

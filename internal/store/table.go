@@ -24,6 +24,8 @@ var (
 	deliveryTable     = tableOf[deliveryRow]()
 	chunkTable        = tableOf[chunkRow]()
 	documentTable     = tableOf[documentRow]()
+	grantTable        = tableOf[grantRow]()
+	holdTable         = tableOf[holdRow]()
 	keyTable          = tableOf[keyRow]()
 	memberTable       = tableOf[memberRow]()
 	messageTable      = tableOf[messageRow]()

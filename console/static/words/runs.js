@@ -16,6 +16,7 @@ export const runs = table({
   "run.reindex": ["Reindex", "Neuindexierung"],
   "run.remove": ["Removal", "Entfernung"],
   "run.remove_project": ["Removal of a project", "Entfernung eines Projekts"],
+  "run.retention": ["Retention", "Aufbewahrung"],
   "run.running": ["running", "läuft"],
   "run.paused": ["paused", "angehalten"],
   "run.completed": ["completed", "abgeschlossen"],
