@@ -18,7 +18,7 @@ type accessView struct {
 }
 
 type accessReasonView struct {
-	Kind   string        `json:"kind" example:"group" doc:"key, maker (a key that made the key), workspace, project, removal, status, version, then what of the access list reaches the reader: everyone, user, group, external_user, conversation, or access if nothing does. hold and scope decide about other things than a search. More kinds may come"`
+	Kind   string        `json:"kind" example:"group" doc:"key, maker (a key that made the key), workspace, project, removal, status, version, classification, grant (one that denies), then what of the access list reaches the reader: everyone, user, group, external_user, conversation, and grant (one that allows), or access if nothing does. hold and scope decide about other things than a search. More kinds may come"`
 	ID     string        `json:"id" example:"legal" doc:"What the rule is about: an id, a name or a status"`
 	Effect access.Effect `json:"effect" enum:"allow,deny,none"`
 	Detail string        `json:"detail" example:"the access list has the group \"legal\"" doc:"A sentence for people"`
@@ -43,12 +43,13 @@ func (ar *accessRoutes) explain(ctx context.Context, p knowledge.Principal, in *
 	DocumentID   string   `query:"document_id" required:"true" minLength:"1" maxLength:"200" doc:"The document"`
 	User         string   `query:"user" maxLength:"256" doc:"A person of the workspace. Without a reader: somebody who is nobody in particular"`
 	Groups       []string `query:"groups" maxItems:"200" doc:"The groups of the person, separated by commas"`
+	Clearance    string   `query:"clearance" maxLength:"63" doc:"The claim clearance of the person's token. The higher one of it and the member's counts"`
 	ExternalUser string   `query:"external_user" maxLength:"256" doc:"A customer of an application, in place of user"`
 	Conversation string   `query:"conversation_id" maxLength:"200" doc:"A conversation of the reader, whose attachments count"`
 	KeyID        string   `query:"key_id" maxLength:"200" doc:"The API key with which the reader asks"`
 }) (*struct{ Body accessView }, error) {
 	explained, err := ar.explainer.Explain(ctx, p, in.DocumentID, access.Reader{
-		User: in.User, Groups: in.Groups, ExternalUser: in.ExternalUser, Conversation: in.Conversation, KeyID: in.KeyID,
+		User: in.User, Groups: in.Groups, Clearance: in.Clearance, ExternalUser: in.ExternalUser, Conversation: in.Conversation, KeyID: in.KeyID,
 	})
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func TestExplainAccess(t *testing.T) {
 	id := e.add(e.editor, "contract", "text", map[string]any{"access": map[string]any{"users": []string{"ann"}, "groups": []string{"legal", "board"}}})
 	e.publish(id, knowledge.Chunk{Text: "text"})
 	route := own + "/access/explain?document_id=" + id
-	before := []string{"workspace allow", "project allow", "removal allow", "status allow", "version allow"}
+	before := []string{"workspace allow", "project allow", "removal allow", "status allow", "version allow", "classification allow"}
 	for query, want := range map[string]struct {
 		allowed bool
 		last    []string

@@ -30,6 +30,8 @@ type Config struct {
 	knowledge.InstanceLimits
 	// InstanceFeatures are what projects may set and ask for.
 	knowledge.InstanceFeatures
+	// Levels are the levels of classification. Defaults to those of knowledge.Levels.
+	Levels knowledge.Levels
 	// Version is the program's version in openapi.json. Defaults to "dev".
 	Version string
 	// Process names this process among those that serve the API over the same stores; no
@@ -174,6 +176,8 @@ type Dispatcher interface {
 	Remove(ctx context.Context, r store.Removal) error
 	// RemoveProject starts the removal of a project. Doing it twice changes nothing.
 	RemoveProject(ctx context.Context, r store.Run) error
+	// Retain starts a run of retention. It does nothing if the workspace has one that is open.
+	Retain(ctx context.Context, r store.Run) error
 	// Reindex starts a reindex. It does nothing if the project has one that is open.
 	Reindex(ctx context.Context, r store.Run) error
 	// PauseReindex asks a reindex to pause or to resume; known is false if it has no

@@ -15,7 +15,7 @@ type documentBody struct {
 	Content             documentContent `json:"content" doc:"One of text, url and base64"`
 	Tags                []string        `json:"tags,omitempty"`
 	Metadata            map[string]any  `json:"metadata,omitempty"`
-	Classification      *string         `json:"classification,omitempty" maxLength:"128" doc:"How confidential the document is. Default: none, or for a new version the classification of the document"`
+	Classification      *string         `json:"classification,omitempty" maxLength:"128" doc:"How confidential the document is: a level of the instance, such as public, internal, confidential or restricted. Readers need a clearance of that level. Default: none, which counts as internal, or for a new version the classification of the document"`
 	Parser              string          `json:"parser,omitempty" enum:"crawler,model" doc:"crawler: extract the text of the file. model: let the chat model, which must accept images, transcribe the pages of a PDF, a picture or an office document. Default: crawler"`
 	Override            *overrideBody   `json:"override,omitempty" doc:"Settings of the project to override for this document"`
 	Access              *accessBody     `json:"access,omitempty" doc:"Who may read the document. Default: the whole workspace, or for a new version the access of the document. It takes effect when the version is published"`
@@ -39,11 +39,15 @@ func (b documentBody) document(p knowledge.Principal) (intake.Document, error) {
 	if err != nil {
 		return intake.Document{}, err
 	}
+	classification, err := b.Override.classification(b.Classification)
+	if err != nil {
+		return intake.Document{}, err
+	}
 	return intake.Document{
 		Name:    b.Name,
 		Content: intake.Content{Text: b.Content.Text, URL: b.Content.URL, Base64: b.Content.Base64, MediaType: b.Content.MediaType},
 		Attributes: intake.Attributes{
-			ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags, Force: b.Force == nil || *b.Force, Metadata: b.Metadata, Classification: b.Classification,
+			ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags, Force: b.Force == nil || *b.Force, Metadata: b.Metadata, Classification: classification,
 			Override: b.Override.override(b.Parser), Password: b.Override.password(), Access: b.Access.access(), ExternalUserID: customer, ConversationID: b.ConversationID,
 		},
 	}, nil
@@ -54,7 +58,9 @@ func (b documentBody) document(p knowledge.Principal) (intake.Document, error) {
 type overrideBody struct {
 	Splitter  changeOf[knowledge.Splitter] `json:"textSplitter,omitempty"`
 	Languages []string                     `json:"ocrLanguages,omitempty" maxItems:"8" doc:"Languages of the text in pictures, by the names of tesseract: eng, deu, chi_sim. Default: eng"`
-	Password  string                       `json:"password,omitempty" maxLength:"1024" doc:"The password of an encrypted file. It is stored encrypted until the ingestion ends, and never shown"`
+	// Classification is the same as the field beside the override.
+	Classification *string `json:"classification,omitempty" maxLength:"128" doc:"The same as classification beside the override"`
+	Password       string  `json:"password,omitempty" maxLength:"1024" doc:"The password of an encrypted file. It is stored encrypted until the ingestion ends, and never shown"`
 }
 
 // override returns what the body overrides, beside the password. parser is the field
@@ -64,6 +70,18 @@ func (o *overrideBody) override(parser string) knowledge.Override {
 		return knowledge.Override{Parser: knowledge.Parser(parser)}
 	}
 	return knowledge.Override{Splitter: json.RawMessage(o.Splitter), Parser: knowledge.Parser(parser), Languages: o.Languages}
+}
+
+// classification returns the classification of an upload, which may stand in the override or
+// beside it. Two that differ are CodeInvalid.
+func (o *overrideBody) classification(beside *string) (*string, error) {
+	switch {
+	case o == nil || o.Classification == nil:
+		return beside, nil
+	case beside != nil && *beside != *o.Classification:
+		return nil, knowledge.Invalid("body.override.classification", "differs from classification beside it: give one of them")
+	}
+	return o.Classification, nil
 }
 
 func (o *overrideBody) password() string {

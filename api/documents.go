@@ -79,6 +79,7 @@ type documentRoutes struct {
 	attributes Attributes
 	removals   *documentRemovals
 	views      *views
+	levels     knowledge.Levels
 	log        *slog.Logger
 }
 
@@ -110,11 +111,11 @@ func (dr *documentRoutes) mount(e *edge.Edge) {
 		}
 		return newTaggedDocument(dr.views.document(d)), nil
 	})
-	edge.Handle(e, edge.Route{Operation: huma.Operation{
+	edge.Handle(e, edge.Route{ByGrant: true, Operation: huma.Operation{
 		OperationID: "patch-document", Method: http.MethodPatch, Path: base + "/{id}", Summary: "Change a document", Tags: tags,
 		Description: "A document also changes while it is processed, so an If-Match is refused then too.",
 	}}, dr.patchDocument)
-	edge.Handle(e, edge.Route{Operation: huma.Operation{
+	edge.Handle(e, edge.Route{ByGrant: true, Operation: huma.Operation{
 		OperationID: "delete-document", Method: http.MethodDelete, Path: base + "/{id}", Summary: "Remove a file from a vector store (a document)", Tags: tags,
 		Description: whatRemovalKeeps,
 	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*removedOutput, error) {
@@ -228,7 +229,7 @@ func (dr *documentRoutes) patchDocument(ctx context.Context, p knowledge.Princip
 		wrong = append(wrong, knowledge.TagFields("body.tags", *b.Tags)...)
 	}
 	if b.Classification != nil {
-		wrong = append(wrong, knowledge.ClassificationFields("body.classification", *b.Classification)...)
+		wrong = append(wrong, dr.levels.Fields("body.classification", *b.Classification)...)
 	}
 	if b.Metadata != nil {
 		wrong = append(wrong, knowledge.MetadataFields("body.metadata", *b.Metadata)...)

@@ -437,12 +437,12 @@ func TestDocumentChange(t *testing.T) {
 	id := e.add(e.editor, "a.txt", "one", map[string]any{"tags": []string{"old"}})
 	e.publish(id, knowledge.Chunk{Text: "one"})
 	body := e.do("PATCH", own+"/documents/"+id, e.editor, map[string]any{
-		"tags": []string{"new"}, "metadata": map[string]any{"a": 1}, "classification": "secret", "access": map[string]any{"groups": []string{"g"}}, "legal_hold": true,
+		"tags": []string{"new"}, "metadata": map[string]any{"a": 1}, "classification": "public", "access": map[string]any{"groups": []string{"g"}}, "legal_hold": true,
 	}).want(200)
-	if diff := cmp.Diff([]any{"new"}, body["tags"]); diff != "" || body["classification"] != "secret" || body["legalHold"] != true {
+	if diff := cmp.Diff([]any{"new"}, body["tags"]); diff != "" || body["classification"] != "public" || body["legalHold"] != true {
 		t.Errorf("changed: %v", body)
 	}
-	if a := e.work.attributes[len(e.work.attributes)-1]; !cmp.Equal(a.Tags, []string{"new"}) || !cmp.Equal(a.ACL, []string{"g:g"}) || a.Classification != "secret" {
+	if a := e.work.attributes[len(e.work.attributes)-1]; !cmp.Equal(a.Tags, []string{"new"}) || !cmp.Equal(a.ACL, []string{"g:g"}) || a.Classification != "public" {
 		t.Errorf("index was told %+v", a)
 	}
 	t.Run("readers_lose_it_at_once", func(t *testing.T) {

@@ -37,6 +37,10 @@ var bodyExamples = map[string]string{
 
 	"review-evaluation-item": `{"score": 2}`,
 
+	"create-grant":          `{"subject": {"user": "ann"}, "object": {"tag": "handbook"}, "effect": "deny", "permission": "write", "reason": "until the review"}`,
+	"create-hold":           `{"name": "Smith v. Acme", "reason": "notice of 3 May", "filter": {"tags": ["smith"]}}`,
+	"lift-hold":             `{"reason": "settled"}`,
+	"run-retention":         `{"dry_run": true}`,
 	"put-secret":            `{"value": "sk-example", "uses": ["header"], "hosts": ["api.example.com"]}`,
 	"create-workspace":      `{"id": "acme", "name": "Acme"}`,
 	"patch-document":        `{"tags": ["handbook"]}`,

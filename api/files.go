@@ -145,6 +145,10 @@ func (ff *fileForms) take(w http.ResponseWriter, r *http.Request, p knowledge.Pr
 	if err == nil {
 		f.attributes.ExternalUserID, err = f.customer.Customer(p)
 	}
+	if err == nil {
+		override := &overrideBody{Classification: f.overridden}
+		f.attributes.Classification, err = override.classification(f.attributes.Classification)
+	}
 	var request *store.ImportRequest
 	if err == nil {
 		request, err = f.importRequest(ctx)
@@ -194,6 +198,7 @@ type form struct {
 	seen       map[string]bool // fields that have come
 	attributes intake.Attributes
 	customer   edge.CustomerFields // whose the documents are
+	overridden *string             // the classification in the override
 }
 
 // read takes the parts as they come. Files are stored at once; the fields that

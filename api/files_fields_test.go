@@ -48,9 +48,9 @@ func TestFieldsOfFiles(t *testing.T) {
 		send(part{"conversationId", "", conversation}).refused(404, knowledge.CodeNotFound)
 	})
 	t.Run("classification", func(t *testing.T) {
-		got := document(send(part{"classification", "", "secret"}))
-		id := e.add(e.editor, "b.txt", "two", map[string]any{"classification": "secret"})
-		if v := e.dispatched(id); got["classification"] != "secret" || v.Classification != "secret" {
+		got := document(send(part{"classification", "", "public"}))
+		id := e.add(e.editor, "b.txt", "two", map[string]any{"classification": "public"})
+		if v := e.dispatched(id); got["classification"] != "public" || v.Classification != "public" {
 			t.Errorf("%v as a file, %q as JSON", got["classification"], v.Classification)
 		}
 		send(part{"classification", "", strings.Repeat("x", 129)}).refused(422, knowledge.CodeInvalid)

@@ -81,6 +81,7 @@ func (f *form) attribute(name string, value []byte) error {
 		var override overrideBody
 		err := f.decode(name, value, &override)
 		a.Override, a.Password = override.override(string(a.Override.Parser)), override.password()
+		f.overridden = override.Classification
 		return err
 	case "import":
 		return f.decode(name, value, &f.choice)

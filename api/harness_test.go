@@ -163,6 +163,9 @@ func (w *work) RemoveProject(_ context.Context, r store.Run) error {
 	return w.fail
 }
 
+// Retain implements api.Dispatcher.
+func (*work) Retain(context.Context, store.Run) error { return nil }
+
 func (w *work) Reindex(_ context.Context, r store.Run) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

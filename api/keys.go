@@ -24,6 +24,7 @@ type keyView struct {
 	Role        *string                `json:"role" doc:"null: the key has scopes or permissions"`
 	Permissions []knowledge.Permission `json:"permissions" doc:"null: the key has scopes or a role"`
 	Member      *string                `json:"member" doc:"The service account of the key; null: none"`
+	Clearance   *string                `json:"clearance" doc:"The level of classification up to which the key reaches documents; null: not given"`
 	LastUsedAt  *time.Time             `json:"last_used_at" doc:"To the minute; null: not recorded"`
 	CreatedAt   time.Time              `json:"created_at"`
 	CreatedBy   *string                `json:"created_by" doc:"The creator: the id of a key, or user: and the user of a JWT. null: the server, or not recorded"`
@@ -42,6 +43,7 @@ type newKeyInput struct {
 		Role        string                 `json:"role,omitempty" maxLength:"63" doc:"A role of the workspace, in place of scopes"`
 		Permissions []knowledge.Permission `json:"permissions,omitempty" minItems:"1" maxItems:"100" doc:"Permissions, in place of scopes or a role"`
 		Member      string                 `json:"member,omitempty" maxLength:"256" doc:"The service account to which the key belongs: it has its groups and, without scopes, role and permissions, its roles; it never has more than they allow, and is revoked with it"`
+		Clearance   string                 `json:"clearance,omitempty" maxLength:"63" doc:"The level of classification up to which the key reaches documents; at most that of the key that creates it. Default: the highest for a key that may change members, else the level of documents without a classification"`
 		ExpiresAt   *time.Time             `json:"expires_at,omitempty" doc:"Not later than the expiry of the key that creates it, which is the default"`
 
 		QueriesPerMinute int `json:"queries_per_minute,omitempty" minimum:"1" maximum:"1000000" doc:"Questions that the key may ask in a minute; at most the limit of the key that creates it, against which they count too. Default: the limit of the creating key, else limits.key_queries_per_minute of the instance"`
@@ -55,6 +57,7 @@ type keyRoutes struct {
 	store   Tenants
 	members Members
 	rights  Rights
+	levels  knowledge.Levels
 	now     func() time.Time
 }
 
@@ -80,6 +83,10 @@ func (kr *keyRoutes) createKey(ctx context.Context, p knowledge.Principal, in *n
 		QueriesPerMinute: b.QueriesPerMinute, Role: b.Role, Permissions: b.Permissions, Member: b.Member,
 	}
 	if err := kr.checkRights(ctx, p, &k); err != nil {
+		return nil, err
+	}
+	var err error
+	if k.Clearance, err = givenClearance(p, kr.levels, b.Clearance); err != nil {
 		return nil, err
 	}
 	if b.ProjectID != "" {
@@ -233,7 +240,7 @@ func (kr *keyRoutes) revokeKey(ctx context.Context, p knowledge.Principal, in *s
 func viewKey(k store.Key) keyView {
 	return keyView{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, ProjectID: orNull(k.Project), Scopes: notNil(k.Scopes), CreatedAt: k.CreatedAt,
-		Role: orNull(k.Role), Permissions: k.Permissions, Member: orNull(k.Member), LastUsedAt: orNull(k.LastUsedAt),
+		Role: orNull(k.Role), Permissions: k.Permissions, Member: orNull(k.Member), LastUsedAt: orNull(k.LastUsedAt), Clearance: orNull(k.Clearance),
 		ExpiresAt: orNull(k.ExpiresAt), RevokedAt: orNull(k.RevokedAt), QueriesPerMinute: k.QueriesPerMinute, CreatedBy: orNull(k.CreatedBy),
 	}
 }

@@ -23,7 +23,7 @@ type memberView struct {
 	Roles     []string   `json:"roles"`
 	ProjectID *string    `json:"project_id" doc:"The project that the member is held to; null: every project"`
 	Groups    []string   `json:"groups"`
-	Clearance *string    `json:"clearance" doc:"null: not set"`
+	Clearance *string    `json:"clearance" doc:"The level of classification up to which the member reaches documents; null: not given"`
 	ExpiresAt *time.Time `json:"expires_at" doc:"null: never"`
 	CreatedAt time.Time  `json:"created_at"`
 	UpdatedAt time.Time  `json:"updated_at"`
@@ -45,7 +45,7 @@ type memberInput struct {
 		Roles     []string   `json:"roles,omitempty" maxItems:"20" doc:"Roles of the workspace; the caller needs their permissions itself"`
 		ProjectID string     `json:"project_id,omitempty" maxLength:"200" doc:"Hold the member to this project, whatever the JWT says. Default: every project"`
 		Groups    []string   `json:"groups,omitempty" maxItems:"200" doc:"Groups that the access of documents may name; those of the JWT count too"`
-		Clearance string     `json:"clearance,omitempty" maxLength:"63" doc:"Is stored and shown. Documents do not ask for it yet"`
+		Clearance string     `json:"clearance,omitempty" maxLength:"63" doc:"The level of classification up to which the member reaches documents, at most the caller's own; a higher claim clearance of the JWT counts. Default: the highest for members whose roles may change members, else the level of documents without a classification"`
 		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"When the membership ends, to the second. Default: never"`
 	} `nameHint:"NewMember"`
 }
@@ -54,6 +54,7 @@ type memberInput struct {
 type memberRoutes struct {
 	store  Members
 	rights Rights
+	levels knowledge.Levels
 	now    func() time.Time
 }
 
@@ -99,7 +100,7 @@ func (mr *memberRoutes) get(ctx context.Context, p knowledge.Principal, in *Memb
 
 func (mr *memberRoutes) put(ctx context.Context, p knowledge.Principal, in *memberInput) (*memberOutput, error) {
 	b := in.Body
-	m := store.Member{Name: in.User, Kind: b.Kind, Roles: named(b.Roles), Groups: named(b.Groups), Project: b.ProjectID, Clearance: b.Clearance}
+	m := store.Member{Name: in.User, Kind: b.Kind, Roles: named(b.Roles), Groups: named(b.Groups), Project: b.ProjectID}
 	if err := checkNames(in.User, b.Groups); err != nil {
 		return nil, err
 	}
@@ -112,6 +113,10 @@ func (mr *memberRoutes) put(ctx context.Context, p knowledge.Principal, in *memb
 		if err := mayGive(ctx, mr.rights, p, role, fmt.Sprintf("body.roles[%d]", i)); err != nil {
 			return nil, err
 		}
+	}
+	var err error
+	if m.Clearance, err = givenClearance(p, mr.levels, b.Clearance); err != nil {
+		return nil, err
 	}
 	stored, _, err := mr.store.PutMember(ctx, p, m, access.Roles())
 	if err != nil {
@@ -143,6 +148,26 @@ func mayGive(ctx context.Context, rights Rights, p knowledge.Principal, role, lo
 		}
 	}
 	return nil
+}
+
+// givenClearance returns the clearance that a principal gives, at most its own. Where it names
+// none, and is not cleared for every level itself, it gives the base level, so that a right to
+// change members does not imply more than the giver has.
+func givenClearance(p knowledge.Principal, levels knowledge.Levels, level string) (string, error) {
+	if err := knowledge.InvalidFields(levels.Fields("body.clearance", level)); err != nil {
+		return "", err
+	}
+	switch above := levels.Below(p.Clearance(), level); {
+	case level == "" && p.CoversEveryLevel():
+		return "", nil
+	case level == "" && above:
+		return p.Clearance(), nil
+	case level == "":
+		return levels.Base(), nil
+	case above:
+		return "", knowledge.Invalid("body.clearance", "is above the clearance of these credentials, %s: only somebody who has it can give it", p.Clearance())
+	}
+	return level, nil
 }
 
 // checkNames refuses names that a token could not have either.

@@ -56,11 +56,12 @@ func (o *originals) mount(e *edge.Edge) {
 // authenticates the request itself.
 func (o *originals) getOriginal(_ context.Context, _ knowledge.Principal, in *struct {
 	DocumentPath
-	Token string `query:"token" doc:"The token of the url of a source; replaces a key"`
+	Token   string `query:"token" doc:"The token of the url of a source; replaces a key"`
+	Version int    `query:"version" minimum:"1" doc:"The original of an earlier version, as long as it is kept: a document under legal hold keeps those of all versions that were replaced meanwhile. It needs a key. Default: the version that readers see"`
 }) (*huma.StreamResponse, error) {
 	return &huma.StreamResponse{Body: func(out huma.Context) {
 		r, w := humago.Unwrap(out)
-		v, err := o.requestedVersion(r, in.ID, in.Token)
+		v, err := o.requestedVersion(r, in.ID, in.Token, in.Version)
 		if err == nil && o.presign && r.Method == http.MethodGet {
 			var redirected bool
 			if redirected, err = o.redirect(w, r, v); redirected {
@@ -125,9 +126,9 @@ func (o *originals) redirect(w http.ResponseWriter, r *http.Request, v store.Ver
 
 // requestedVersion returns the version whose original a request may read. If its token opens
 // nothing, the key or the JWT beside it decides.
-func (o *originals) requestedVersion(r *http.Request, id, token string) (store.Version, error) {
+func (o *originals) requestedVersion(r *http.Request, id, token string, version int) (store.Version, error) {
 	workspace := r.PathValue("workspaceId")
-	if token != "" {
+	if token != "" && version == 0 {
 		v, err := o.versionByLink(r.Context(), workspace, id, token)
 		if c := edge.Credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.None() {
 			return v, err
@@ -137,7 +138,7 @@ func (o *originals) requestedVersion(r *http.Request, id, token string) (store.V
 	if err != nil {
 		return store.Version{}, err
 	}
-	v, err := o.readableVersion(r.Context(), edge.AsReader(r, p), id)
+	v, err := o.chosenVersion(r.Context(), edge.AsReader(r, p), id, version)
 	if err == nil && v.Enrichment.Privacy.Redacts() && !p.Can(knowledge.ScopeWrite) {
 		err = redactedOriginal(id)
 	}
@@ -206,6 +207,26 @@ func (o *originals) readableVersion(ctx context.Context, p knowledge.Principal, 
 	return v, nil
 }
 
+// chosenVersion returns a version of a document; 0 = the one that readers see. Without the
+// write scope, a version that was never published is not found.
+func (o *originals) chosenVersion(ctx context.Context, p knowledge.Principal, id string, version int) (store.Version, error) {
+	if version == 0 {
+		return o.readableVersion(ctx, p, id)
+	}
+	if _, err := o.store.Document(ctx, p, id); err != nil {
+		return store.Version{}, fmt.Errorf("read document %s: %w", id, err)
+	}
+	v, err := o.store.VersionFor(ctx, p, id, version)
+	seen := p.Can(knowledge.ScopeWrite) || v.Status == knowledge.StatusPublished || v.Status == knowledge.StatusInactive
+	if knowledge.IsCode(err, knowledge.CodeNotFound) || err == nil && !seen {
+		return v, knowledge.Errorf(knowledge.CodeNotFound, "document %q has no version %d that you may read: GET documents/{id}/versions lists them", id, version)
+	}
+	if err != nil {
+		return v, fmt.Errorf("read version %d of document %s: %w", version, id, err)
+	}
+	return v, nil
+}
+
 // open opens the original of a version.
 func (o *originals) open(ctx context.Context, v store.Version) (*blob.Content, error) {
 	if v.SourceKey == "" { // it was refused at the upload
@@ -215,6 +236,9 @@ func (o *originals) open(ctx context.Context, v store.Version) (*blob.Content, e
 		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q was deleted when it was published, as privacy.keepOriginal of its project says", v.Document)
 	}
 	original, err := o.blobs.OpenContent(ctx, v.SourceKey)
+	if errors.Is(err, blob.ErrNotFound) && v.Status == knowledge.StatusInactive {
+		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of version %d of document %q was deleted when a newer version took its place", v.Version, v.Document).WithCause(err)
+	}
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q has not arrived yet", v.Document).WithCause(err)
 	}

@@ -52,7 +52,7 @@ func (pr *parsedRoutes) parsedDocument(ctx context.Context, p knowledge.Principa
 	Version int    `query:"version" minimum:"0" doc:"The version to read. The texts of the published version and of the ten versions before it are kept; of versions that were made of the same file, only the newest has one. Default: the published version"`
 	Format  string `query:"format" enum:"json,markdown" default:"json" doc:"json: all blocks, with their kind, level, page and box. markdown: the text without headers, footers and furniture"`
 }) (*huma.StreamResponse, error) {
-	v, err := pr.chosenVersion(ctx, p, in.ID, in.Version)
+	v, err := pr.originals.chosenVersion(ctx, p, in.ID, in.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -72,26 +72,6 @@ func (pr *parsedRoutes) parsedDocument(ctx context.Context, p knowledge.Principa
 		out.SetHeader("Content-Security-Policy", "sandbox; default-src 'none'")
 		_, _ = out.BodyWriter().Write(body) // the client may be gone
 	}}, nil
-}
-
-// chosenVersion returns a version of a document; 0 = the one that readers see. Without the
-// write scope, a version that was never published is not found.
-func (pr *parsedRoutes) chosenVersion(ctx context.Context, p knowledge.Principal, id string, version int) (store.Version, error) {
-	if version == 0 {
-		return pr.originals.readableVersion(ctx, p, id)
-	}
-	if _, err := pr.originals.store.Document(ctx, p, id); err != nil {
-		return store.Version{}, fmt.Errorf("read document %s: %w", id, err)
-	}
-	v, err := pr.originals.store.VersionFor(ctx, p, id, version)
-	seen := p.Can(knowledge.ScopeWrite) || v.Status == knowledge.StatusPublished || v.Status == knowledge.StatusInactive
-	if knowledge.IsCode(err, knowledge.CodeNotFound) || err == nil && !seen {
-		return v, knowledge.Errorf(knowledge.CodeNotFound, "document %q has no version %d that you may read: GET documents/{id}/versions lists them", id, version)
-	}
-	if err != nil {
-		return v, fmt.Errorf("read version %d of document %s: %w", version, id, err)
-	}
-	return v, nil
 }
 
 // notRead returns the error of a version that has no stored text.

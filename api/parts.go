@@ -70,7 +70,7 @@ func newParts(cfg Config, deps Deps) *parts {
 	p.documentRemovals = &documentRemovals{store: deps.Store, dispatch: deps.Dispatch, views: p.views, now: now}
 	p.projects = &projectRoutes{store: deps.Store, now: now, settings: &projectSettings{
 		projects: deps.Store, addresses: deps.Addresses, namedSecrets: deps.NamedSecrets, sealer: deps.Secrets,
-		models: deps.ModelNames, has: cfg.InstanceFeatures,
+		models: deps.ModelNames, has: cfg.InstanceFeatures, levels: cfg.Levels,
 	}}
 	p.projectRemovals = &projectRemovals{store: deps.Store, dispatch: deps.Dispatch, views: p.views}
 	p.runs = &runRoutes{store: deps.Store, dispatch: deps.Dispatch, readers: p.readers, follower: p.follower, results: p.results, views: p.views, now: now}
@@ -83,11 +83,11 @@ func (p *parts) start(cfg Config, deps Deps) {
 	p.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory, PublicURL: cfg.PublicURL}, edge.Deps{
 		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Log: deps.Log,
 	})
-	p.intake = intake.New(intake.Config{InstanceLimits: cfg.InstanceLimits, RequestFiles: cfg.RequestFiles}, intake.Deps{
+	p.intake = intake.New(intake.Config{InstanceLimits: cfg.InstanceLimits, RequestFiles: cfg.RequestFiles, Levels: cfg.Levels}, intake.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: p.late, Secrets: deps.Secrets, Log: deps.Log, Now: p.now,
 	})
 	p.imports = importing.New(importing.Deps{
-		Store: deps.Store, Blobs: deps.Blobs, Workflows: deps.Dispatch, Sources: deps.Imports, Secrets: deps.NamedSecrets, Log: deps.Log, Now: p.now,
+		Store: deps.Store, Blobs: deps.Blobs, Workflows: deps.Dispatch, Sources: deps.Imports, Secrets: deps.NamedSecrets, Log: deps.Log, Now: p.now, Levels: cfg.Levels,
 	})
 	p.questions = question.New(question.Config{InstanceLimits: cfg.InstanceLimits, InstanceFeatures: cfg.InstanceFeatures, Shared: cfg.Process != ""}, question.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Keys: keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: p.now,
@@ -110,9 +110,12 @@ func (p *parts) routes(cfg Config, deps Deps) []routes {
 func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 	return []routes{
 		&workspaceRoutes{store: deps.Store, now: p.now},
-		&keyRoutes{store: deps.Store, members: deps.Store, rights: deps.Access, now: p.now},
+		&keyRoutes{store: deps.Store, members: deps.Store, rights: deps.Access, levels: cfg.Levels, now: p.now},
 		&roleRoutes{store: deps.Store},
-		&memberRoutes{store: deps.Store, rights: deps.Access, now: p.now},
+		&memberRoutes{store: deps.Store, rights: deps.Access, levels: cfg.Levels, now: p.now},
+		&grantRoutes{store: deps.Store, now: p.now},
+		&holdRoutes{store: deps.Store, now: p.now},
+		&retentionRoutes{store: deps.Store, dispatch: deps.Dispatch, base: cfg.Levels.Base()},
 		&browserRoutes{store: deps.Store},
 		&sessionRoutes{access: deps.Access, edge: p.edge},
 		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},
@@ -131,7 +134,7 @@ func (p *parts) newDocumentRoutes(cfg Config, deps Deps) []routes {
 	return []routes{
 		&documentSummaryRoutes{store: deps.Store, now: p.now},
 		&accessRoutes{explainer: deps.Access.Explainer(deps.Store, p.now)},
-		&documentRoutes{store: deps.Store, attributes: deps.Attributes, removals: p.documentRemovals, views: p.views, log: deps.Log},
+		&documentRoutes{store: deps.Store, attributes: deps.Attributes, removals: p.documentRemovals, views: p.views, levels: cfg.Levels, log: deps.Log},
 		&documentActionRoutes{store: deps.Store, intake: p.intake, imports: p.imports, removals: p.removals, reindexes: reindexes, now: p.now},
 		&documentPartRoutes{store: deps.Store, intake: p.intake, views: p.views},
 		p.originals,

@@ -23,6 +23,7 @@ type projectSettings struct {
 	sealer       intake.Secrets
 	models       ModelNames // nil: names of chat models are not checked
 	has          knowledge.InstanceFeatures
+	levels       knowledge.Levels // of classification
 }
 
 // apply lays what is given over the project's configuration and its webhooks.
@@ -51,6 +52,7 @@ func (ps *projectSettings) apply(ctx context.Context, c ProjectChange, project *
 	}
 	wrong := append(changed.AI.Fields("body.ai"), changed.Tools.MissingFields("body.tools", before.Tools, ps.has.Tools)...)
 	wrong = append(wrong, changed.Privacy.Fields("body.privacy")...)
+	wrong = append(wrong, changed.Retention.Fields("body.retention", ps.levels)...)
 	wrong = append(wrong, tool.ApprovalFields("body.tools.approval", before.Tools, changed.Tools)...)
 	wrong = append(wrong, websearch.SettingFields("body.tools.web_search", before.Tools.WebSearch, changed.Tools.WebSearch, ps.has.WebProvider)...)
 	custom, err := ps.customFields(ctx, before, *project)

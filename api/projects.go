@@ -40,6 +40,8 @@ type ProjectChange struct {
 	Limits  changeOf[knowledge.LimitsConfig]  `json:"limits,omitempty"`
 	Privacy changeOf[knowledge.PrivacyConfig] `json:"privacy,omitempty"`
 
+	Retention changeOf[knowledge.RetentionConfig] `json:"retention,omitempty"`
+
 	Webhooks changeOf[[]webhookBody] `json:"webhooks,omitempty" doc:"All webhooks of the project; a webhook that is not in the list is removed"`
 
 	CallbackSecret changeOf[string] `json:"callbackSecret,omitempty" doc:"The secret that signs the callbacks of questions: whsec_ and 24 to 64 bytes in base64. null: a new one is generated and shown once"`

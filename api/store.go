@@ -23,6 +23,9 @@ type Store interface {
 	Tenants
 	Roles
 	Members
+	Grants
+	Holds
+	Retention
 	BrowserSessions
 	Documents
 	Conversations
@@ -112,6 +115,42 @@ type Members interface {
 	RemoveMember(ctx context.Context, p knowledge.Principal, name string) error
 	// KeysOfMember lists the keys of a service account that are not revoked, newest first.
 	KeysOfMember(ctx context.Context, p knowledge.Principal, name string) ([]store.Key, error)
+}
+
+// Grants holds the grants of workspaces.
+type Grants interface {
+	// AddGrant stores a grant; one with its id is returned as it is. An object or a project
+	// that is not there is CodeNotFound.
+	AddGrant(ctx context.Context, p knowledge.Principal, g knowledge.Grant) (knowledge.Grant, error)
+	// Grant returns a grant.
+	Grant(ctx context.Context, p knowledge.Principal, id string) (knowledge.Grant, error)
+	// Grants lists grants, newest first.
+	Grants(ctx context.Context, p knowledge.Principal, q store.GrantQuery) ([]knowledge.Grant, string, error)
+	// RemoveGrant deletes a grant.
+	RemoveGrant(ctx context.Context, p knowledge.Principal, id string) error
+}
+
+// Holds holds the legal holds of workspaces.
+type Holds interface {
+	// AddHold places a hold on the documents of these ids, or on those that meet its filter.
+	// A document that is not there is CodeNotFound.
+	AddHold(ctx context.Context, p knowledge.Principal, h knowledge.Hold, documents []string) (knowledge.Hold, error)
+	// LiftHold lifts a hold. One that was lifted before is CodeConflict.
+	LiftHold(ctx context.Context, p knowledge.Principal, id, reason string) (knowledge.Hold, error)
+	// Hold returns a hold.
+	Hold(ctx context.Context, p knowledge.Principal, id string) (knowledge.Hold, error)
+	// Holds lists holds, newest first, with active those alone that nobody has lifted.
+	Holds(ctx context.Context, p knowledge.Principal, active bool, page store.Page) ([]knowledge.Hold, string, error)
+	// HeldDocuments lists the ids of the documents of a hold.
+	HeldDocuments(ctx context.Context, p knowledge.Principal, hold string, page store.Page) ([]string, string, error)
+}
+
+// Retention finds what projects keep no longer, and starts its removal.
+type Retention interface {
+	// DueRetention counts what is due. A principal of one project is CodeForbidden.
+	DueRetention(ctx context.Context, p knowledge.Principal, base string) (store.RetentionDue, error)
+	// BeginRetention inserts a run of retention, or returns the one that is under way.
+	BeginRetention(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
 }
 
 // BrowserSessions holds the sessions of browsers.

@@ -94,7 +94,7 @@ func (v *views) run(r store.Run) runView {
 	if r.Kind == knowledge.KindEvaluate {
 		view.DocumentID, view.EvaluationID = nil, orNull(r.Subject)
 	}
-	if r.Kind == knowledge.KindReindex || r.Kind == knowledge.KindRemoveProject {
+	if r.Kind == knowledge.KindReindex || r.Kind == knowledge.KindRemoveProject || r.Kind == knowledge.KindRetention {
 		view.DocumentID, view.Progress = nil, r.Progress
 	}
 	if r.Error != nil {

@@ -65,6 +65,7 @@ func TestRoutesAreClosedToOtherTenants(t *testing.T) {
 			"project": "/workspaces/default/projects/{project}", "chunk_id": "/chunks/{chunk_id}", "batch": "/v1/vector_stores/{store}/file_batches/{batch}",
 			"test_set": "/workspaces/default/test_sets/{test_set}", "evaluation": "/workspaces/default/evaluations/{evaluation}",
 			"user": "/workspaces/default/members/{user}", "role": "/workspaces/default/roles/{role}",
+			"grant": "/workspaces/default/grants/{grant}", "hold": "/workspaces/default/holds/{hold}",
 		} {
 			if res, answer := s.raw(t, "GET", things.in(path), "", nil); res.StatusCode != http.StatusOK || strings.Contains(string(answer), "taken") {
 				t.Errorf("the %s: status %d, %.300s", name, res.StatusCode, answer)
@@ -142,6 +143,8 @@ func (s *server) things(t *testing.T, m *modeltest.Server) things {
 	made["chunk_id"] = chunks.Data[0].ID
 	s.membersOf(t, made)
 	s.evaluationOf(t, made)
+	create("grant", "/workspaces/default/grants", map[string]any{"subject": map[string]string{"user": "nobody-in-particular"}, "object": map[string]string{"document_id": made["document"]}, "effect": "allow", "permission": "read"})
+	create("hold", "/workspaces/default/holds", map[string]any{"name": "lamp", "reason": "kept", "document_ids": []string{made["document"]}})
 	create("key", "/workspaces/default/keys", map[string]any{"name": "a", "scopes": []string{"read"}})
 	create("response", "/v1/responses", map[string]any{"model": made.in("project:{project}"), "input": "Who cleans the lamp?", "store": true})
 	made["import"] = s.importZip(t)
@@ -308,6 +311,7 @@ var bodies = map[string]string{
 	"POST /evaluations/{evaluation}/items/{item}/review": `{"score": 0, "comment": "taken"}`,
 
 	"POST /projects/{id}/files":                   "form",
+	"DELETE /holds/{id}":                          `{"reason": "taken"}`,
 	"POST /conversations/{id}/attachments":        "form",
 	"POST /v1/vector_stores/{store}":              `{"name": "taken"}`,
 	"POST /v1/vector_stores/{store}/search":       `{"query": "lamp"}`,
@@ -351,6 +355,8 @@ func namingElsewhere() []namingRoute {
 		{"POST", "/tools/rag_search", "conversation", `{"query": "lamp", "session_id": "{conversation}"}`, 0, nil},
 		{"POST", "/tools/rag_search", "project", `{"query": "lamp", "project_id": "{project}"}`, 0, nil},
 	}
+	const grant = `{"subject": {"user": "taken"}, "object": {"document_id": "{document}"}, "effect": "allow", "permission": "read"}`
+	routes = append(routes, namingRoute{"POST", own + "/grants", "document", grant, 0, nil}, namingRoute{"POST", own + "/holds", "document", `{"name": "taken", "reason": "taken", "document_ids": ["{document}"]}`, 0, nil})
 	for _, action := range []string{"retry", "reingest", "remove"} {
 		routes = append(routes,
 			namingRoute{"POST", own + "/documents/" + action, "document", `{"ids": ["{document}"]}`, http.StatusAccepted, nil},

@@ -30,6 +30,7 @@ type keysCreateCmd struct {
 	Role       string        `placeholder:"ROLE" help:"A role in place of scopes: reader, editor, admin, auditor, or one of cairn roles list."`
 	Permission []string      `placeholder:"PERMISSION" help:"A permission in place of scopes or a role; may be repeated. cairn roles list --permissions shows them."`
 	Member     string        `placeholder:"NAME" help:"The service account to which the key belongs. Without --role, --permission and --scope the key has its roles."`
+	Clearance  string        `placeholder:"LEVEL" help:"The level of classification up to which the key reaches documents, such as confidential."`
 	Expires    time.Duration `placeholder:"DURATION" help:"The key expires after this time, such as 720h."`
 	Queries    int           `name:"queries-per-minute" placeholder:"N" help:"The number of questions that the key may ask in a minute. Default: the limit of the configuration."`
 }
@@ -46,7 +47,7 @@ func (k keysCreateCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	request := client.NewKey{
-		Name: k.Name, ProjectID: k.Project, Scopes: k.Scope, Role: k.Role, Permissions: k.Permission, Member: k.Member, QueriesPerMinute: k.Queries,
+		Name: k.Name, ProjectID: k.Project, Scopes: k.Scope, Role: k.Role, Permissions: k.Permission, Member: k.Member, Clearance: k.Clearance, QueriesPerMinute: k.Queries,
 	}
 	if len(k.Scope)+len(k.Permission) == 0 && k.Role+k.Member == "" {
 		request.Scopes = []string{"read"}

@@ -47,6 +47,9 @@ type commands struct {
 	ImportAll     importInstanceCmd `cmd:"" name:"import-instance" group:"administration" help:"Write an exported instance into empty stores."`
 	Keys          keysCmd           `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
 	Access        accessCmd         `cmd:"" group:"administration" help:"Explain who sees a document, and why."`
+	Grants        grantsCmd         `cmd:"" group:"administration" help:"Allow or deny readers what the access lists of documents do not say."`
+	Holds         holdsCmd          `cmd:"" group:"administration" help:"Place, list and lift legal holds, which keep documents from removal."`
+	Retention     retentionCmd      `cmd:"" group:"administration" help:"Remove what projects keep no longer."`
 	Members       membersCmd        `cmd:"" group:"administration" help:"Add, list and remove the people and service accounts of a workspace."`
 	Roles         rolesCmd          `cmd:"" group:"administration" help:"Define, list and remove roles."`
 	Secrets       secretsCmd        `cmd:"" group:"administration" help:"Store, list and remove the secrets of tools and imports."`

@@ -63,7 +63,7 @@ type membersAddCmd struct {
 	Role      []string      `placeholder:"ROLE" help:"A role: reader, editor, admin, auditor, or one of cairn roles list; may be repeated."`
 	Project   string        `short:"p" help:"Hold the member to this project."`
 	Group     []string      `placeholder:"GROUP" help:"A group that the access of documents may name; may be repeated."`
-	Clearance string        `help:"The clearance of the member. It is stored and shown."`
+	Clearance string        `placeholder:"LEVEL" help:"The level of classification up to which the member reaches documents, such as confidential."`
 	Expires   time.Duration `placeholder:"DURATION" help:"The membership ends after this time, such as 720h."`
 }
 

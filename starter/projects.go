@@ -121,7 +121,9 @@ func (s projectsShowCmd) Run(ctx context.Context, a *app) error {
 		Tools   json.RawMessage `json:"tools,omitempty"`
 		Limits  json.RawMessage `json:"limits,omitempty"`
 		Privacy json.RawMessage `json:"privacy,omitempty"`
-	}{p.AI, p.Tools, p.Limits, p.Privacy})
+
+		Retention json.RawMessage `json:"retention,omitempty"`
+	}{p.AI, p.Tools, p.Limits, p.Privacy, p.Retention})
 }
 
 type projectsSetCmd struct {
@@ -187,8 +189,8 @@ func projectChange(id string, changes []string) (client.Project, error) {
 		case path == "name":
 			p.Name = text
 			continue
-		case len(keys) < 2 || !slices.Contains([]string{"ai", "tools", "limits", "privacy"}, keys[0]):
-			return p, wrongUse("%q is neither name nor a path inside ai, tools, limits or privacy, such as ai.temperature", path)
+		case len(keys) < 2 || !slices.Contains([]string{"ai", "tools", "limits", "privacy", "retention"}, keys[0]):
+			return p, wrongUse("%q is neither name nor a path inside ai, tools, limits, privacy or retention, such as ai.temperature", path)
 		}
 		var value any = text
 		if json.Valid([]byte(text)) {
@@ -201,7 +203,7 @@ func projectChange(id string, changes []string) (client.Project, error) {
 			return p, wrongUse("%s: %v", path, err)
 		}
 	}
-	for part, target := range map[string]*json.RawMessage{"ai": &p.AI, "tools": &p.Tools, "limits": &p.Limits, "privacy": &p.Privacy} {
+	for part, target := range map[string]*json.RawMessage{"ai": &p.AI, "tools": &p.Tools, "limits": &p.Limits, "privacy": &p.Privacy, "retention": &p.Retention} {
 		if parts[part] == nil {
 			continue
 		}

@@ -21,6 +21,8 @@ const (
 	sweepGrace     = 15 * time.Second // younger versions and runs are still being started
 	sweepLimit     = 1000             // size of a page
 	removalsAtOnce = 4
+	// retentionEvery is how often what projects keep no longer is removed.
+	retentionEvery = time.Hour
 	// signalAgain is how soon the sweep signals a version again that waits behind
 	// another one. Its first signal may be lost.
 	signalAgain = 10 * time.Minute
@@ -40,6 +42,10 @@ type SweepStore interface {
 	PendingQueues(ctx context.Context, before time.Time) ([]store.PendingQueue, error)
 	// DropDeliveries deletes deliveries to webhooks that ended before a time.
 	DropDeliveries(ctx context.Context, before time.Time, limit int) error
+	// RetentionWorkspaces returns the workspaces in which retention is to be applied and was
+	// not begun after a time. StartRetention inserts its run, unless one was.
+	RetentionWorkspaces(ctx context.Context, since time.Time) ([]string, error)
+	StartRetention(ctx context.Context, workspace, owner, id string, since time.Time) (run store.Run, started bool, err error)
 	// DropSessions deletes sessions of browsers that have expired.
 	DropSessions(ctx context.Context, limit int) error
 }
@@ -53,6 +59,8 @@ type SweepWorkflows interface {
 	IngestLater(ctx context.Context, v store.Version) error
 	// Remove starts the workflow of a removal, unless it runs.
 	Remove(ctx context.Context, r store.Removal) error
+	// Retain starts the workflow of a run of retention, unless one runs.
+	Retain(ctx context.Context, r store.Run) error
 	// DeliverWebhook starts the workflow of a webhook, or wakes it.
 	DeliverWebhook(ctx context.Context, q store.WebhookQueue) error
 	// Running reports whether a workflow is open, and whether Temporal knows one of
@@ -138,7 +146,7 @@ func (s *Sweep) once(ctx context.Context, grace time.Duration, all bool) error {
 	for _, kinds := range [][]knowledge.RunKind{knowledge.AnswerKinds(), knowledge.DocumentKinds()} {
 		errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.runs(ctx, before, kinds) }))
 	}
-	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""), s.webhooks(ctx, time.Now().Add(-grace)), s.Store.DropSessions(ctx, droppedAtATime))
+	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""), s.webhooks(ctx, time.Now().Add(-grace)), s.Store.DropSessions(ctx, droppedAtATime), s.retention(ctx))
 	errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.removals(ctx) })) // last: there may be many thousands
 	return errors.Join(errs...)
 }

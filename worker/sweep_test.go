@@ -34,6 +34,9 @@ type backlog struct {
 	starts, most int             // of removals that start now, and at the same time
 	woken        map[string]int  // webhooks
 	dropped      []time.Time
+	retained     []string    // workspaces with a retention
+	retentions   []store.Run // that were started
+	busy         string      // the workspace in which one is under way
 	sessions     int         // how often expired ones were dropped
 	listed       []time.Time // bounds up to which webhooks were listed
 }
@@ -116,6 +119,28 @@ func (b *backlog) DropSessions(_ context.Context, limit int) error {
 	if limit > 0 {
 		b.sessions++
 	}
+	return nil
+}
+
+func (b *backlog) RetentionWorkspaces(_ context.Context, since time.Time) ([]string, error) {
+	var due []string
+	for _, workspace := range b.retained {
+		if !slices.ContainsFunc(b.retentions, func(r store.Run) bool { return r.Workspace == workspace && r.CreatedAt.After(since) }) {
+			due = append(due, workspace)
+		}
+	}
+	return due, nil
+}
+
+func (b *backlog) StartRetention(_ context.Context, workspace, _, id string, _ time.Time) (store.Run, bool, error) {
+	if b.busy == workspace {
+		return store.Run{}, false, nil
+	}
+	return store.Run{ID: id, Workspace: workspace, Kind: knowledge.KindRetention, CreatedAt: time.Now()}, true, nil
+}
+
+func (b *backlog) Retain(_ context.Context, r store.Run) error {
+	b.retentions = append(b.retentions, r)
 	return nil
 }
 

@@ -148,6 +148,7 @@ func queues(cfg Config, a Activities) []queue {
 			x.RegisterWorkflow(workflows.RemoveDocument)
 			x.RegisterWorkflow(workflows.ReindexProject)
 			x.RegisterWorkflow(workflows.RemoveProject)
+			x.RegisterWorkflow(workflows.ApplyRetention)
 			x.RegisterActivity(a.Ingestion)
 		}},
 		{workflows.QueueBulk, batches, func(x sdk.Worker) {

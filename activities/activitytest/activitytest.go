@@ -264,7 +264,7 @@ func Member() knowledge.Principal {
 
 // Manager has the write scope.
 func Manager() knowledge.Principal {
-	return knowledgetest.Principal(knowledge.Claims{Workspace: "w", KeyID: "m", Scopes: []knowledge.Scope{knowledge.ScopeWrite}})
+	return knowledgetest.Principal(knowledge.Claims{Workspace: "w", KeyID: "m", Covered: []string{knowledge.EveryLevel}, Scopes: []knowledge.Scope{knowledge.ScopeWrite}})
 }
 
 // Finds returns the texts that a search for words finds, with the index and the

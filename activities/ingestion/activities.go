@@ -2,8 +2,8 @@ package ingestion
 
 import "github.com/cairn-rag/cairn/activities/step"
 
-// Activities are the activities of IngestDocument, RemoveDocument, RemoveProject and
-// ReindexProject. The zero value has their names for workflows.
+// Activities are the activities of IngestDocument, RemoveDocument, RemoveProject,
+// ApplyRetention and ReindexProject. The zero value has their names for workflows.
 type Activities struct {
 	*Preparing
 	*Fetching
@@ -16,6 +16,7 @@ type Activities struct {
 	*Ending
 	*Removing
 	*RemovingProjects
+	*Retaining
 	*Reindexing
 	*Filling
 
@@ -66,6 +67,9 @@ func New(d Dependencies) *Activities {
 		RemovingProjects: &RemovingProjects{
 			Removals: d.Removals, Workflows: d.Workflows, Index: d.Index, Blobs: d.Blobs, Metrics: d.Metrics, Log: d.Log,
 			ender: ender, stopping: stopping,
+		},
+		Retaining: &Retaining{
+			Retention: d.Retention, Workflows: d.Workflows, Blobs: d.Blobs, Base: d.Config.Levels.Base(), Metrics: d.Metrics, Log: d.Log, ender: ender,
 		},
 		Reindexing: &Reindexing{
 			Blobs: d.Blobs, Reindexes: d.Reindexes, Workflows: d.Workflows, Embedder: d.Embedder, Metrics: d.Metrics, Log: d.Log, ender: ender,

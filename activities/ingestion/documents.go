@@ -28,6 +28,8 @@ const smallBytes = 256 << 10
 // Config bounds what ingestion accepts and the memory that it takes.
 type Config struct {
 	knowledge.InstanceLimits
+	// Levels are the levels of classification. Defaults to those of knowledge.Levels.
+	Levels knowledge.Levels
 	// TempDir is the folder of the temporary copies of originals for the parsers. A
 	// kill leaves copies there. Defaults to the system's folder.
 	TempDir string
@@ -42,6 +44,7 @@ type Dependencies struct {
 	Blobs      step.Blobs
 	Versions   Versions
 	Removals   Removals
+	Retention  Retention
 	Children   Children
 	Reindexes  Reindexes
 	Runs       step.RunEnds

@@ -26,6 +26,7 @@ type call struct {
 	senderWorkspace string                                               // the workspace of the path
 	body            []byte                                               // nil if the route streams
 	needs           knowledge.Permission                                 // of the sender
+	byGrant         bool                                                 // documents.read is enough: a grant may stand in for needs
 	release         func()                                               // releases the memory of the body
 	claim           *idempotency.Claim                                   // nil without an Idempotency-Key
 	partly          bool                                                 // a part of the request was done, although the rest was refused
@@ -57,7 +58,7 @@ func Later(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
 // parameters, reads the body within its limit, and claims the Idempotency-Key.
 func (e *Edge) guard(w http.ResponseWriter, r *http.Request, op *huma.Operation, rt *Route, next http.HandlerFunc) {
 	c := callOf(r.Context())
-	c.needs = rt.needs
+	c.needs, c.byGrant = rt.needs, rt.ByGrant
 	if !rt.Public {
 		p, err := e.PrincipalFromQuery(r, r.PathValue("workspaceId"))
 		if err != nil {

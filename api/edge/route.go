@@ -24,6 +24,7 @@ type Route struct {
 	Streams bool             // the handler reads the body itself, and its Idempotency-Key
 	Form    http.HandlerFunc // serves a body of multipart/form-data, which it reads itself, as well as its Idempotency-Key; nil = there is no such body
 	Secret  bool             // the answer holds a secret, which must not be stored readably
+	ByGrant bool             // a reader reaches the handler too: a grant may let it change the document of the request
 	Anew    bool             // the answer is not stored: the handler runs again for a repetition under its Idempotency-Key
 
 	needs knowledge.Permission // of the caller, by the table of package access

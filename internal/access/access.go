@@ -58,6 +58,8 @@ type Config struct {
 	Audience string
 	Secret   string
 	JWKSURL  string
+	// Levels are the levels of classification. Defaults to those of knowledge.Levels.
+	Levels knowledge.Levels
 }
 
 // Authenticator creates principals. It is safe for concurrent use.
@@ -174,6 +176,7 @@ func (a *Authenticator) keyClaims(ctx context.Context, key store.Key) (knowledge
 	if len(key.Scopes) == 0 || len(key.Bounds) > 0 || key.Member != "" {
 		claims = a.rights.grant(claims, claims.Permissions)
 	}
+	a.clear(&claims, a.ofKeyAndAccount(key, member))
 	return claims, nil
 }
 
@@ -243,6 +246,11 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 		claims.ExternalUser = acting.ExternalUser
 	}
 	claims.ConversationID = ""
+	if !byToken && (acting.User != "" || acting.ExternalUser != "") {
+		if err := a.clearFor(ctx, &claims); err != nil {
+			return knowledge.Principal{}, err
+		}
+	}
 	p = knowledge.NewPrincipal(claims)
 	if acting.Session == "" {
 		return p, nil
@@ -271,7 +279,9 @@ func (acting Acting) check() error {
 // the events of a document's ingest or removal: it has the write scope for the
 // project. The links that they show end with that link's key.
 func ForDocumentRun(workspace, project string, link Link) knowledge.Principal {
-	claims := knowledge.Claims{Workspace: workspace, Project: project, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: link.Key}
+	claims := knowledge.Claims{
+		Workspace: workspace, Project: project, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: link.Key, Clearance: link.Clearance, Covered: link.Covered,
+	}
 	if !link.Ends.IsZero() {
 		claims.Expires = link.Ends.Unix()
 	}

@@ -26,6 +26,7 @@ type ExplainStore interface {
 type Reader struct {
 	User         string
 	Groups       []string // of a token, beside those of the member of this name
+	Clearance    string   // of a token, beside that of the member of this name; "" = none
 	ExternalUser string
 	Conversation string // whose attachments the reader searches too
 	KeyID        string
@@ -103,15 +104,22 @@ func (x *Explainer) rightsOf(ctx context.Context, asker knowledge.Principal, r R
 		Workspace: asker.Workspace(), Scopes: []knowledge.Scope{knowledge.ScopeRead}, User: r.User, Groups: r.Groups, ExternalUser: r.ExternalUser,
 	}, Explanation{Allowed: true}
 	if r.User == "" {
+		x.rights.clear(&claims)
 		return claims, e, nil
 	}
 	member, err := x.rights.addMember(ctx, &claims)
 	if err != nil {
 		return claims, e, err
 	}
+	clearances := []string{r.Clearance}
 	if member != nil {
 		e.Because = []Reason{{"member", member.Name, EffectAllow, ofMember(member)}}
+		clearances = append(clearances, member.Clearance)
+		if claims.Permissions, err = x.rights.permissionsOf(ctx, claims.Workspace, member.Roles); err != nil {
+			return claims, e, err
+		}
 	}
+	x.rights.clear(&claims, clearances...)
 	return claims, e, nil
 }
 
@@ -138,6 +146,11 @@ func (x *Explainer) rightsOfKey(ctx context.Context, asker knowledge.Principal, 
 		return claims, Explanation{}, fmt.Errorf("read the rights of key %s: %w", r.KeyID, err)
 	}
 	claims.Workspace, claims.Instance, claims.User, claims.ExternalUser = asker.Workspace(), false, r.User, r.ExternalUser
+	if r.User != "" || r.ExternalUser != "" {
+		if err := x.rights.clearFor(ctx, &claims); err != nil {
+			return claims, Explanation{}, err
+		}
+	}
 	e := Explanation{Allowed: valid, Because: x.ofKey(key, valid)}
 	if claims.NoDocuments {
 		e.Allowed = false
@@ -200,9 +213,15 @@ func reasonsOf(found store.AccessFindings, reader knowledge.Principal) []Reason 
 	var reasons []Reason
 	reached := true
 	for _, rule := range found.Rules {
-		if rule.Rule == store.RuleAccess {
-			reached = rule.Holds
+		switch rule.Rule {
+		case store.RuleAccess:
+			reached = reached && rule.Holds
 			reasons = append(reasons, ofAccess(found, rule.Holds)...)
+			reasons = append(reasons, ofGrants(found, knowledge.GrantAllow)...)
+			continue
+		case store.RuleDenial:
+			reached = reached && rule.Holds
+			reasons = append(reasons, ofGrants(found, knowledge.GrantDeny)...)
 			continue
 		}
 		reason := ofRule(rule, found.Document, reader)
@@ -214,7 +233,7 @@ func reasonsOf(found store.AccessFindings, reader knowledge.Principal) []Reason 
 	if found.Document.LegalHold {
 		reasons = append(reasons, Reason{"hold", found.Document.ID, EffectNone, "a legal hold keeps the document from removal; it does not change who sees it"})
 	}
-	if !reached && reader.Can(knowledge.ScopeWrite) {
+	if !reached && reader.Can(knowledge.ScopeWrite) && !hidden(found) {
 		reasons = append(reasons, Reason{"scope", string(knowledge.ScopeWrite), EffectNone, "the key has the write scope: it lists, opens and changes the document, although no search of it finds the document"})
 	}
 	return reasons
@@ -245,6 +264,10 @@ func ofRule(rule store.RuleFinding, d knowledge.Document, reader knowledge.Princ
 	case store.RuleStatus:
 		reason.ID, reason.Detail = string(d.Status), either("the document is active", "the document is inactive: PATCH its status to published to show it again")
 		return reason
+	case store.RuleLevel:
+		reason.ID = d.Classification
+		reason.Detail = either("the reader's clearance, "+reader.Clearance()+", covers the classification of the document", "the document is above the reader's clearance, "+reader.Clearance())
+		return reason
 	default:
 		reason.ID = fmt.Sprint(d.PublishedVersion)
 		reason.Detail = either(fmt.Sprintf("version %d is published", d.PublishedVersion), "no version of the document is published yet")
@@ -252,7 +275,51 @@ func ofRule(rule store.RuleFinding, d knowledge.Document, reader knowledge.Princ
 	}
 }
 
-// ofAccess returns the reasons that come from the access list of a document.
+// hidden reports whether the reader's clearance or a grant hides the document from it, whatever
+// the key may manage.
+func hidden(found store.AccessFindings) bool {
+	return slices.ContainsFunc(found.Rules, func(r store.RuleFinding) bool {
+		return !r.Holds && (r.Rule == store.RuleLevel || r.Rule == store.RuleDenial)
+	})
+}
+
+// ofGrants returns the reasons that come from the grants on reading of one effect.
+func ofGrants(found store.AccessFindings, effect knowledge.GrantEffect) []Reason {
+	var reasons []Reason
+	for _, g := range found.Grants {
+		if g.Effect != effect || effect == knowledge.GrantDeny && g.Permission == knowledge.GrantWrite {
+			continue
+		}
+		reason := Reason{"grant", g.ID, Effect(effect), "a grant " + verb(effect) + " " + phraseOf(g.Subject, "the user", "the group", "keys and members of the project") + " " +
+			phraseOf(g.Object, "the document", "documents with the tag", "documents of the project")}
+		if !g.ExpiresAt.IsZero() {
+			reason.Detail += ", until " + g.ExpiresAt.Format(time.RFC3339)
+		}
+		if g.Reason != "" {
+			reason.Detail += ": " + g.Reason
+		}
+		reasons = append(reasons, reason)
+	}
+	return reasons
+}
+
+func verb(effect knowledge.GrantEffect) string {
+	if effect == knowledge.GrantDeny {
+		return "denies"
+	}
+	return "allows"
+}
+
+// phraseOf returns the words for a token of a grant: of a user or a document, a group or a tag,
+// or a project.
+func phraseOf(token, first, second, project string) string {
+	kind, name, _ := strings.Cut(token, ":")
+	words := map[string]string{"u": first, "d": first, "g": second, "t": second, "p": project}[kind]
+	return fmt.Sprintf("%s %q", words, name)
+}
+
+// ofAccess returns the reasons that come from the access list of a document. There are none where
+// a grant alone lets the reader in.
 func ofAccess(found store.AccessFindings, holds bool) []Reason {
 	d := found.Document
 	if !holds {

@@ -76,7 +76,7 @@ func (x explained) because(document string, r access.Reader) (allowed bool, reas
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	x := openExplained(t)
-	before := []string{"workspace default allow", "project handbook allow", "removal  allow", "status published allow", "version 1 allow"}
+	before := []string{"workspace default allow", "project handbook allow", "removal  allow", "status published allow", "version 1 allow", "classification  allow"}
 	for _, tc := range []struct {
 		behaviour string
 		reader    access.Reader

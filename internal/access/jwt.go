@@ -20,6 +20,7 @@ type tokenClaims struct {
 	Workspace string
 	Roles     []string
 	Groups    []string
+	Clearance string
 	Expires   int64 // Unix seconds
 }
 

@@ -90,7 +90,7 @@ func checkTimes(payload map[string]json.RawMessage, now time.Time) error {
 
 // read sets the claims that Cairn uses, by their exact names.
 func (c *tokenClaims) read(payload map[string]json.RawMessage) (err error) {
-	for name, target := range map[string]*string{"sub": &c.Subject, "workspace": &c.Workspace, "iss": new(string)} {
+	for name, target := range map[string]*string{"sub": &c.Subject, "workspace": &c.Workspace, "clearance": &c.Clearance, "iss": new(string)} {
 		if *target, err = textOf(payload, name); err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ type linkToken struct {
 	Key       string `json:"k,omitempty"` // the key for which the link was made
 	User      string `json:"u,omitempty"` // the user of the JWT for which it was made
 	Ends      int64  `json:"x,omitempty"` // when that key or JWT ends; 0 = never
+	Clearance string `json:"c,omitempty"` // up to which documents it opens; "" = the base level
 }
 
 // Link is what the token of a link is good for.
@@ -37,6 +38,9 @@ type Link struct {
 	Workspace string
 	Key       string    // for which the link was made; "" = a JWT
 	Ends      time.Time // when the key or the JWT ends for which the link was made; zero = never
+	// Clearance is that of who asked for the link, and Covered what it covers.
+	Clearance string
+	Covered   []string
 }
 
 // SignRun returns a token with which its holder may follow one run of the principal's
@@ -73,7 +77,7 @@ func (a *Authenticator) VerifyRunFile(ctx context.Context, token, run, name stri
 }
 
 func (a *Authenticator) sign(purpose string, p knowledge.Principal, id string, expires time.Time) string {
-	t := linkToken{Workspace: p.Workspace(), ID: id, Expires: expires.Unix(), Key: p.KeyID(), Ends: p.Claims().Expires}
+	t := linkToken{Workspace: p.Workspace(), ID: id, Expires: expires.Unix(), Key: p.KeyID(), Ends: p.Claims().Expires, Clearance: p.Clearance()}
 	if t.Key == "" {
 		t.User = p.User()
 	}
@@ -102,7 +106,7 @@ func (a *Authenticator) verify(ctx context.Context, purpose, token, id string, n
 	if err := json.Unmarshal(body, &t); err != nil || t.ID != id || t.Workspace == "" || now.Unix() >= t.Expires || t.Key == "" && t.User == "" {
 		return Link{}, refused
 	}
-	link := Link{Workspace: t.Workspace, Key: t.Key}
+	link := Link{Workspace: t.Workspace, Key: t.Key, Clearance: t.Clearance, Covered: a.cfg.Levels.Covered(t.Clearance)}
 	if t.Ends > 0 {
 		link.Ends = time.Unix(t.Ends, 0)
 	}

@@ -13,13 +13,13 @@ import (
 // says.
 func (a *Authenticator) ofPerson(ctx context.Context, token tokenClaims) (knowledge.Claims, error) {
 	claims := knowledge.Claims{Workspace: token.Workspace, User: token.Subject, Groups: token.Groups, Expires: token.Expires}
-	roles := token.Roles
+	roles, clearances := token.Roles, []string{token.Clearance}
 	member, err := a.addMember(ctx, &claims)
 	if err != nil {
 		return claims, err
 	}
 	if member != nil {
-		roles = joined(roles, member.Roles)
+		roles, clearances = joined(roles, member.Roles), append(clearances, member.Clearance)
 	}
 	permissions, err := a.permissionsOf(ctx, token.Workspace, roles)
 	if err != nil {
@@ -28,7 +28,9 @@ func (a *Authenticator) ofPerson(ctx context.Context, token tokenClaims) (knowle
 	if len(permissions) == 0 {
 		return claims, knowledge.Errorf(knowledge.CodeForbidden, "neither this token nor a membership of its user has a role of this workspace: reader, editor, admin, auditor, or one that the workspace has defined")
 	}
-	return a.rights.grant(claims, permissions), nil
+	claims = a.rights.grant(claims, permissions)
+	a.clear(&claims, clearances...)
+	return claims, nil
 }
 
 // addMember adds the groups of the member of the user's name to claims, and holds them to its

@@ -86,7 +86,7 @@ func Permissions() []Permission {
 			"GET /v1/vector_stores", "GET /v1/vector_stores/{store}",
 		}},
 		{knowledge.ProjectsAdmin, "Create, change and remove projects", admins, []string{
-			"POST /webhooks/projects", "PATCH /projects/{id}", "DELETE /projects/{id}",
+			"POST /webhooks/projects", "POST /retention/run", "PATCH /projects/{id}", "DELETE /projects/{id}",
 			"POST /v1/vector_stores", "POST /v1/vector_stores/{store}", "DELETE /v1/vector_stores/{store}",
 		}},
 		{knowledge.AccessRead, "Ask who sees a document, and why", admins, []string{"GET /access/explain"}},
@@ -104,9 +104,11 @@ func Permissions() []Permission {
 		{knowledge.MembersWrite, "Add, change and remove members", admins, []string{"PUT /members/{user}", "DELETE /members/{user}"}},
 		{knowledge.SessionsOwn, "List and end the sessions of browsers that signed in with one's own key", everybody, []string{"GET /sessions", "DELETE /sessions/{id}"}},
 		{knowledge.SessionsAdmin, "List and end everybody's sessions", admins, nil},
+		{knowledge.GrantsRead, "List the grants on documents", auditors, []string{"GET /grants", "GET /grants/{id}"}},
+		{knowledge.GrantsWrite, "Add and remove grants on documents", admins, []string{"POST /grants", "DELETE /grants/{id}"}},
 		{knowledge.AuditRead, "Read the audit", auditors, nil},
-		{knowledge.HoldsRead, "Read legal holds", auditors, nil},
-		{knowledge.HoldsWrite, "Place and lift legal holds", admins, nil},
+		{knowledge.HoldsRead, "Read legal holds", auditors, []string{"GET /holds", "GET /holds/{id}", "GET /holds/{id}/documents"}},
+		{knowledge.HoldsWrite, "Place and lift legal holds", admins, []string{"POST /holds", "DELETE /holds/{id}"}},
 		{knowledge.WorkspacesRead, "List one's workspaces", everybody, []string{"GET /workspaces"}},
 		{knowledge.InstanceAdmin, "Create workspaces, and check the machine: the instance's admin key alone", nil, []string{"POST /workspaces", "GET /machine"}},
 		{knowledge.Public, "Needs no credentials", nil, []string{

@@ -356,6 +356,7 @@ func systemReads() []string {
 		"StaleProjects", "AnyPublished", "ProjectRuns", "ProjectRemovals", "ProjectImports", "DropProject",
 		"EmbeddingAddress", "MoveEmbeddings", "WantedGenerations", "PublishedIn", "EndedAnswers", "AnswerMessages",
 		"EvaluationForSystem", "NoteEvaluation", "ItemsAfter", "ItemForSystem", "ItemsForSystem",
+		"RetainDocuments", "RetainConversations", "DueRuns", "RetentionDue", "StartRetention", "RetentionWorkspaces",
 	}
 }
 

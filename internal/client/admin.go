@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Project is a project as the API returns it. AI, Tools, Limits and Privacy are kept as
+// Project is a project as the API returns it. AI, Tools, Limits, Privacy and Retention are kept as
 // raw JSON, so that an update keeps fields that this client does not know.
 type Project struct {
 	ID      string          `json:"id,omitempty"`
@@ -17,7 +17,9 @@ type Project struct {
 	Tools   json.RawMessage `json:"tools,omitempty"`
 	Limits  json.RawMessage `json:"limits,omitempty"`
 	Privacy json.RawMessage `json:"privacy,omitempty"`
-	APIKey  string          `json:"apiKey,omitempty"` // only in the answer that creates the project
+
+	Retention json.RawMessage `json:"retention,omitempty"`
+	APIKey    string          `json:"apiKey,omitempty"` // only in the answer that creates the project
 	// SameName is in the answer to a new project or a new name: the ids of the other projects
 	// with this name.
 	SameName []string `json:"sameName,omitempty"`
@@ -110,6 +112,7 @@ type Key struct {
 	Role        string     `json:"role,omitempty"`        // in place of scopes
 	Permissions []string   `json:"permissions,omitempty"` // in place of scopes or a role
 	Member      string     `json:"member,omitempty"`      // the service account, "" = none
+	Clearance   string     `json:"clearance,omitempty"`   // "" = not given
 	Prefix      string     `json:"prefix,omitempty"`
 	CreatedAt   time.Time  `json:"created_at,omitzero"`
 	CreatedBy   string     `json:"created_by,omitempty"` // a key's id, or user: and a user
@@ -127,6 +130,7 @@ type NewKey struct {
 	Role        string     `json:"role,omitempty"`        // in place of scopes
 	Permissions []string   `json:"permissions,omitempty"` // in place of scopes or a role
 	Member      string     `json:"member,omitempty"`      // the service account, "" = none
+	Clearance   string     `json:"clearance,omitempty"`
 	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
 
 	QueriesPerMinute int `json:"queries_per_minute,omitempty"`

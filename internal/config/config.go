@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // Config is the whole configuration. Load returns one that is complete and valid.
@@ -44,11 +46,14 @@ type Config struct {
 	Extract   Extract   `koanf:"extract"`
 	Sandbox   Sandbox   `koanf:"sandbox"`
 	Auth      Auth      `koanf:"auth"`
-	Egress    Egress    `koanf:"egress"`
-	Limits    Limits    `koanf:"limits"`
-	Log       Log       `koanf:"log"`
-	Operator  Operator  `koanf:"operator"`
-	Import    Import    `koanf:"import"`
+
+	Classification Classification `koanf:"classification"`
+
+	Egress   Egress   `koanf:"egress"`
+	Limits   Limits   `koanf:"limits"`
+	Log      Log      `koanf:"log"`
+	Operator Operator `koanf:"operator"`
+	Import   Import   `koanf:"import"`
 
 	// Warnings are sentences for the operator about what Load ignored, and about what
 	// cannot be used.
@@ -236,6 +241,21 @@ type JWT struct {
 	// The address of the JSON Web Key Set whose keys sign tokens, in place of a secret,
 	// as an identity provider names it in jwks_uri. Defaults to none.
 	JWKSURL string `koanf:"jwks_url"`
+}
+
+// Classification is how confidential documents are.
+type Classification struct {
+	// The levels of classification, the lowest first. Defaults to public, internal,
+	// confidential and restricted.
+	Levels []string `koanf:"levels"`
+	// The level of documents without a classification, and the clearance of readers without
+	// one. Defaults to internal.
+	Default string `koanf:"default"`
+}
+
+// Of returns the levels as the other packages take them.
+func (c Classification) Of() knowledge.Levels {
+	return knowledge.Levels{Names: c.Levels, Default: c.Default}
 }
 
 // Egress is what addresses that users give may reach.

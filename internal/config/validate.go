@@ -40,6 +40,7 @@ func (c Config) validate() error {
 		c.Vector.validate(),
 		c.Blob.validate(),
 		c.Models.validate(),
+		c.Classification.validate(),
 		c.WebSearch.validate(),
 		c.validateSecrets(),
 		c.validateNamedSecrets(),
@@ -53,6 +54,13 @@ func (c Config) validate() error {
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("configuration: %w", err)
+	}
+	return nil
+}
+
+func (c Classification) validate() error {
+	if wrong := c.Of().Check(); wrong != "" {
+		return errors.New(wrong)
 	}
 	return nil
 }

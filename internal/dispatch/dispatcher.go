@@ -139,6 +139,19 @@ func (d *Dispatcher) RemoveProject(ctx context.Context, r store.Run) error {
 	return wrap(err, "start removal of project", r.Project)
 }
 
+// Retain starts a run of retention. It does nothing if the workspace has one that is open.
+func (d *Dispatcher) Retain(ctx context.Context, r store.Run) error {
+	options := d.options(r.WorkflowID, workflows.QueueIngest, priorityBulk, r.Workspace)
+	options.StaticSummary = "apply the retention of a workspace"
+	options.TypedSearchAttributes = d.attributes(r.Workspace, r.Project)
+	in := ingestion.RetentionInput{RunRef: knowledge.RunRef{Workspace: r.Workspace, Run: r.ID}}
+	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.ApplyRetention, in)
+	if isRunning(err) {
+		return nil
+	}
+	return wrap(err, "start retention of workspace", r.Workspace)
+}
+
 // Import starts the run of an import. Doing it twice changes nothing, also after the run
 // has ended.
 func (d *Dispatcher) Import(ctx context.Context, i store.Import) error {

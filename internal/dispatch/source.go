@@ -160,6 +160,8 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 		return s.workflows.RemoveProject(ctx, run)
 	case run.Kind == knowledge.KindEvaluate && !known: // its items that have ended are not asked again
 		return s.startEvaluation(ctx, run)
+	case run.Kind == knowledge.KindRetention:
+		return s.workflows.Retain(ctx, run)
 	case known:
 		return s.end(ctx, run, record.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
 	case run.Kind == knowledge.KindImport:

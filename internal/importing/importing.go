@@ -30,6 +30,7 @@ type Deps struct {
 	Secrets   Secrets
 	Log       *slog.Logger
 	Now       func() time.Time
+	Levels    knowledge.Levels // of classification
 }
 
 // Store is the part of the database that imports start and end in. Things that a principal
@@ -121,6 +122,9 @@ func (s *Starter) Start(ctx context.Context, p knowledge.Principal, project know
 // Check returns what is wrong with a request of a project. Start does it too.
 func (s *Starter) Check(ctx context.Context, project knowledge.Project, r store.ImportRequest) error {
 	wrong := selection.Fields(r)
+	if r.Classification != nil {
+		wrong = append(wrong, s.deps.Levels.Fields("body.classification", *r.Classification)...)
+	}
 	if err := s.checkCredentials(ctx, project.Workspace, project.ID, r.Source); err != nil {
 		if !knowledge.IsCode(err, knowledge.CodeInvalid) {
 			return err

@@ -36,9 +36,12 @@ type Entry struct {
 }
 
 // Query restricts the entries that may be found. Permission comes from the
-// Principal: its workspace, its project if it has one, and its tokens.
+// Principal: its workspace, its project if it has one, its tokens and the classifications that
+// its clearance covers; and from its grants.
 type Query struct {
 	Principal knowledge.Principal
+	// Granted opens entries that the tokens do not reach, and hides others.
+	Granted   knowledge.Granted
 	Projects  []string // empty = all that the principal may see
 	Documents []string // empty = all
 	Filter    knowledge.Filter

@@ -47,7 +47,7 @@ func (b *Batch) Add(ctx context.Context, name, externalID string, content io.Rea
 		return err
 	}
 	nv := store.NewVersion{
-		Workspace: b.project.Workspace, Project: b.project.ID, Limits: b.project.Config.Limits, ExternalID: externalID, Name: name, RunID: b.run.ID, Now: b.in.deps.Now(),
+		Workspace: b.project.Workspace, Project: b.project.ID, Limits: b.project.Config.Limits, ExternalID: externalID, Name: name, RunID: b.run.ID, Now: b.in.deps.Now(), Uploader: b.principal,
 	}
 	if place > 0 {
 		nv.RunID = knowledge.DerivedID("run", b.run.ID, strconv.Itoa(place))

@@ -64,7 +64,7 @@ type Attributes struct {
 	ConversationID string
 }
 
-func (a Attributes) check() error {
+func (a Attributes) check(levels knowledge.Levels) error {
 	wrong := knowledge.TagFields("body.tags", a.Tags)
 	wrong = append(wrong, knowledge.MetadataFields("body.metadata", a.Metadata)...)
 	wrong = append(wrong, knowledge.ExternalIDFields("body.externalId", a.ExternalID)...)
@@ -75,7 +75,7 @@ func (a Attributes) check() error {
 		wrong = append(wrong, knowledge.UserFields("body.externalUserId", a.ExternalUserID)...)
 	}
 	if a.Classification != nil {
-		wrong = append(wrong, knowledge.ClassificationFields("body.classification", *a.Classification)...)
+		wrong = append(wrong, levels.Fields("body.classification", *a.Classification)...)
 	}
 	wrong = append(wrong, a.Override.Fields("body.override")...)
 	if len(a.Password) > maxPassword {

@@ -24,6 +24,8 @@ type Config struct {
 	knowledge.InstanceLimits
 
 	RequestFiles int // of one Batch
+	// Levels are the levels of classification. Defaults to those of knowledge.Levels.
+	Levels knowledge.Levels
 }
 
 // Intake takes documents in. It is safe for concurrent use.
@@ -100,7 +102,7 @@ func (in *Intake) Take(ctx context.Context, p knowledge.Principal, project knowl
 
 // prepare checks all of a document that can be known without its bytes.
 func (in *Intake) prepare(ctx context.Context, p knowledge.Principal, project knowledge.Project, run string, d Document) (store.NewVersion, error) {
-	nv := store.NewVersion{Workspace: project.Workspace, Project: project.ID, Limits: project.Config.Limits, RunID: run, Now: in.deps.Now()}
+	nv := store.NewVersion{Workspace: project.Workspace, Project: project.ID, Limits: project.Config.Limits, RunID: run, Now: in.deps.Now(), Uploader: p}
 	if err := in.attribute(ctx, p, project, d.Attributes, &nv); err != nil {
 		return nv, err
 	}
@@ -114,7 +116,7 @@ func (in *Intake) prepare(ctx context.Context, p knowledge.Principal, project kn
 
 // attribute checks the attributes and sets them on a version.
 func (in *Intake) attribute(ctx context.Context, p knowledge.Principal, project knowledge.Project, a Attributes, nv *store.NewVersion) (err error) {
-	if err := a.check(); err != nil {
+	if err := a.check(in.cfg.Levels); err != nil {
 		return err
 	}
 	nv.Enrichment = a.Override.EnrichmentIn(project.Config)

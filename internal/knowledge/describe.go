@@ -10,13 +10,12 @@ import (
 
 // The limits of what describes a document.
 const (
-	maxTags           = 64
-	maxTagLength      = 128      // code points
-	MaxMetadata       = 16 << 10 // bytes of JSON
-	maxExternalID     = 1024     // bytes
-	maxClassification = 128      // code points
-	maxAccessNames    = 200      // of users, and of groups
-	maxAccessName     = 256      // bytes
+	maxTags        = 64
+	maxTagLength   = 128      // code points
+	MaxMetadata    = 16 << 10 // bytes of JSON
+	maxExternalID  = 1024     // bytes
+	maxAccessNames = 200      // of users, and of groups
+	maxAccessName  = 256      // bytes
 )
 
 // TagFields returns what is wrong with a list of tags that stands at location.
@@ -43,14 +42,6 @@ func MetadataFields(location string, metadata map[string]any) []Field {
 	encoder.SetEscapeHTML(false) // the caller did not send the escapes
 	if err := encoder.Encode(metadata); err != nil || encoded.Len()-len("\n") > MaxMetadata {
 		return []Field{{Location: location, Message: fmt.Sprintf("must have at most %d bytes as JSON", MaxMetadata)}}
-	}
-	return nil
-}
-
-// ClassificationFields returns what is wrong with a classification that stands at location.
-func ClassificationFields(location, classification string) []Field {
-	if utf8.RuneCountInString(classification) > maxClassification || HasControl(classification) {
-		return []Field{{Location: location, Message: fmt.Sprintf("must have at most %d characters, none of them a control character", maxClassification)}}
 	}
 	return nil
 }

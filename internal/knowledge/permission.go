@@ -31,6 +31,8 @@ const (
 	MembersWrite       Permission = "members.write"
 	SessionsOwn        Permission = "sessions.own"
 	SessionsAdmin      Permission = "sessions.admin"
+	GrantsRead         Permission = "grants.read"
+	GrantsWrite        Permission = "grants.write"
 	AuditRead          Permission = "audit.read"
 	HoldsRead          Permission = "holds.read"
 	HoldsWrite         Permission = "holds.write"

@@ -36,6 +36,12 @@ type Claims struct {
 	Groups         []string     `json:"groups,omitempty"`
 	ExternalUser   string       `json:"external_user,omitempty"`
 	ConversationID string       `json:"conversation_id,omitempty"` // proved to be this principal's
+	// Clearance is the level up to which documents are reached, "" = the base of the default
+	// levels. Covered are the classifications that it covers, nil = those of that base.
+	Clearance string   `json:"clearance,omitempty"`
+	Covered   []string `json:"covered,omitempty"`
+	// Implied says that nobody gave the clearance: it comes with the right to give one.
+	Implied bool `json:"implied,omitempty"`
 }
 
 // KeyLimit is the limit of a key that made another one.
@@ -57,7 +63,7 @@ func NewPrincipal(c Claims) Principal { return Principal{claims: c} }
 func (p Principal) Claims() Claims {
 	c := p.claims
 	c.Scopes, c.Groups, c.KeyMakers = slices.Clone(c.Scopes), slices.Clone(c.Groups), slices.Clone(c.KeyMakers)
-	c.Permissions = slices.Clone(c.Permissions)
+	c.Permissions, c.Covered = slices.Clone(c.Permissions), slices.Clone(c.Covered)
 	return c
 }
 
@@ -180,6 +186,48 @@ func (p Principal) Tokens() []string {
 		tokens = append(tokens, "s:"+c.ConversationID)
 	}
 	return tokens
+}
+
+// Clearance is the level up to which the principal reaches documents.
+func (p Principal) Clearance() string {
+	if p.claims.Clearance == "" {
+		return Levels{}.Base()
+	}
+	return p.claims.Clearance
+}
+
+// Covered are the classifications of documents that the principal reaches, with "" for
+// documents without one, and EveryLevel for all.
+func (p Principal) Covered() []string {
+	if len(p.claims.Covered) == 0 {
+		return Levels{}.Covered("")
+	}
+	return slices.Clone(p.claims.Covered)
+}
+
+// CoversEveryLevel reports whether the classification of a document hides it from the
+// principal never.
+func (p Principal) CoversEveryLevel() bool { return slices.Contains(p.Covered(), EveryLevel) }
+
+// Covers reports whether the principal's clearance reaches a classification.
+func (p Principal) Covers(classification string) bool {
+	covered := p.Covered()
+	return slices.Contains(covered, classification) || slices.Contains(covered, EveryLevel)
+}
+
+// SubjectTokens are the names by which grants mean the principal: its user, its groups, and
+// the project that it is held to.
+func (p Principal) SubjectTokens() []string {
+	var subjects []string
+	for _, t := range p.Tokens() {
+		if strings.HasPrefix(t, "u:") || strings.HasPrefix(t, "g:") {
+			subjects = append(subjects, t)
+		}
+	}
+	if p.claims.Project != "" {
+		subjects = append(subjects, "p:"+p.claims.Project)
+	}
+	return subjects
 }
 
 // Sees reports whether the principal shares a token with a document's ACL.

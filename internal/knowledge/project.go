@@ -33,6 +33,8 @@ type ProjectConfig struct {
 	Limits LimitsConfig `json:"limits,omitzero"`
 	// Privacy is what happens to personal data in documents.
 	Privacy PrivacyConfig `json:"privacy,omitzero"`
+	// Retention is how long the project keeps what it has.
+	Retention RetentionConfig `json:"retention,omitzero"`
 }
 
 // AIConfig is the part of a project that concerns models and retrieval.

@@ -27,7 +27,8 @@ const (
 
 	KindRemoveProject RunKind = "remove_project" // removes a project with everything in it
 
-	KindEvaluate RunKind = "evaluate" // answers the questions of a test set, and judges the answers
+	KindEvaluate  RunKind = "evaluate"  // answers the questions of a test set, and judges the answers
+	KindRetention RunKind = "retention" // removes what the projects of a workspace keep no longer
 )
 
 // RunStatus says where a run stands.
@@ -76,6 +77,7 @@ func RunKinds() []KindTraits {
 		{Kind: KindReindex, Workflow: "ReindexProject", ReusesID: true, Cancelable: true},
 		{Kind: KindRemoveProject, Workflow: "RemoveProject", ReusesID: true},
 		{Kind: KindEvaluate, Workflow: "EvaluateProject", Cancelable: true},
+		{Kind: KindRetention, Workflow: "ApplyRetention", ReusesID: true},
 	}
 }
 

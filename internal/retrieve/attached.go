@@ -37,7 +37,7 @@ func (s *search) attachments(ctx context.Context, groups []*group, limit int) ([
 	}
 	var lists [][]knowledge.Hit
 	for _, g := range groups {
-		q := index.Query{Principal: s.request.Principal, Projects: s.request.Projects, Documents: ids,
+		q := index.Query{Principal: s.request.Principal, Granted: s.granted, Projects: s.request.Projects, Documents: ids,
 			Filter: s.request.Filter, Generation: g.Name, Limit: limit}
 		if g.Projects != nil {
 			q.Projects = g.Projects

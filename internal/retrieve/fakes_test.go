@@ -27,6 +27,10 @@ func (c chunks) VisibleChunks(_ context.Context, _ knowledge.Principal, _ []stri
 	return views, nil
 }
 
+func (c chunks) Granted(context.Context, knowledge.Principal) (knowledge.Granted, error) {
+	return knowledge.Granted{}, nil
+}
+
 func (c chunks) Superseded(context.Context, knowledge.Principal, []string, []knowledge.Hit) (bool, error) {
 	return false, nil
 }

@@ -21,6 +21,8 @@ type Index interface {
 // order of the hits, without those that the principal may not see (any more).
 type ChunkReader interface {
 	VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]store.ChunkView, error)
+	// Granted returns what grants open to the principal and hide from it now.
+	Granted(ctx context.Context, p knowledge.Principal) (knowledge.Granted, error)
 	// Superseded reports whether the principal sees a newer version of a hit's
 	// document than the hit's.
 	Superseded(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) (bool, error)

@@ -40,6 +40,7 @@ type search struct {
 	several bool                   // the question is several in one
 	foreign bool                   // the question is in another language than what it found
 	placed  bool                   // scores are made of ranks or places, so nothing is added to them
+	granted knowledge.Granted      // when the index was asked last
 	unmet   bool                   // nothing meets the conditions, beside what is attached to the conversation
 
 	mu      sync.Mutex
@@ -113,6 +114,9 @@ func (s *search) gather(ctx context.Context) (pool []Context, retrieved int, err
 	limit := min(s.request.Config.Candidates, index.MaxLimit)
 	for again := 0; ; {
 		s.trace.reset()
+		if s.granted, err = s.chunks.Granted(ctx, s.request.Principal); err != nil {
+			return nil, 0, fmt.Errorf("read the grants: %w", err)
+		}
 		groups, err := s.groups(ctx)
 		if err != nil {
 			return nil, 0, err
@@ -217,7 +221,7 @@ func (s *search) candidates(ctx context.Context, groups []*group, limit int) (fu
 
 // inGroup runs the probes in a generation and merges their fused hits.
 func (s *search) inGroup(ctx context.Context, g *group, limit int) (fused []knowledge.Hit, full bool, err error) {
-	q := index.Query{Principal: s.request.Principal, Projects: s.request.Projects, Documents: s.request.Documents,
+	q := index.Query{Principal: s.request.Principal, Granted: s.granted, Projects: s.request.Projects, Documents: s.request.Documents,
 		Filter: s.filter(), Generation: g.Name, Limit: limit}
 	if g.Projects != nil {
 		q.Projects = g.Projects

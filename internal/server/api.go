@@ -85,7 +85,7 @@ func (p *platform) access(ctx context.Context) (*access.Authenticator, error) {
 		return nil, err
 	}
 	jwt := p.cfg.Auth.JWT
-	return access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret, JWKSURL: jwt.JWKSURL}, p.store, secret), nil
+	return access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret, JWKSURL: jwt.JWKSURL, Levels: p.cfg.Classification.Of()}, p.store, secret), nil
 }
 
 // source reads the logs of runs.
@@ -100,6 +100,7 @@ func (p *platform) apiConfig() api.Config {
 	}
 	return api.Config{
 		Process: process,
+		Levels:  p.cfg.Classification.Of(),
 		Version: p.version, PublicURL: p.cfg.PublicURL, TempDir: p.temporary(), Presign: p.cfg.Blob.Presign,
 		Currency: p.currency(), Streams: p.cfg.Limits.Streams, InstanceLimits: p.cfg.Limits.Instance(),
 		InstanceFeatures: knowledge.InstanceFeatures{
@@ -163,8 +164,8 @@ func (l links) OperatorPage() string { return l.p.ends.UI }
 // activities returns the activities with their dependencies.
 func (p *platform) activities() worker.Activities {
 	documents := ingestion.Dependencies{
-		Config: ingestion.Config{InstanceLimits: p.cfg.Limits.Instance(), TempDir: p.temporary()},
-		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
+		Config: ingestion.Config{InstanceLimits: p.cfg.Limits.Instance(), Levels: p.cfg.Classification.Of(), TempDir: p.temporary()},
+		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Retention: p.store, Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
 		Embedder: p.embeddings.prefixed(p.embed, passagePrefix), EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}

@@ -99,7 +99,7 @@ func BenchmarkQuestion(b *testing.B) {
 	must(b, s.CreateWorkspace(ctx, store.Workspace{ID: "w"}))
 	must(b, s.CreateProject(ctx, knowledge.Project{ID: "p", Workspace: "w"}))
 	must(b, s.CreateKey(ctx, store.Key{ID: "k", Workspace: "w", Hash: "hash"}))
-	ann := knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	ann := knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}, Covered: []string{knowledge.EveryLevel}})
 	b.ReportAllocs()
 	defer reportCPU(b)()
 	for b.Loop() {
@@ -127,7 +127,7 @@ func BenchmarkQuestion(b *testing.B) {
 
 func BenchmarkVisibleChunks(b *testing.B) {
 	s, hits := benchStore(b)
-	p := knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", User: "ann", Groups: []string{"a", "b"}})
+	p := knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", User: "ann", Groups: []string{"a", "b"}, Covered: []string{knowledge.EveryLevel}})
 	b.ReportAllocs()
 	for b.Loop() {
 		views, err := s.VisibleChunks(b.Context(), p, nil, hits)

@@ -95,7 +95,7 @@ func (r *chunkRow) chunk() (knowledge.Chunk, error) {
 // DocumentChunks lists the chunks of a document's published version in their
 // order, by the rule of Documents. A cursor does not outlive its version.
 func (s *chunkStore) DocumentChunks(ctx context.Context, p knowledge.Principal, documentID string, page Page) ([]knowledge.Chunk, string, error) {
-	doc, err := readDocument(ctx, s.reader, p, documentID)
+	doc, err := s.readDocument(ctx, p, documentID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -135,7 +135,11 @@ func (s *chunkStore) Chunk(ctx context.Context, p knowledge.Principal, id string
 	if !there {
 		return ChunkView{}, s.missingChunk(ctx, p, id)
 	}
-	there, err = found(readable(s.reader.NewSelect().Model(&doc), p).Where("d.id = ?", row.DocumentID).Scan(ctx))
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return ChunkView{}, err
+	}
+	there, err = found(readable(s.reader.NewSelect().Model(&doc), p, m).Where("d.id = ?", row.DocumentID).Scan(ctx))
 	switch {
 	case err != nil:
 		return ChunkView{}, fmt.Errorf("read the document of chunk %s: %w", id, failure(err))
@@ -143,13 +147,17 @@ func (s *chunkStore) Chunk(ctx context.Context, p knowledge.Principal, id string
 		return ChunkView{}, knowledge.NotFound("chunk", id)
 	}
 	view := ChunkView{Superseded: row.Version < doc.PublishedVersion}
-	if view.Superseded && !p.Can(knowledge.ScopeWrite) {
+	if view.Superseded {
 		ref := knowledge.VersionRef{Workspace: doc.Workspace, Project: doc.Project, Document: doc.ID, Version: row.Version}
 		v, err := readVersion(ctx, s.reader, ref)
 		if err != nil {
 			return ChunkView{}, fmt.Errorf("read the version of chunk %s: %w", id, err)
 		}
-		if !p.Sees(doc.Workspace, v.ACL) {
+		seen, err := readableList(ctx, s.database, p, m, []Version{v})
+		if err != nil {
+			return ChunkView{}, err
+		}
+		if len(seen) == 0 {
 			return ChunkView{}, knowledge.NotFound("chunk", id)
 		}
 	}

@@ -23,7 +23,11 @@ func (s *chunkStore) Siblings(ctx context.Context, p knowledge.Principal, ids []
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
-	rows, err := s.reader.query(ctx, siblings, p.Workspace(), p.Project(), tokenList(p), jsonList(ids))
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.reader.query(ctx, siblings, p.Workspace(), p.Project(), m.list(), jsonList(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read the siblings of %d chunks: %w", len(ids), failure(err))
 	}

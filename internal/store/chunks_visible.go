@@ -42,7 +42,11 @@ func (s *chunkStore) VisibleChunks(ctx context.Context, p knowledge.Principal, p
 	for i, h := range hits {
 		ids[i] = h.ChunkID
 	}
-	views, err := s.scanViews(ctx, len(hits), p.Workspace(), p.Project(), tokenList(p), jsonList(ids), jsonList(projects))
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	views, err := s.scanViews(ctx, len(hits), p.Workspace(), p.Project(), m.list(), jsonList(ids), jsonList(projects))
 	if err != nil {
 		return nil, fmt.Errorf("check %d passages: %w", len(hits), failure(err))
 	}
@@ -66,7 +70,11 @@ func (s *chunkStore) DocumentWithChunks(ctx context.Context, p knowledge.Princip
 	if err := requireWorkspace(p); err != nil {
 		return "", err
 	}
-	rows, err := s.reader.query(ctx, anyChunk, p.Workspace(), p.Project(), tokenList(p), jsonList(projects))
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	rows, err := s.reader.query(ctx, anyChunk, p.Workspace(), p.Project(), m.list(), jsonList(projects))
 	if err != nil {
 		return "", fmt.Errorf("look for a passage: %w", failure(err))
 	}
@@ -96,7 +104,11 @@ func (s *chunkStore) Superseded(ctx context.Context, p knowledge.Principal, proj
 		versions[h.DocumentID] = max(versions[h.DocumentID], h.Version)
 	}
 	documents := jsonList(slices.Collect(maps.Keys(versions)))
-	rows, err := s.reader.query(ctx, publishedVersions, p.Workspace(), p.Project(), tokenList(p), documents, jsonList(projects))
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return false, err
+	}
+	rows, err := s.reader.query(ctx, publishedVersions, p.Workspace(), p.Project(), m.list(), documents, jsonList(projects))
 	if err != nil {
 		return false, fmt.Errorf("read versions: %w", failure(err))
 	}

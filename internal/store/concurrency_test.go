@@ -193,7 +193,7 @@ func claimKeysAtOnce(t *testing.T, both [2]*store.Store) {
 
 func endRunsAtOnce(t *testing.T, both [2]*store.Store) {
 	ctx := t.Context()
-	ann := knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	ann := knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}, Covered: []string{knowledge.EveryLevel}})
 	for n := range 5 {
 		id := fmt.Sprint(n)
 		atOnce(both, 3, func(s *store.Store, worker int) {

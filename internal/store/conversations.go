@@ -186,22 +186,28 @@ func (s *conversationStore) DeleteConversation(ctx context.Context, p knowledge.
 		if !there {
 			return knowledge.NotFound("conversation", id)
 		}
-		if err := markAttachments(ctx, tx, p, id, s.now()); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM chunks WHERE id IN (
-				SELECT m.chunk_id FROM message_chunks AS m WHERE m.workspace = ?0 AND m.conversation_id = ?1)
-			AND version < (SELECT d.published_version FROM documents AS d WHERE d.id = chunks.document_id)
-			AND NOT EXISTS (SELECT 1 FROM message_chunks AS o WHERE o.chunk_id = chunks.id AND NOT (o.workspace = ?0 AND o.conversation_id = ?1))`,
-			p.Workspace(), id)
-		if err != nil {
-			return err
-		}
-		_, err = tx.exec(ctx, "DELETE FROM run_feedback WHERE run_id IN (SELECT r.id FROM runs AS r WHERE r.workspace = ? AND r.conversation_id = ?)", p.Workspace(), id)
-		if err != nil {
-			return err
-		}
-		_, err = tx.NewDelete().Model((*conversationRow)(nil)).Where("workspace = ? AND id = ?", p.Workspace(), id).Exec(ctx)
-		return err
+		return dropConversation(ctx, tx, p.Workspace(), p.Owner(), id, s.now())
 	})
+}
+
+// dropConversation is DeleteConversation for a conversation that is there. owner is of the runs
+// of its attachments.
+func dropConversation(ctx context.Context, tx transaction, workspace, owner, id string, now time.Time) error {
+	if err := markAttachments(ctx, tx, workspace, owner, id, now); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM chunks WHERE id IN (
+			SELECT m.chunk_id FROM message_chunks AS m WHERE m.workspace = ?0 AND m.conversation_id = ?1)
+		AND version < (SELECT d.published_version FROM documents AS d WHERE d.id = chunks.document_id)
+		AND NOT EXISTS (SELECT 1 FROM message_chunks AS o WHERE o.chunk_id = chunks.id AND NOT (o.workspace = ?0 AND o.conversation_id = ?1))`,
+		workspace, id)
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(ctx, "DELETE FROM run_feedback WHERE run_id IN (SELECT r.id FROM runs AS r WHERE r.workspace = ? AND r.conversation_id = ?)", workspace, id)
+	if err != nil {
+		return err
+	}
+	_, err = tx.NewDelete().Model((*conversationRow)(nil)).Where("workspace = ? AND id = ?", workspace, id).Exec(ctx)
+	return err
 }

@@ -43,6 +43,7 @@ type documentRow struct {
 	Warnings         string  `bun:"warnings"`
 	Language         string  `bun:"language"`
 	LegalHold        bool    `bun:"legal_hold"`
+	Holds            int64   `bun:"holds"` // that nobody has lifted
 	Inactive         bool    `bun:"inactive"`
 	RemovingUpto     int     `bun:"removing_upto"` // 0 = not being removed
 	RemovingRun      string  `bun:"removing_run"`
@@ -92,7 +93,7 @@ func (r *documentRow) document() (knowledge.Document, error) {
 		Progress: r.Progress, Version: r.Version, PublishedVersion: r.PublishedVersion,
 		ChunkCount: r.ChunkCount, PageCount: r.PageCount, Language: r.Language,
 		Classification: r.Classification, ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID,
-		LegalHold: r.LegalHold, ParentID: r.Parent, CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
+		LegalHold: r.held(), ParentID: r.Parent, CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
 	}
 	fields := []field{{r.Tags, &d.Tags}, {r.Metadata, &d.Metadata}, {r.Access, &d.Access}, {r.Error, &d.Error}, {r.Warnings, &d.Warnings}, {r.WebhookErrors, &d.WebhookErrors}}
 	if r.waits() {

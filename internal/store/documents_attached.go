@@ -25,7 +25,11 @@ func (s *documentStore) Attached(ctx context.Context, p knowledge.Principal, pro
 	if conversation == "" {
 		return nil, nil
 	}
-	rows, err := s.reader.query(ctx, attached, p.Workspace(), p.Project(), tokenList(p), conversation, jsonList(projects), maxAttached)
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.reader.query(ctx, attached, p.Workspace(), p.Project(), m.list(), conversation, jsonList(projects), maxAttached)
 	if err != nil {
 		return nil, fmt.Errorf("read what is attached: %w", failure(err))
 	}

@@ -35,7 +35,11 @@ func (s *documentStore) Facets(ctx context.Context, p knowledge.Principal, proje
 	if err := requireWorkspace(p); err != nil {
 		return found, err
 	}
-	rows, err := s.reader.query(ctx, facets, p.Workspace(), p.Project(), tokenList(p), maxFaceted, jsonList(projects))
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return found, err
+	}
+	rows, err := s.reader.query(ctx, facets, p.Workspace(), p.Project(), m.list(), maxFaceted, jsonList(projects))
 	if err != nil {
 		return found, fmt.Errorf("read facets: %w", failure(err))
 	}

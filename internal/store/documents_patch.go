@@ -28,7 +28,7 @@ type DocumentPatch struct {
 // lease of LeaseStale, unless another process has it. A document that is being removed, or
 // that was changed after patch.Since, is a conflict.
 func (s *documentStore) UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch DocumentPatch) (knowledge.Document, error) {
-	if err := requireWrite(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return knowledge.Document{}, err
 	}
 	var doc *documentRow
@@ -73,6 +73,9 @@ func (patch DocumentPatch) write(ctx context.Context, tx transaction, doc *docum
 		if err := doc.setWords(ctx, tx, true); err != nil {
 			return err
 		}
+	}
+	if err := doc.capture(ctx, tx); err != nil {
+		return err
 	}
 	if err := doc.announce(ctx, tx, knowledge.WebhookUpdated, knowledge.NewID(), micros(now)); err != nil {
 		return err

@@ -52,7 +52,7 @@ func (s *documentStore) Documents(ctx context.Context, p knowledge.Principal, qu
 		return nil, "", invalid("query.page", "must not be below 0")
 	}
 	var rows []documentRow
-	q, err := s.queryDocuments(&rows, p, query)
+	q, err := s.queryDocuments(ctx, &rows, p, query)
 	if err != nil {
 		return nil, "", err
 	}
@@ -119,7 +119,7 @@ func (query DocumentQuery) position(r documentRow) position {
 
 // CountDocuments returns how many documents Documents lists on all pages.
 func (s *documentStore) CountDocuments(ctx context.Context, p knowledge.Principal, query DocumentQuery) (int, error) {
-	q, err := s.queryDocuments((*documentRow)(nil), p, query)
+	q, err := s.queryDocuments(ctx, (*documentRow)(nil), p, query)
 	if err != nil {
 		return 0, err
 	}
@@ -131,14 +131,18 @@ func (s *documentStore) CountDocuments(ctx context.Context, p knowledge.Principa
 }
 
 // queryDocuments begins a query of those documents that the principal may list.
-func (s *documentStore) queryDocuments(model any, p knowledge.Principal, query DocumentQuery) (*bun.SelectQuery, error) {
+func (s *documentStore) queryDocuments(ctx context.Context, model any, p knowledge.Principal, query DocumentQuery) (*bun.SelectQuery, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
 	if query.Project != "" && !p.CoversProject(query.Project) {
 		return nil, knowledge.NotFound("project", query.Project)
 	}
-	return query.conditions(s.reader, readable(s.reader.NewSelect().Model(model), p))
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return query.conditions(s.reader, readable(s.reader.NewSelect().Model(model), p, m))
 }
 
 func (query DocumentQuery) conditions(db *pool, q *bun.SelectQuery) (*bun.SelectQuery, error) {
@@ -199,30 +203,33 @@ func (query DocumentQuery) named(q *bun.SelectQuery) *bun.SelectQuery {
 
 // Document returns one document, by the rule of Documents.
 func (s *documentStore) Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error) {
-	row, err := readDocument(ctx, s.reader, p, id)
+	row, err := s.readDocument(ctx, p, id)
 	if err != nil {
 		return knowledge.Document{}, err
 	}
 	return row.document()
 }
 
-// anyDocument and visibleDocument are readable, for the documents ?3 and ?4. PostgreSQL
-// refuses a parameter that no condition names.
+// anyDocument and visibleDocument are readable, for the document ?4.
 var (
-	anyDocument     = inScope("d") + " AND d.id = ?3 AND d.removed = FALSE"
+	anyDocument     = inScope("d") + " AND d.id = ?4 AND " + manageable(tokens3)
 	visibleDocument = inScope("d") + " AND d.id = ?4 AND " + visible(tokens3)
 )
 
-func readDocument(ctx context.Context, db querier, p knowledge.Principal, id string) (*documentRow, error) {
+func (s *database) readDocument(ctx context.Context, p knowledge.Principal, id string) (*documentRow, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
-	var row documentRow
-	query, args := visibleDocument, []any{p.Workspace(), p.Project(), tokenList(p), id}
-	if p.Can(knowledge.ScopeWrite) {
-		query, args = anyDocument, []any{p.Workspace(), p.Project(), id}
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return nil, err
 	}
-	there, err := documentTable.first(ctx, db, &row, query, args...)
+	var row documentRow
+	query := visibleDocument
+	if p.Can(knowledge.ScopeWrite) {
+		query = anyDocument
+	}
+	there, err := documentTable.first(ctx, s.reader, &row, query, p.Workspace(), p.Project(), m.list(), id)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read document %s: %w", id, failure(err))
@@ -262,15 +269,19 @@ func (s *documentStore) UnreachedDocuments(ctx context.Context, p knowledge.Prin
 	if len(ids) == 0 {
 		return nil, nil
 	}
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	var reachedIDs []string
-	condition := visible("?")
+	condition := visible("?0")
 	if p.Can(knowledge.ScopeWrite) {
-		condition = "d.removed = FALSE AND d.removing_upto = 0 AND " + hasToken("?")
+		condition = "d.removing_upto = 0 AND " + manageable("?0") + " AND " + admitted("?0")
 	}
 	// The concatenation keeps the database to the few ids, where it would begin
 	// at every document of the workspace.
 	q := s.reader.NewSelect().Model((*documentRow)(nil)).Column("d.id").
-		Where("d.id IN (?) AND d.workspace || '' = ?", bun.List(ids), p.Workspace()).Where(condition, bun.List(p.Tokens()))
+		Where("d.id IN (?) AND d.workspace || '' = ?", bun.List(ids), p.Workspace()).Where(condition, m.bound())
 	if p.Project() != "" {
 		q = q.Where("d.project || '' = ?", p.Project())
 	}
@@ -297,11 +308,15 @@ func (s *documentStore) Versions(ctx context.Context, p knowledge.Principal, doc
 	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
-	if _, err := readDocument(ctx, s.reader, p, documentID); err != nil {
+	if _, err := s.readDocument(ctx, p, documentID); err != nil {
+		return nil, "", err
+	}
+	m, err := s.marks(ctx, p)
+	if err != nil {
 		return nil, "", err
 	}
 	var rows []versionRow
-	q, limit, err := inOrder(seenVersions(s.reader, &rows, p).Where("v.document_id = ?", documentID), "v.version", "DESC", "versions", page)
+	q, limit, err := inOrder(seenVersions(s.reader, &rows, p, m).Where("v.document_id = ?", documentID), "v.version", "DESC", "versions", page)
 	if err != nil {
 		return nil, "", err
 	}
@@ -311,7 +326,7 @@ func (s *documentStore) Versions(ctx context.Context, p knowledge.Principal, doc
 	rows, cursor := next(rows, limit, func(r versionRow) position {
 		return position{List: "versions", Order: int64(r.Version)}
 	})
-	list, err := readableVersions(p, rows)
+	list, err := readableVersions(ctx, s.database, p, m, rows)
 	return list, cursor, err
 }
 
@@ -320,12 +335,16 @@ func (s *documentStore) VersionFor(ctx context.Context, p knowledge.Principal, d
 	if err := requireWorkspace(p); err != nil {
 		return Version{}, err
 	}
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return Version{}, err
+	}
 	var rows []versionRow
-	err := seenVersions(s.reader, &rows, p).Where("v.document_id = ? AND v.version = ?", documentID, version).Scan(ctx)
+	err = seenVersions(s.reader, &rows, p, m).Where("v.document_id = ? AND v.version = ?", documentID, version).Scan(ctx)
 	if err != nil {
 		return Version{}, fmt.Errorf("read version %d of document %s: %w", version, documentID, failure(err))
 	}
-	list, err := readableVersions(p, rows)
+	list, err := readableVersions(ctx, s.database, p, m, rows)
 	if err == nil && len(list) == 0 {
 		err = knowledge.NotFound("document", documentID)
 	}
@@ -337,8 +356,8 @@ func (s *documentStore) VersionFor(ctx context.Context, p knowledge.Principal, d
 
 // seenVersions begins a query of the versions that the principal may know of. It
 // leaves in versions whose access SQL does not check; readableVersions drops them.
-func seenVersions(db bun.IDB, rows *[]versionRow, p knowledge.Principal) *bun.SelectQuery {
-	q := readable(selectVersions(db, rows), p)
+func seenVersions(db bun.IDB, rows *[]versionRow, p knowledge.Principal, m marks) *bun.SelectQuery {
+	q := readable(selectVersions(db, rows), p, m)
 	if !p.Can(knowledge.ScopeWrite) {
 		q = q.Where("(v.version <= d.published_version OR d.published_version = 0)")
 	}
@@ -346,10 +365,43 @@ func seenVersions(db bun.IDB, rows *[]versionRow, p knowledge.Principal) *bun.Se
 }
 
 // readableVersions returns the versions that the principal may read.
-func readableVersions(p knowledge.Principal, rows []versionRow) ([]Version, error) {
+func readableVersions(ctx context.Context, s *database, p knowledge.Principal, m marks, rows []versionRow) ([]Version, error) {
 	list, err := decodeRows(rows, (*versionRow).version)
-	if !p.Can(knowledge.ScopeWrite) {
-		list = slices.DeleteFunc(list, func(v Version) bool { return !p.Sees(v.Workspace, v.ACL) })
+	if err != nil {
+		return nil, err
 	}
-	return list, err
+	return readableList(ctx, s, p, m, list)
+}
+
+// readableList returns those versions of readable documents that the principal may read: its
+// clearance covers each, and without the write scope it is in the access list of each, unless
+// a grant opens the document to it.
+func readableList(ctx context.Context, s *database, p knowledge.Principal, m marks, list []Version) ([]Version, error) {
+	seen := make([]Version, 0, len(list))
+	for _, v := range list {
+		if !p.Covers(v.Classification) {
+			continue
+		}
+		admits := p.Can(knowledge.ScopeWrite) || p.Sees(v.Workspace, v.ACL)
+		if !admits && slices.Contains(m, markAllowed) {
+			var err error
+			if admits, err = s.allowed(ctx, p, m, v.Document); err != nil {
+				return nil, err
+			}
+		}
+		if admits {
+			seen = append(seen, v)
+		}
+	}
+	return seen, nil
+}
+
+// allowedDocument selects the document ?2 if a grant opens it to a reader.
+var allowedDocument = "SELECT d.id FROM documents AS d WHERE " + ofWorkspace("d") + " AND d.id = ?2 AND " + among(markAllowed, tokens3)
+
+// allowed reports whether a grant opens a document to a reader.
+func (s *database) allowed(ctx context.Context, p knowledge.Principal, m marks, document string) (bool, error) {
+	var id string
+	there, err := first(ctx, s.reader, []any{&id}, allowedDocument, p.Workspace(), document, m.list())
+	return there, failure(err)
 }

@@ -37,11 +37,12 @@ type WaitingDocuments struct {
 }
 
 // listable is readable, for the columns of documents d: the arguments begin with ?1.
-func listable(p knowledge.Principal) (condition string, args []any) {
+func listable(p knowledge.Principal, m marks) (condition string, args []any) {
+	args = []any{p.Workspace(), p.Project(), m.list()}
 	if p.Can(knowledge.ScopeWrite) {
-		return inScope("d") + " AND d.removed = FALSE", []any{p.Workspace(), p.Project()}
+		return inScope("d") + " AND " + manageable(tokens3), args
 	}
-	return inScope("d") + " AND " + visible(tokens3), []any{p.Workspace(), p.Project(), tokenList(p)}
+	return inScope("d") + " AND " + visible(tokens3), args
 }
 
 const (
@@ -74,8 +75,12 @@ func (s *documentStore) DocumentSummary(ctx context.Context, p knowledge.Princip
 	if err := requireWorkspace(p); err != nil {
 		return found, err
 	}
-	condition, args := listable(p)
-	err := each(ctx, s.reader, statusCounts+condition+" GROUP BY state", args, func(rows *sql.Rows) error {
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return found, err
+	}
+	condition, args := listable(p, m)
+	err = each(ctx, s.reader, statusCounts+condition+" GROUP BY state", args, func(rows *sql.Rows) error {
 		var status knowledge.Status
 		var n int
 		err := rows.Scan(&status, &n)
@@ -90,7 +95,7 @@ func (s *documentStore) DocumentSummary(ctx context.Context, p knowledge.Princip
 		err = each(ctx, s.reader, query, append(args, micros(before)), found.addWaiting)
 	}
 	if err == nil && p.Can(knowledge.ScopeWrite) {
-		err = each(ctx, s.reader, heldCauses, args, found.addHeld)
+		err = each(ctx, s.reader, heldCauses, args[:2], found.addHeld)
 	}
 	if err != nil {
 		return found, fmt.Errorf("count documents by cause: %w", failure(err))

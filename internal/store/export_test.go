@@ -103,7 +103,7 @@ func (s *Store) PagePlans(ctx context.Context) (plans map[string][]string, err e
 // ListPlan returns how SQLite reads the list of documents with a status.
 func (s *Store) ListPlan(ctx context.Context, p knowledge.Principal, status knowledge.Status) ([]string, error) {
 	var list []documentRow
-	q, err := s.queryDocuments(&list, p, DocumentQuery{Status: status})
+	q, err := s.queryDocuments(ctx, &list, p, DocumentQuery{Status: status})
 	if err != nil {
 		return nil, err
 	}

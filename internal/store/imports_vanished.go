@@ -57,7 +57,7 @@ func (s *importStore) MarkVanished(ctx context.Context, i Import, after string) 
 func (s *importStore) removeVanished(ctx context.Context, tx transaction, i Import, row *objectRow, page *VanishedPage) (bool, error) {
 	var doc documentRow
 	there, err := loadDocument(ctx, tx, row.DocumentID, &doc)
-	if err != nil || there && doc.LegalHold {
+	if err != nil || there && doc.held() {
 		return false, err
 	}
 	if there && !doc.Removed && doc.RemovingUpto < doc.Version {

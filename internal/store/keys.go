@@ -27,8 +27,10 @@ type Key struct {
 	Role        string
 	Permissions []knowledge.Permission
 	// Member is the service account to which it belongs, whose roles bound it; "" = none.
-	Member   string
-	Instance bool // the instance's admin key
+	Member string
+	// Clearance is the level up to which the key reaches documents, "" = nobody gave it one.
+	Clearance string
+	Instance  bool // the instance's admin key
 	// QueriesPerMinute is how many questions it may ask, 0 = the instance's limit.
 	QueriesPerMinute int
 	// CreatedBy is the id of the key that made it, or UserMaker and the user whose JWT
@@ -76,6 +78,7 @@ type keyRow struct {
 	Permissions   string `bun:"permissions"`
 	Member        string `bun:"member"`
 	LastUsedAt    int64  `bun:"last_used_at"`
+	Clearance     string `bun:"clearance"`
 }
 
 func newKeyRow(k Key) (keyRow, error) {
@@ -88,7 +91,7 @@ func newKeyRow(k Key) (keyRow, error) {
 		return keyRow{}, fmt.Errorf("encode permissions of key %s: %w", k.ID, err)
 	}
 	return keyRow{
-		Role: k.Role, Permissions: permissions, Member: k.Member, LastUsedAt: micros(k.LastUsedAt),
+		Role: k.Role, Permissions: permissions, Member: k.Member, LastUsedAt: micros(k.LastUsedAt), Clearance: k.Clearance,
 		ID: k.ID, Workspace: k.Workspace, Project: k.Project, Name: k.Name, Hash: k.Hash, Prefix: k.Prefix,
 		Scopes: scopes, Instance: k.Instance, ExpiresAt: micros(k.ExpiresAt),
 		CreatedAt: micros(k.CreatedAt), RevokedAt: micros(k.RevokedAt), Queries: k.QueriesPerMinute, CreatedBy: k.CreatedBy,
@@ -99,7 +102,7 @@ func (r keyRow) key() (Key, error) {
 	k := Key{
 		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Name: r.Name, Hash: r.Hash, Prefix: r.Prefix,
 		Instance: r.Instance, ExpiresAt: fromMicros(r.ExpiresAt), CreatedAt: fromMicros(r.CreatedAt), RevokedAt: fromMicros(r.RevokedAt), QueriesPerMinute: r.Queries,
-		CreatedBy: r.CreatedBy, Role: r.Role, Member: r.Member, LastUsedAt: fromMicros(r.LastUsedAt),
+		CreatedBy: r.CreatedBy, Role: r.Role, Member: r.Member, LastUsedAt: fromMicros(r.LastUsedAt), Clearance: r.Clearance,
 	}
 	if r.Permissions != "[]" {
 		if err := json.Unmarshal([]byte(r.Permissions), &k.Permissions); err != nil {

@@ -15,7 +15,7 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	s, _ := openAt(t)
-	ann := knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	ann := knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}, Covered: []string{knowledge.EveryLevel}})
 	work := func(id string) {
 		v, chunks := publish(t, s, id, "text", 3)
 		for _, p := range []knowledge.Principal{ann, manager()} {

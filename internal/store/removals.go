@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -34,7 +35,7 @@ func (r *documentRow) removal() Removal {
 // nothing and returns the first removal, unless newer versions were uploaded since:
 // then the new removal includes them, in a run of its own.
 func (s *removalStore) MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (Removal, error) {
-	if err := requireWrite(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return Removal{}, err
 	}
 	now = s.orNow(now)
@@ -57,8 +58,8 @@ func markManaged(ctx context.Context, tx transaction, p knowledge.Principal, m R
 		return nil, err
 	}
 	switch {
-	case doc.LegalHold:
-		return nil, knowledge.Errorf(knowledge.CodeConflict, "this document is under legal hold: lift the hold before you remove it")
+	case doc.held():
+		return nil, doc.refusal(ctx, tx)
 	case doc.RemovingUpto == doc.Version:
 		return doc, refuseRemoved(ctx, tx, doc.Workspace, doc.Project)
 	}
@@ -89,18 +90,19 @@ func (r *documentRow) mark(ctx context.Context, tx transaction, owner, runID str
 
 // markAttachments starts the removal of the documents that are attached to a
 // conversation, except those under legal hold.
-func markAttachments(ctx context.Context, tx transaction, p knowledge.Principal, conversation string, now time.Time) error {
-	rows, err := loadDocuments(ctx, tx, "d.workspace = ? AND d.removing_upto < d.version AND d.removed = FALSE AND d.legal_hold = FALSE "+
-		"AND d.conversation_id = ? AND d.conversation_id <> '' AND d.external_user_id = ''", p.Workspace(), conversation) // not '' for the index
+func markAttachments(ctx context.Context, tx transaction, workspace, owner, conversation string, now time.Time) error {
+	rows, err := loadDocuments(ctx, tx, "d.workspace = ? AND d.removing_upto < d.version AND d.removed = FALSE AND "+unheld+" "+
+		"AND d.conversation_id = ? AND d.conversation_id <> '' AND d.external_user_id = ''", workspace, conversation) // not '' for the index
 	for i := range rows {
 		if err == nil {
-			err = rows[i].mark(ctx, tx, p.Owner(), knowledge.NewID(), now)
+			err = rows[i].mark(ctx, tx, owner, knowledge.NewID(), now)
 		}
 	}
 	return err
 }
 
-// managed reads a document that the principal may change; others are not found.
+// managed reads a document that the principal may change: with the write scope, or by a grant.
+// Without either, and where a grant denies it, it is CodeForbidden. Others are not found.
 func managed(ctx context.Context, tx transaction, p knowledge.Principal, id string) (*documentRow, error) {
 	var doc documentRow
 	there, err := loadDocument(ctx, tx, id, &doc)
@@ -108,9 +110,47 @@ func managed(ctx context.Context, tx transaction, p knowledge.Principal, id stri
 		return nil, err
 	}
 	if !there || doc.Removed || doc.Workspace != p.Workspace() || !p.CoversProject(doc.Project) {
+		if !p.Can(knowledge.ScopeWrite) {
+			return nil, noGrant()
+		}
 		return nil, knowledge.NotFound("document", id)
 	}
+	if err := requireChange(ctx, tx, p, id); err != nil {
+		return nil, err
+	}
 	return &doc, nil
+}
+
+// noGrant refuses a reader without a grant to write, whether the document is there or not.
+func noGrant() error {
+	return knowledge.Errorf(knowledge.CodeForbidden, "this needs the permission %s (of the roles editor and admin), or a grant to write on the document", knowledge.DocumentsWrite)
+}
+
+// changeOfDocument selects, for the document ?2 and the marks ?3: whether a principal with the
+// write scope knows it, whether another one does, and whether grants allow and deny a change.
+var changeOfDocument = "SELECT " + strings.Join([]string{
+	"(" + manageable(tokens3) + ")", "(" + visible(tokens3) + ")", among(markWritable, tokens3), among(markUnwritable, tokens3),
+}, ", ") + " FROM documents AS d WHERE " + ofWorkspace("d") + " AND d.id = ?2"
+
+// requireChange refuses a principal that may not change a document.
+func requireChange(ctx context.Context, tx transaction, p knowledge.Principal, id string) error {
+	m, err := marksIn(ctx, tx, p, micros(tx.now()))
+	if err != nil {
+		return err
+	}
+	var manages, sees, allowed, denied bool
+	there, err := first(ctx, tx, []any{&manages, &sees, &allowed, &denied}, changeOfDocument, p.Workspace(), id, m.list())
+	switch {
+	case err != nil:
+		return err
+	case !p.Can(knowledge.ScopeWrite) && !(sees && allowed):
+		return noGrant()
+	case !there || p.Can(knowledge.ScopeWrite) && !manages:
+		return knowledge.NotFound("document", id)
+	case denied:
+		return knowledge.Errorf(knowledge.CodeForbidden, "a grant denies these credentials to change this document")
+	}
+	return nil
 }
 
 // Removal returns the running removal of a document; not found if there is none.
@@ -238,7 +278,7 @@ func (s *removalStore) SourceKeys(ctx context.Context, workspace, document strin
 func (s *removalStore) RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error) {
 	keys := []string{}
 	err := s.reader.NewSelect().Model((*versionRow)(nil)).ColumnExpr("DISTINCT v.source_key").
-		Join("JOIN documents AS d ON d.id = v.document_id AND d.legal_hold = FALSE").
+		Join("JOIN documents AS d ON d.id = v.document_id AND "+unheld).
 		Where("v.document_id = ? AND v.workspace = ? AND v.version < ? AND v.source_key <> ''", ref.Document, ref.Workspace, ref.Version).
 		Where("NOT EXISTS (SELECT 1 FROM document_versions AS o WHERE o.document_id = v.document_id AND o.source_key = v.source_key AND (o.version >= ? OR o.status = 'pending'))", ref.Version).
 		Scan(ctx, &keys)

@@ -48,7 +48,7 @@ func markChildren(ctx context.Context, tx transaction, owner, parent string, now
 		return err
 	}
 	for i := range rows {
-		if rows[i].LegalHold {
+		if rows[i].held() {
 			continue
 		}
 		if err := rows[i].mark(ctx, tx, owner, knowledge.NewID(), now); err != nil {
@@ -64,7 +64,7 @@ func markChildren(ctx context.Context, tx transaction, owner, parent string, now
 // RetireChildren starts the removal of the children that a newer version of their
 // parent no longer contains. ref is the newest published version of the parent.
 func (s *removalStore) RetireChildren(ctx context.Context, ref knowledge.VersionRef) error {
-	old := "d.parent = ? AND d.parent <> '' AND d.parent_version < ? AND d.removed = FALSE AND d.removing_upto < d.version AND d.legal_hold = FALSE"
+	old := "d.parent = ? AND d.parent <> '' AND d.parent_version < ? AND d.removed = FALSE AND d.removing_upto < d.version AND " + unheld
 	rows, err := documentTable.all(ctx, s.reader, old, ref.Document, ref.Version)
 	if err != nil || len(rows) == 0 {
 		return failure(err)

@@ -51,15 +51,31 @@ func (s *removalStore) RemoveProject(ctx context.Context, p knowledge.Principal,
 	return run, err
 }
 
+// holdsOfProject selects the holds on documents of the project ?2 that nobody has lifted.
+const holdsOfProject = `SELECT DISTINCT h.id, h.name FROM documents AS d JOIN hold_documents AS u ON u.document_id = d.id JOIN holds AS h ON h.id = u.hold
+WHERE d.workspace = ?1 AND d.project = ?2 AND d.holds > 0 AND h.lifted_at = 0 ORDER BY h.id LIMIT 3`
+
+// heldProject is the conflict of a project with documents under hold. It names the holds.
+func heldProject(ctx context.Context, tx transaction, run Run, documents int) error {
+	names, err := holdNames(ctx, tx, holdsOfProject, run.Workspace, run.Project)
+	if err != nil {
+		return err
+	}
+	if names != "" {
+		names = " (" + names + ")"
+	}
+	return knowledge.Errorf(knowledge.CodeConflict, "%d documents of this project are under legal hold%s: lift the holds before you remove it", documents, names)
+}
+
 // hideProject marks a project and its documents as removed by a run.
 func hideProject(ctx context.Context, tx transaction, run Run) error {
 	held, err := tx.NewSelect().Model((*documentRow)(nil)).
-		Where("d.workspace = ? AND d.project = ? AND d.removed = FALSE AND d.legal_hold = TRUE", run.Workspace, run.Project).Count(ctx)
+		Where("d.workspace = ? AND d.project = ? AND d.removed = FALSE AND (d.legal_hold = TRUE OR d.holds > 0)", run.Workspace, run.Project).Count(ctx)
 	if err != nil {
 		return err
 	}
 	if held > 0 {
-		return knowledge.Errorf(knowledge.CodeConflict, "%d documents of this project are under legal hold: lift the holds before you remove it", held)
+		return heldProject(ctx, tx, run, int(held))
 	}
 	now := micros(run.CreatedAt)
 	for _, statement := range []struct {

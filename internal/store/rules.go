@@ -16,16 +16,18 @@ type Rule string
 
 // The rules, in the order in which they are applied.
 const (
-	RuleWorkspace Rule = "workspace" // the principal acts in the document's workspace
-	RuleProject   Rule = "project"   // the principal is not held to another project
-	RuleRemoval   Rule = "removal"   // the document is not being removed
-	RuleStatus    Rule = "status"    // the document is not inactive
-	RuleVersion   Rule = "version"   // the document has a published version
-	RuleAccess    Rule = "access"    // the principal has a token of the document
+	RuleWorkspace Rule = "workspace"      // the principal acts in the document's workspace
+	RuleProject   Rule = "project"        // the principal is not held to another project
+	RuleRemoval   Rule = "removal"        // the document is not being removed
+	RuleStatus    Rule = "status"         // the document is not inactive
+	RuleVersion   Rule = "version"        // the document has a published version
+	RuleLevel     Rule = "classification" // the principal's clearance covers that of the document
+	RuleDenial    Rule = "denial"         // no grant denies the principal the document
+	RuleAccess    Rule = "access"         // the principal has a token of the document, or a grant allows it
 )
 
 // condition is a rule as a condition on a document d. Its parameters are the workspace ?1,
-// the project ?2 and the tokens ?3 of the principal.
+// the project ?2 and the marks ?3 of the principal.
 type condition struct {
 	rule Rule
 	sql  string
@@ -53,11 +55,13 @@ func searchRules() []condition {
 		{RuleRemoval, notRemoved},
 		{RuleStatus, active},
 		{RuleVersion, "d.published_version > 0"},
-		{RuleAccess, hasToken(tokens3)},
+		{RuleLevel, cleared(tokens3)},
+		{RuleDenial, undenied(tokens3)},
+		{RuleAccess, admitted(tokens3)},
 	}
 }
 
-// searched is the condition that all rules of a search hold for a document d. The tokens of the
+// searched is the condition that all rules of a search hold for a document d. The marks of the
 // principal are the parameter ?3.
 func searched() string {
 	var all []string
@@ -78,7 +82,8 @@ type RuleFinding struct {
 type AccessFindings struct {
 	Document knowledge.Document
 	Rules    []RuleFinding
-	Tokens   []string // of the reader that the document has too
+	Tokens   []string          // of the reader that the document has too
+	Grants   []knowledge.Grant // that mean the reader and the document, in the order of their ids
 }
 
 // Allowed reports whether a search of the reader shows passages of the document.
@@ -107,7 +112,7 @@ func (s *documentStore) ExplainAccess(ctx context.Context, asker, reader knowled
 	if !asker.May(knowledge.AccessRead) {
 		return AccessFindings{}, knowledge.Errorf(knowledge.CodeForbidden, "only whoever administers the project of a document may ask who sees it: use a key with the permission access.read")
 	}
-	row, err := readDocument(ctx, s.reader, asker, documentID)
+	row, err := s.readDocument(ctx, asker, documentID)
 	if err != nil {
 		return AccessFindings{}, err
 	}
@@ -121,7 +126,11 @@ func (s *documentStore) ExplainAccess(ctx context.Context, asker, reader knowled
 	for i := range holds {
 		targets[i] = &holds[i]
 	}
-	there, err := first(ctx, s.reader, targets, rulesOfDocument, reader.Workspace(), reader.Project(), tokenList(reader), documentID)
+	m, err := s.marks(ctx, reader)
+	if err != nil {
+		return AccessFindings{}, err
+	}
+	there, err := first(ctx, s.reader, targets, rulesOfDocument, reader.Workspace(), reader.Project(), m.list(), documentID)
 	switch {
 	case err != nil:
 		return AccessFindings{}, fmt.Errorf("apply the rules of access to document %s: %w", documentID, failure(err))
@@ -131,7 +140,9 @@ func (s *documentStore) ExplainAccess(ctx context.Context, asker, reader knowled
 	for i, c := range rules {
 		found.Rules = append(found.Rules, RuleFinding{c.rule, holds[i]})
 	}
-	found.Tokens, err = s.sharedTokens(ctx, reader, documentID)
+	if found.Tokens, err = s.sharedTokens(ctx, reader, documentID); err == nil {
+		found.Grants, err = s.grantsOn(ctx, reader, found.Document)
+	}
 	return found, err
 }
 

@@ -179,7 +179,11 @@ func (s *runStore) Run(ctx context.Context, p knowledge.Principal, id string) (R
 	if err := requireWorkspace(p); err != nil {
 		return Run{}, err
 	}
-	query, args := visibleRun, []any{p.Workspace(), p.Project(), tokenList(p), id, p.Owner()}
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return Run{}, err
+	}
+	query, args := visibleRun, []any{p.Workspace(), p.Project(), m.list(), id, p.Owner()}
 	if p.Can(knowledge.ScopeWrite) {
 		query, args = anyRun, []any{p.Workspace(), p.Project(), id}
 	}
@@ -205,8 +209,12 @@ func (s *runStore) Runs(ctx context.Context, p knowledge.Principal, query RunQue
 	if query.Project != "" && !p.CoversProject(query.Project) {
 		return nil, "", knowledge.NotFound("project", query.Project)
 	}
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return nil, "", err
+	}
 	var rows []runRow
-	q := visibleRuns(s.reader.NewSelect().Model(&rows), p)
+	q := visibleRuns(s.reader.NewSelect().Model(&rows), p, m)
 	for column, value := range map[string]string{"r.kind": string(query.Kind), "r.status": string(query.Status), "r.project": query.Project, "r.conversation_id": query.Conversation} {
 		if value != "" {
 			q = q.Where("? = ?", bun.Ident(column), value)
@@ -233,12 +241,12 @@ func (s *runStore) Runs(ctx context.Context, p knowledge.Principal, query RunQue
 	return list, cursor, err
 }
 
-func visibleRuns(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
+func visibleRuns(q *bun.SelectQuery, p knowledge.Principal, m marks) *bun.SelectQuery {
 	q = within(q, "r", p)
 	if p.Can(knowledge.ScopeWrite) {
 		return q
 	}
-	return q.Where(ownOrOfDocument("?", "?"), p.Owner(), bun.List(p.Tokens()))
+	return q.Where(ownOrOfDocument("?0", "?1"), p.Owner(), m.bound())
 }
 
 // seenRuns drops the ingests of versions that the principal may not know of,
@@ -253,13 +261,17 @@ func (s *runStore) seenRuns(ctx context.Context, p knowledge.Principal, rows []r
 	if len(hidden) == 0 {
 		return rows, nil
 	}
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	var found []versionRow
-	err := seenVersions(s.reader, &found, p).Join("JOIN runs AS r ON r.subject = v.document_id AND r.version = v.version").
+	err = seenVersions(s.reader, &found, p, m).Join("JOIN runs AS r ON r.subject = v.document_id AND r.version = v.version").
 		Where("r.id IN (?)", bun.List(slices.Collect(maps.Keys(hidden)))).Scan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := readableVersions(p, found)
+	list, err := readableVersions(ctx, s.database, p, m, found)
 	return slices.DeleteFunc(rows, func(r runRow) bool {
 		return hidden[r.ID] && !slices.ContainsFunc(list, func(v Version) bool { return v.Document == r.Subject && v.Version == r.Version })
 	}), err

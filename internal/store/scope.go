@@ -38,9 +38,12 @@ func within(q *bun.SelectQuery, alias string, p knowledge.Principal) *bun.Select
 // unhidden is the condition that a document d is neither removed nor inactive.
 const unhidden = notRemoved + " AND " + active
 
-// reached is the condition that a reader finds the published version of a document d:
-// the document is not hidden, and one of its tokens is in the list.
-func reached(tokens string) string { return unhidden + " AND " + hasToken(tokens) }
+// reached is the condition that a reader with the marks of the list finds the published
+// version of a document d: the document is not hidden, the reader's clearance covers it, the
+// reader is let in, and no grant denies it.
+func reached(list string) string {
+	return unhidden + " AND " + cleared(list) + " AND " + undenied(list) + " AND " + admitted(list)
+}
 
 // hasToken is the condition that one of the tokens of a document d is in the list.
 func hasToken(tokens string) string {
@@ -58,18 +61,16 @@ func visible(tokens string) string {
 // that is empty, of the project ?2.
 func inScope(alias string) string { return ofWorkspace(alias) + " AND " + ofProject(alias) }
 
-// tokens3 are the tokens of the parameter ?3, which is tokenList of a principal.
+// tokens3 are the words of the parameter ?3, which is the list of marks of a principal.
 const tokens3 = "SELECT value FROM json_each(?3)"
 
-// tokenList is a principal's tokens as JSON.
-func tokenList(p knowledge.Principal) string { return jsonList(p.Tokens()) }
-
-// readable restricts a query of documents d to those that the principal may list and
-// open: with the write scope all of its project, otherwise those visible to it.
-func readable(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
+// readable restricts a query of documents d to those that the principal, who has these marks,
+// may list and open: with the write scope all of its project that its clearance reaches and no
+// grant denies, otherwise those visible to it.
+func readable(q *bun.SelectQuery, p knowledge.Principal, m marks) *bun.SelectQuery {
 	q = within(q, "d", p)
 	if p.Can(knowledge.ScopeWrite) {
-		return q.Where("d.removed = FALSE")
+		return q.Where(manageable("?0"), m.bound())
 	}
-	return q.Where(visible("?"), bun.List(p.Tokens()))
+	return q.Where(visible("?0"), m.bound())
 }

@@ -26,7 +26,7 @@ func must(t testing.TB, err error) {
 }
 
 func manager() knowledge.Principal {
-	return knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "k"})
+	return knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "k", Covered: []string{knowledge.EveryLevel}})
 }
 
 // publish adds a document with n chunks and publishes it.
@@ -133,7 +133,7 @@ func TestAFullDiskIsUnavailableAndChangesNothing(t *testing.T) {
 	if !knowledge.IsCode(err, knowledge.CodeUnavailable) {
 		t.Errorf("got %v", err)
 	}
-	reader := knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	reader := knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", Scopes: []knowledge.Scope{knowledge.ScopeRead}, Covered: []string{knowledge.EveryLevel}})
 	list, _, err := s.DocumentChunks(ctx, reader, v.Document, store.Page{})
 	if err != nil || len(list) != len(chunks) {
 		t.Errorf("%d chunks are left of %d, %v", len(list), len(chunks), err)

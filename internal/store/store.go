@@ -39,6 +39,9 @@ type Store struct {
 	secretStore
 	roleStore
 	memberStore
+	grantStore
+	holdStore
+	retentionStore
 	documentStore
 	versionStore
 	chunkStore
@@ -67,6 +70,9 @@ func newStore(cfg Config) *Store {
 		secretStore:       secretStore{db},
 		roleStore:         roleStore{db},
 		memberStore:       memberStore{db},
+		grantStore:        grantStore{db},
+		holdStore:         holdStore{db},
+		retentionStore:    retentionStore{db},
 		documentStore:     documentStore{db},
 		versionStore:      versions,
 		chunkStore:        chunkStore{db},

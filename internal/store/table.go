@@ -26,6 +26,8 @@ var (
 	documentTable     = tableOf[documentRow]()
 	evaluatedTable    = tableOf[evaluatedRow]()
 	evaluationTable   = tableOf[evaluationRow]()
+	grantTable        = tableOf[grantRow]()
+	holdTable         = tableOf[holdRow]()
 	keyTable          = tableOf[keyRow]()
 	memberTable       = tableOf[memberRow]()
 	messageTable      = tableOf[messageRow]()

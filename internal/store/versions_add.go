@@ -44,6 +44,9 @@ type NewVersion struct {
 	Facts          Facts                    // that are known already; MediaType and Bytes are those above
 	Error          *knowledge.DocumentError // the upload was refused: the version is inserted, and its run has failed
 	Now            time.Time
+	// Uploader is whose upload it is. One with the write scope that may not change the document,
+	// which has an earlier version, is CodeForbidden. The zero principal is the server itself.
+	Uploader knowledge.Principal
 }
 
 // AddVersion inserts the next version of a document, the document if it is new, and
@@ -97,6 +100,9 @@ func (a *addition) run(ctx context.Context, tx transaction) error {
 	if a.there && (a.doc.Workspace != a.Workspace || a.doc.Project != a.Project) {
 		return knowledge.NotFound("document", a.DocumentID)
 	}
+	if err := a.checkUploader(ctx, tx); err != nil {
+		return err
+	}
 	if a.Parent.Document != "" {
 		if err := checkParent(ctx, tx, a.Parent); err != nil {
 			return err
@@ -117,6 +123,18 @@ func (a *addition) run(ctx context.Context, tx transaction) error {
 		return err
 	}
 	return a.insert(ctx, tx)
+}
+
+// checkUploader refuses an upload over a document that the uploader may not change.
+func (a *addition) checkUploader(ctx context.Context, tx transaction) error {
+	if !a.Uploader.Can(knowledge.ScopeWrite) || !a.there || a.doc.Removed {
+		return nil // who lacks the scope attaches to a conversation of its own
+	}
+	err := requireChange(ctx, tx, a.Uploader, a.DocumentID)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return knowledge.Errorf(knowledge.CodeForbidden, "a document with this external id exists, and these credentials may not change it")
+	}
+	return err
 }
 
 // begin sets the attributes of the version, when the document is read.

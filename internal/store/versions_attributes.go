@@ -91,7 +91,8 @@ func (a *attributes) mergedMetadata(nv *NewVersion) (map[string]any, error) {
 	return metadata, nil
 }
 
-// setWords writes the tags and the access tokens by which a document is found.
+// setWords writes the tags and the access tokens by which a document is found, and puts it under
+// the holds whose filters it meets.
 func (r *documentRow) setWords(ctx context.Context, tx transaction, had bool) error {
 	var tags []string
 	if err := decode(field{r.Tags, &tags}); err != nil {
@@ -104,5 +105,8 @@ func (r *documentRow) setWords(ctx context.Context, tx transaction, had bool) er
 	if err := replaceWords(ctx, tx, had, r.ID, "document_tags", "tag", tags); err != nil {
 		return err
 	}
-	return replaceWords(ctx, tx, had, r.ID, "document_tokens", "token", acl)
+	if err := replaceWords(ctx, tx, had, r.ID, "document_tokens", "token", acl); err != nil {
+		return err
+	}
+	return r.capture(ctx, tx)
 }

@@ -131,7 +131,7 @@ func (s *versionStore) publish(ctx context.Context, tx transaction, ref knowledg
 // document never changes them: they are the document's since the upload.
 func updateWords(ctx context.Context, tx transaction, before *documentRow) error {
 	if before.Version == 1 {
-		return nil
+		return recapture(ctx, tx, before)
 	}
 	var doc documentRow
 	if _, err := loadDocument(ctx, tx, before.ID, &doc); err != nil || doc.attributes == before.attributes {

@@ -12,7 +12,7 @@ import (
 // version applies to the project's configuration. All is read in the same transaction. A
 // document that is being removed, or whose newest original was not stored, is a conflict.
 func (s *versionStore) ReingestVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, config knowledge.ProjectConfig, now time.Time) (knowledge.Document, Version, error) {
-	if err := requireWrite(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return knowledge.Document{}, Version{}, err
 	}
 	now = s.orNow(now)

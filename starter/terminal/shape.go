@@ -28,7 +28,7 @@ func Shape(v any) (any, error) {
 }
 
 // givenNames are the fields in which the names are not ours.
-var givenNames = map[string]bool{"metadata": true, "arguments": true, "ai": true, "tools": true, "limits": true, "privacy": true}
+var givenNames = map[string]bool{"metadata": true, "arguments": true, "ai": true, "tools": true, "limits": true, "privacy": true, "retention": true}
 
 func shape(v any) any {
 	switch v := v.(type) {

@@ -17,6 +17,7 @@ export const runs = table({
   "run.evaluate": ["Evaluation", "Auswertung"],
   "run.remove": ["Removal", "Entfernung"],
   "run.remove_project": ["Removal of a project", "Entfernung eines Projekts"],
+  "run.retention": ["Retention", "Aufbewahrung"],
   "run.running": ["running", "läuft"],
   "run.paused": ["paused", "angehalten"],
   "run.completed": ["completed", "abgeschlossen"],

@@ -20,7 +20,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-var member = knowledge.NewPrincipal(knowledge.Claims{Workspace: "acme"})
+var member = knowledge.NewPrincipal(knowledge.Claims{Workspace: "acme", Covered: []string{knowledge.EveryLevel}})
 
 // passage returns a chunk of a document whose words, tokens, tags and metadata
 // all contain mark.
@@ -222,7 +222,7 @@ func TestDenseIsExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, q := range map[string]index.Query{
-		"most are allowed":       {Principal: knowledge.NewPrincipal(knowledge.Claims{Workspace: "acme", Groups: nil, User: "0"}), Limit: 20},
+		"most are allowed":       {Principal: knowledge.NewPrincipal(knowledge.Claims{Workspace: "acme", Groups: nil, User: "0", Covered: []string{knowledge.EveryLevel}}), Limit: 20},
 		"one project":            {Principal: member, Limit: 20, Projects: []string{"p1"}},
 		"two projects":           {Principal: member, Limit: 20, Projects: []string{"p1", "p2"}},
 		"a filter leaves many":   {Principal: member, Limit: 20, Filter: knowledge.Filter{{Field: "metadata.third", Type: "ne", Value: 1.0}}},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // condition is SQL about a row v of versions and a row e of its entries, with the
@@ -29,16 +30,25 @@ func and(list ...condition) condition {
 	return c
 }
 
+// or joins at least one condition.
+func or(list []condition) condition {
+	var c condition
+	parts := make([]string, len(list))
+	for i, part := range list {
+		parts[i] = "(" + part.sql + ")"
+		c.args = append(c.args, part.args...)
+	}
+	c.sql = strings.Join(parts, " OR ")
+	return c
+}
+
 func not(c condition) condition { return condition{"NOT (" + c.sql + ")", c.args} }
 
 // scope returns the condition for the entries that the query may find:
 // entries of its workspace and projects that share a token with its principal, narrowed
 // by its documents and its filter.
 func scope(q index.Query, workspace int64) (condition, error) {
-	list := []condition{
-		{"v.workspace = ?", []any{workspace}},
-		in("+EXISTS (SELECT 1 FROM acl a WHERE a.version_id = v.id AND a.token", q.Principal.Tokens(), ")"),
-	}
+	list := append([]condition{{"v.workspace = ?", []any{workspace}}}, permitted(q)...)
 	if projects := q.InProjects(); len(projects) > 0 {
 		list = append(list, in("v.project", projects, ""))
 	}
@@ -53,6 +63,41 @@ func scope(q index.Query, workspace int64) (condition, error) {
 		list = append(list, compiled)
 	}
 	return and(list...), nil
+}
+
+// permitted returns the conditions for the entries that the principal may read: its clearance
+// covers their classification, their tokens or a grant let it in, and no grant denies them.
+func permitted(q index.Query) []condition {
+	admitted := in("+EXISTS (SELECT 1 FROM acl a WHERE a.version_id = v.id AND a.token", q.Principal.Tokens(), ")")
+	if !q.Granted.Allowed.IsEmpty() {
+		admitted = or(append(objects(q.Granted.Allowed), admitted))
+	}
+	list := []condition{admitted}
+	if !q.Granted.Denied.IsEmpty() {
+		list = append(list, not(or(objects(q.Granted.Denied))))
+	}
+	if !q.Principal.CoversEveryLevel() {
+		list = append(list, in("v.classification", q.Principal.Covered(), ""))
+	}
+	return list
+}
+
+// objects returns the conditions of which the entries that grants name meet one.
+func objects(o knowledge.Objects) []condition {
+	var list []condition
+	for _, kind := range []struct {
+		before string
+		names  []string
+		after  string
+	}{
+		{"v.document_id", o.Documents, ""}, {"v.project", o.Projects, ""},
+		{"+EXISTS (SELECT 1 FROM tags t WHERE t.version_id = v.id AND t.tag", o.Tags, ")"},
+	} {
+		if len(kind.names) > 0 {
+			list = append(list, in(kind.before, kind.names, kind.after))
+		}
+	}
+	return list
 }
 
 // maxBound is the largest list whose values are bound one by one, which is

@@ -50,7 +50,7 @@ func (x *Index) search(ctx context.Context, q index.Query, workspace int64, r ra
 	if err != nil {
 		return nil, err
 	}
-	s := scopedSearch{db: x.statements, ranking: r, scope: allowed, limit: q.Limit, keep: len(q.Filter) == 0 && len(q.Documents) == 0}
+	s := scopedSearch{db: x.statements, ranking: r, scope: allowed, limit: q.Limit, keep: len(q.Filter) == 0 && len(q.Documents) == 0 && q.Granted.Allowed.IsEmpty() && q.Granted.Denied.IsEmpty()}
 	k := withSpare(q.Limit)
 	if s.keep {
 		if hits, complete, err := s.check(ctx, k); err != nil || complete {

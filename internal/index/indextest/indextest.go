@@ -60,7 +60,7 @@ const (
 
 // member returns a principal whose only token is the workspace's.
 func member() knowledge.Principal {
-	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}, Covered: []string{knowledge.EveryLevel}})
 }
 
 // entry returns the only chunk of a document that the whole workspace may see.

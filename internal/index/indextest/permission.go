@@ -50,6 +50,14 @@ func testPermission(t *testing.T, open Open) {
 			})
 		}
 	})
+	t.Run("a clearance bounds what is found", func(t *testing.T) {
+		t.Parallel()
+		testClearance(t, open)
+	})
+	t.Run("grants open and hide entries", func(t *testing.T) {
+		t.Parallel()
+		testGranted(t, open)
+	})
 	t.Run("a principal without tokens is refused", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, open, entry("everybody", "common"))
@@ -121,4 +129,51 @@ func testFewAllowed(t *testing.T, open Open) {
 	q.Filter = knowledge.Filter{{Field: "tags", Type: knowledge.OpNe, Value: "few"}}
 	q.Limit = 5
 	f.inOrder("dense of the rest", f.dense(q, 1, 0, 0, 0), want[5:]...)
+}
+
+func testClearance(t *testing.T, open Open) {
+	var entries []index.Entry
+	for _, level := range []string{"", "public", "internal", "confidential", "restricted", "other"} {
+		entries = append(entries, entry("of-"+level, "common", func(e *index.Entry) { e.Classification = level }))
+	}
+	f := newFixture(t, open, entries...)
+	for level, want := range map[string][]string{
+		"public": {"of-public"}, "internal": {"of-", "of-public", "of-internal"}, "confidential": {"of-", "of-public", "of-internal", "of-confidential"},
+		"restricted": {"of-", "of-public", "of-internal", "of-confidential", "of-restricted", "of-other"},
+	} {
+		p := knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Covered: knowledge.Levels{}.Covered(level)})
+		f.bothFind(index.Query{Principal: p}, want...)
+	}
+	f.bothFind(index.Query{Principal: knowledgetest.Principal(knowledge.Claims{Workspace: workspace})}, "of-", "of-public", "of-internal")
+}
+
+func testGranted(t *testing.T, open Open) {
+	tagged := func(e *index.Entry) { e.Tags = []string{"x", "y"} }
+	f := newFixture(t, open,
+		entry("open", "common"), entry("tagged", "common", tagged), entry("private", "common", acl("u:alice")), entry("nobody", "common", acl(), tagged),
+		entry("elsewhere", "common", in(workspace, "two"), acl("u:alice")), entry("foreign", "common", in("other", project), tagged),
+		entry("restricted", "common", acl(), func(e *index.Entry) { e.Classification = "restricted" }),
+	)
+	reader := knowledgetest.Principal(knowledge.Claims{Workspace: workspace})
+	all := knowledge.Objects{Documents: []string{"private", "foreign", "restricted"}, Tags: []string{"y"}, Projects: []string{"two"}}
+	for name, test := range map[string]struct {
+		granted knowledge.Granted
+		want    []string
+	}{
+		"nothing is granted":   {knowledge.Granted{}, []string{"open", "tagged"}},
+		"a document":           {knowledge.Granted{Allowed: knowledge.Objects{Documents: []string{"private"}}}, []string{"open", "tagged", "private"}},
+		"a tag":                {knowledge.Granted{Allowed: knowledge.Objects{Tags: []string{"y", "z"}}}, []string{"open", "tagged", "nobody"}},
+		"a project":            {knowledge.Granted{Allowed: knowledge.Objects{Projects: []string{"two"}}}, []string{"open", "tagged", "elsewhere"}},
+		"all of them":          {knowledge.Granted{Allowed: all}, []string{"open", "tagged", "private", "nobody", "elsewhere"}},
+		"a document is denied": {knowledge.Granted{Denied: knowledge.Objects{Documents: []string{"open"}}}, []string{"tagged"}},
+		"denial wins":          {knowledge.Granted{Allowed: all, Denied: knowledge.Objects{Tags: []string{"x"}}}, []string{"open", "private", "elsewhere"}},
+		"a project is denied":  {knowledge.Granted{Allowed: all, Denied: knowledge.Objects{Projects: []string{project}}}, []string{"elsewhere"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := f
+			f.T = t
+			f.bothFind(index.Query{Principal: reader, Granted: test.granted}, test.want...)
+		})
+	}
+	f.bothFind(index.Query{Principal: reader, Granted: knowledge.Granted{Allowed: all}, Projects: []string{"two"}}, "elsewhere")
 }

@@ -20,7 +20,7 @@ const (
 // its workspace and projects that share a token with its principal, narrowed by
 // its documents and its filter.
 func scope(q index.Query) (string, error) {
-	list := []string{ofWorkspace(q.Principal.Workspace()), containsAny(fieldACL, q.Principal.Tokens())}
+	list := append([]string{ofWorkspace(q.Principal.Workspace())}, permitted(q)...)
 	if projects := q.InProjects(); len(projects) > 0 {
 		list = append(list, oneOf(fieldProject, projects))
 	}
@@ -37,13 +37,46 @@ func scope(q index.Query) (string, error) {
 	return and(list...), nil
 }
 
+// permitted returns the expressions for the entries that the principal may read: its clearance
+// covers their classification, their tokens or a grant let it in, and no grant denies them.
+func permitted(q index.Query) []string {
+	admitted := containsAny(fieldACL, q.Principal.Tokens())
+	if !q.Granted.Allowed.IsEmpty() {
+		admitted = anyOf(append(objects(q.Granted.Allowed), admitted))
+	}
+	list := []string{admitted}
+	if !q.Granted.Denied.IsEmpty() {
+		list = append(list, not(anyOf(objects(q.Granted.Denied))))
+	}
+	if !q.Principal.CoversEveryLevel() {
+		list = append(list, oneOf(fieldClassification, q.Principal.Covered()))
+	}
+	return list
+}
+
+// objects returns the expressions of which the entries that grants name meet one.
+func objects(o knowledge.Objects) []string {
+	var list []string
+	if len(o.Documents) > 0 {
+		list = append(list, oneOf(fieldDocument, o.Documents))
+	}
+	if len(o.Projects) > 0 {
+		list = append(list, oneOf(fieldProject, o.Projects))
+	}
+	if len(o.Tags) > 0 {
+		list = append(list, containsAny(fieldTags, o.Tags))
+	}
+	return list
+}
+
 func ofWorkspace(workspace string) string { return fieldWorkspace + " == " + literal(workspace) }
 
 func ofDocument(workspace, document string) string {
 	return and(ofWorkspace(workspace), fieldDocument+" == "+literal(document))
 }
 
-func and(list ...string) string { return "(" + strings.Join(list, ") && (") + ")" }
+func and(list ...string) string  { return "(" + strings.Join(list, ") && (") + ")" }
+func anyOf(list []string) string { return "(" + strings.Join(list, ") || (") + ")" }
 func not(expression string) string {
 	return "not (" + expression + ")"
 }

@@ -2,7 +2,9 @@ package retrievetest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/index"
@@ -13,6 +15,7 @@ import (
 // document is what readers should see of a document, and what the index does
 // not know yet.
 type document struct {
+	of                     *world // whose grants it is under
 	workspace, project, id string
 	rights                 rights
 	former                 rights // before the last change
@@ -38,6 +41,8 @@ type passage struct {
 type rights struct {
 	access                 knowledge.Access
 	external, conversation string
+	level                  string // its classification
+	tag                    string // "" = none
 }
 
 func (w *world) randomRights() rights {
@@ -51,13 +56,19 @@ func (w *world) randomRights() rights {
 		r.access.Workspace = true
 	}
 	r.access.Users, r.access.Groups = some(w, names), some(w, names)
+	if w.one(2) {
+		r.level = pick(w, levels)
+	}
+	if w.one(2) {
+		r.tag = pick(w, names)
+	}
 	return r
 }
 
 // change changes one document, adds one or removes one, and returns it.
 func (w *world) change() *document {
 	if len(w.documents) < 5 || w.one(4) {
-		d := &document{workspace: pick(w, workspaces), project: pick(w, projects)}
+		d := &document{of: w, workspace: pick(w, workspaces), project: pick(w, projects)}
 		d.id = knowledge.DocumentID(d.workspace, d.project, strconv.Itoa(len(w.documents)))
 		w.documents = append(w.documents, d)
 		w.add(d)
@@ -65,6 +76,10 @@ func (w *world) change() *document {
 	}
 	d := pick(w, w.documents)
 	d.former = d.rights
+	if w.one(4) {
+		w.changeGrants(d)
+		return d
+	}
 	switch {
 	case d.removed:
 	case w.one(8):
@@ -86,17 +101,57 @@ func (w *world) change() *document {
 	return d
 }
 
+// changeGrants adds a grant that concerns a document, or removes one.
+func (w *world) changeGrants(d *document) {
+	if len(w.grants) > 6 || len(w.grants) > 0 && w.one(3) {
+		i := w.IntN(len(w.grants))
+		w.must(w.store.RemoveGrant(w.Context(), manager(w.grants[i].Workspace), w.grants[i].ID))
+		w.grants = slices.Delete(w.grants, i, i+1)
+		return
+	}
+	if d.removed {
+		return
+	}
+	g := knowledge.Grant{
+		ID: knowledge.NewID(), Subject: pick(w, []string{"u:", "g:"}) + pick(w, names), Object: pick(w, []string{"d:" + d.id, "t:" + pick(w, names), "p:" + d.project}),
+		Effect: pick(w, []knowledge.GrantEffect{knowledge.GrantAllow, knowledge.GrantDeny, knowledge.GrantDeny}), Permission: pick(w, []knowledge.GrantPermission{knowledge.GrantRead, knowledge.GrantRead, knowledge.GrantWrite}),
+	}
+	if users := d.rights.access.Users; len(users) > 0 && w.one(2) {
+		g.Subject = "u:" + pick(w, users) // who sees it now
+	}
+	if w.one(4) && !strings.HasPrefix(g.Object, "t:") {
+		g.Subject = "p:" + d.project
+	}
+	added, err := w.store.AddGrant(w.Context(), manager(d.workspace), g)
+	w.must(err)
+	w.grants = append(w.grants, added)
+}
+
+// attributes are the attributes of the index's entries, as ingestion writes them.
+func (r rights) attributes(workspace string) index.Attributes {
+	return index.Attributes{ACL: r.tokens(workspace), Classification: r.level, Tags: r.tags()}
+}
+
+func (r rights) tags() []string {
+	if r.tag == "" {
+		return nil
+	}
+	return []string{r.tag}
+}
+
 // changeAccess changes who may see a document, and with it the pending version.
 func (w *world) changeAccess(d *document) {
-	d.rights.access = w.randomRights().access
-	w.patch(d, store.DocumentPatch{Access: &d.rights.access})
+	changed := w.randomRights()
+	d.rights.access, d.rights.level, d.rights.tag = changed.access, changed.level, changed.tag
+	tags := append([]string{}, d.rights.tags()...)
+	w.patch(d, store.DocumentPatch{Access: &d.rights.access, Classification: &d.rights.level, Tags: &tags})
 	for _, v := range []*version{&d.published, &d.pending} {
 		number := v.Version.Version
 		if number == 0 {
 			continue
 		}
 		v.rights = d.rights
-		attributes := index.Attributes{ACL: d.rights.tokens(d.workspace)}
+		attributes := d.rights.attributes(d.workspace)
 		w.write(d, func() error { return w.index.SetAttributes(w.Context(), d.workspace, d.id, number, attributes) })
 	}
 }
@@ -109,7 +164,7 @@ func (w *world) add(d *document) {
 	_, v.Version, err = w.store.AddVersion(ctx, store.NewVersion{
 		Workspace: d.workspace, Project: d.project, DocumentID: d.id, ExternalID: d.id, Name: d.id, MediaType: "text/plain", Bytes: 1,
 		SourceKey: d.id + run, Access: &v.rights.access, ExternalUserID: &v.rights.external, ConversationID: &v.rights.conversation,
-		RunID: run, Now: time.Now(),
+		Classification: &v.rights.level, Tags: v.rights.tags(), ReplaceTags: true, RunID: run, Now: time.Now(),
 	})
 	w.must(err)
 	_, err = w.store.BeginVersion(ctx, v.VersionRef, run, 0)
@@ -122,7 +177,7 @@ func (w *world) add(d *document) {
 		p := passage{knowledge.Chunk{ID: knowledge.ChunkID(d.id, v.Version.Version, i), DocumentID: d.id, Version: v.Version.Version, Ordinal: i, Text: text}, hashOf(text)}
 		v.chunks = append(v.chunks, p)
 		entries = append(entries, index.Entry{ChunkID: p.ID, Workspace: d.workspace, Project: d.project, DocumentID: d.id, Version: p.Version,
-			Ordinal: i, Text: text, Vector: p.vector, ACL: v.rights.tokens(d.workspace), Name: d.id})
+			Ordinal: i, Text: text, Vector: p.vector, ACL: v.rights.tokens(d.workspace), Classification: v.rights.level, Tags: v.rights.tags(), Name: d.id})
 	}
 	w.must(w.index.Upsert(ctx, entries))
 	if d.pending = v; d.published.Version.Version == 0 {

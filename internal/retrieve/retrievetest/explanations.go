@@ -44,7 +44,7 @@ func Explanations(t *testing.T, s ExplainingStore, x index.Index, seed uint64, c
 		}
 	}
 	t.Logf("%d comparisons, %d allowed; rules that denied alone: %v", made, allowed, alone)
-	for _, rule := range []store.Rule{store.RuleProject, store.RuleRemoval, store.RuleStatus, store.RuleVersion, store.RuleAccess} {
+	for _, rule := range []store.Rule{store.RuleProject, store.RuleRemoval, store.RuleStatus, store.RuleVersion, store.RuleLevel, store.RuleDenial, store.RuleAccess} {
 		if alone[rule] == 0 {
 			t.Errorf("the rule %q never denied alone: the comparisons prove nothing of it", rule)
 		}
@@ -100,5 +100,5 @@ func deniedBy(found store.AccessFindings) []store.Rule {
 }
 
 func administrator(workspace string) knowledge.Principal {
-	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, Permissions: []knowledge.Permission{knowledge.AccessRead}, KeyID: "administrator"})
+	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, Permissions: []knowledge.Permission{knowledge.AccessRead}, KeyID: "administrator", Covered: []string{knowledge.EveryLevel}})
 }

@@ -24,6 +24,8 @@ type Store interface {
 	SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f store.Facts) error
 	PublishVersion(ctx context.Context, p store.Publication) (store.Published, error)
 	UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch store.DocumentPatch) (knowledge.Document, error)
+	AddGrant(ctx context.Context, p knowledge.Principal, g knowledge.Grant) (knowledge.Grant, error)
+	RemoveGrant(ctx context.Context, p knowledge.Principal, id string) error
 	MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Removal, error)
 }
 
@@ -74,6 +76,7 @@ type world struct {
 	index     index.Index
 	retriever *retrieve.Retriever
 	documents []*document
+	grants    []knowledge.Grant
 	words     int // distinct words that were written
 	shown     int // chunks that searches returned, and that they rightly did not
 	hidden    int

@@ -1,10 +1,12 @@
 package retrievetest
 
 import (
+	"cmp"
 	"context"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
@@ -32,7 +34,41 @@ func (r rights) allow(c knowledge.Claims) bool {
 // must return the published chunks of a document.
 func (d *document) sees(c knowledge.Claims, projects []string) bool {
 	return d.published.Version.Version > 0 && !d.removed && !d.inactive && c.Workspace == d.workspace &&
-		(c.Project == "" || c.Project == d.project) && (len(projects) == 0 || slices.Contains(projects, d.project)) && d.rights.allow(c)
+		(c.Project == "" || c.Project == d.project) && (len(projects) == 0 || slices.Contains(projects, d.project)) &&
+		d.admits(c)
+}
+
+// admits reports whether clearance, grants and access list open a document to the claims.
+func (d *document) admits(c knowledge.Claims) bool {
+	return clears(c, d.rights.level) && !d.ruled(c, knowledge.GrantDeny) && (d.rights.allow(c) || d.ruled(c, knowledge.GrantAllow))
+}
+
+// with returns the document with the rights of one of its versions.
+func (d *document) with(r rights) *document {
+	other := *d
+	other.rights = r
+	return &other
+}
+
+// levels are the levels of documents and the clearances of readers, the lowest first.
+var levels = []string{"public", "internal", "confidential", "restricted"}
+
+// clears reports whether the clearance of claims reaches a level, "" = internal.
+func clears(c knowledge.Claims, level string) bool {
+	rank := func(level string) int { return slices.Index(levels, cmp.Or(level, "internal")) }
+	return rank(level) <= rank(c.Clearance)
+}
+
+// ruled reports whether a grant of an effect on reading means the claims and the document.
+func (d *document) ruled(c knowledge.Claims, effect knowledge.GrantEffect) bool {
+	return slices.ContainsFunc(d.of.grants, func(g knowledge.Grant) bool {
+		kind, subject, _ := strings.Cut(g.Subject, ":")
+		isMeant := g.Workspace == c.Workspace && (kind == "u" && subject == c.User || kind == "g" && slices.Contains(c.Groups, subject) || kind == "p" && subject == c.Project)
+		what, object, _ := strings.Cut(g.Object, ":")
+		isOn := g.Workspace == d.workspace && (what == "d" && object == d.id || what == "t" && object == d.rights.tag || what == "p" && object == d.project)
+		isOfReading := effect == knowledge.GrantAllow || g.Permission == knowledge.GrantRead
+		return g.Effect == effect && isOfReading && isMeant && isOn
+	})
 }
 
 // anyone returns random claims.
@@ -50,6 +86,8 @@ func (w *world) anyone() knowledge.Claims {
 	if w.one(4) {
 		c.Project = pick(w, projects)
 	}
+	c.Clearance = pick(w, levels)
+	c.Covered = knowledge.Levels{}.Covered(c.Clearance)
 	return c
 }
 
@@ -60,6 +98,9 @@ var scopes = []knowledge.Scope{knowledge.ScopeRead, knowledge.ScopeWrite, knowle
 func (w *world) holder(d *document) knowledge.Claims {
 	c := w.anyone()
 	c.Workspace, c.Project = d.workspace, ""
+	if w.one(2) {
+		c.Clearance, c.Covered = "restricted", knowledge.Levels{}.Covered("restricted")
+	}
 	r := d.former
 	switch {
 	case r.external != "":
@@ -75,7 +116,7 @@ func (w *world) holder(d *document) knowledge.Claims {
 }
 
 func manager(workspace string) knowledge.Principal {
-	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "manager"})
+	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "manager", Covered: []string{knowledge.EveryLevel}})
 }
 
 // hashed is an Embedder whose vectors are a function of the text.

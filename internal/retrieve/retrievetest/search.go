@@ -61,7 +61,9 @@ func (w *world) visible(c knowledge.Claims, projects []string) (visible map[stri
 // searchIndex searches an index that has caught up, without the recheck: it
 // returns exactly the entries whose versions the claims open.
 func (w *world) searchIndex(c knowledge.Claims) {
-	q := index.Query{Principal: knowledgetest.Principal(c), Limit: index.MaxLimit}
+	granted, err := w.store.Granted(w.Context(), knowledgetest.Principal(c))
+	w.must(err)
+	q := index.Query{Principal: knowledgetest.Principal(c), Granted: granted, Limit: index.MaxLimit}
 	dense, err := w.index.Dense(w.Context(), q, hashOf("question"))
 	w.must(err)
 	words, err := w.index.BM25(w.Context(), q, "common")
@@ -69,7 +71,7 @@ func (w *world) searchIndex(c knowledge.Claims) {
 	want := map[string]bool{}
 	for _, d := range w.documents {
 		for _, v := range []version{d.published, d.pending} {
-			if d.removed || c.Workspace != d.workspace || c.Project != "" && c.Project != d.project || !v.rights.allow(c) {
+			if d.removed || c.Workspace != d.workspace || c.Project != "" && c.Project != d.project || !d.with(v.rights).admits(c) {
 				continue
 			}
 			for _, p := range v.chunks {

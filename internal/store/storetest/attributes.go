@@ -52,7 +52,7 @@ func wide() store.NewVersion {
 func (f *fixture) narrow() (store.Version, []knowledge.Chunk, knowledge.Document) {
 	f.Helper()
 	v, chunks := f.publish(upload("a.txt", func(nv *store.NewVersion) {
-		nv.Tags, nv.Metadata, nv.Classification, nv.Access = []string{"old"}, map[string]any{"k": "old"}, new("secret"), users("ann")
+		nv.Tags, nv.Metadata, nv.Classification, nv.Access = []string{"old"}, map[string]any{"k": "old"}, new("internal"), users("ann")
 	}), "one")
 	return v, chunks, f.document(v.Document)
 }
@@ -142,7 +142,7 @@ func patchPending(f *fixture) {
 	tags, access := []string{"patched"}, knowledge.Access{Users: []string{"eve"}}
 	_, err := f.UpdateDocument(f.ctx, manager("acme"), v1.Document, store.DocumentPatch{Tags: &tags, Access: &access})
 	f.must(err)
-	class := "kept"
+	class := "public"
 	_, err = f.UpdateDocument(f.ctx, manager("acme"), v1.Document, store.DocumentPatch{Classification: &class})
 	f.must(err)
 	for _, ref := range []knowledge.VersionRef{v1.VersionRef, failed.VersionRef, v3.VersionRef} {

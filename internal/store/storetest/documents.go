@@ -143,7 +143,7 @@ func (f *fixture) cursor(order store.DocumentOrder) string {
 
 func patchDocument(f *fixture) {
 	v, chunks := f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Tags = []string{"old"} }), "x")
-	tags, metadata, class, hold := []string{"new", "new"}, map[string]any{"k": "v"}, "secret", true
+	tags, metadata, class, hold := []string{"new", "new"}, map[string]any{"k": "v"}, "public", true
 	access := knowledge.Access{Groups: []string{"legal"}}
 	d, err := f.UpdateDocument(f.ctx, manager("acme"), v.Document, store.DocumentPatch{
 		Tags: &tags, Metadata: &metadata, Classification: &class, LegalHold: &hold, Access: &access,

@@ -73,7 +73,7 @@ func explainsEachRule(f *fixture) {
 	} {
 		found, err := f.ExplainAccess(f.ctx, asking("acme", ""), test.reader, test.document)
 		f.must(err)
-		if diff := cmp.Diff(test.want, denied(found)); diff != "" || found.Allowed() != (test.want == nil) || len(found.Rules) != 6 {
+		if diff := cmp.Diff(test.want, denied(found)); diff != "" || found.Allowed() != (test.want == nil) || len(found.Rules) != 8 {
 			f.Errorf("%s: allowed %t of %d rules, %s", name, found.Allowed(), len(found.Rules), diff)
 		}
 	}

@@ -37,6 +37,10 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"uploads", testUploads},
 		{"permissions", testPermissions},
 		{"explain", testExplain},
+		{"clearance", testClearance},
+		{"grants", testGrants},
+		{"holds", testHolds},
+		{"retention", testRetention},
 		{"isolation", testIsolation},
 		{"removal", testRemoval},
 		{"project_removal", testProjectRemoval},
@@ -125,10 +129,10 @@ func reader(user string, groups ...string) knowledge.Principal {
 	})
 }
 
-// manager has the write scope in a workspace, by a key.
+// manager has the write scope in a workspace, by a key, and the highest clearance.
 func manager(workspace string) knowledge.Principal {
 	return knowledgetest.Principal(knowledge.Claims{
-		Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "manager",
+		Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "manager", Covered: []string{knowledge.EveryLevel},
 	})
 }
 

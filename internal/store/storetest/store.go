@@ -24,10 +24,32 @@ type Store interface {
 	Webhooks
 	Reports
 	Evaluations
+	Governance
 	Ping(ctx context.Context) error
 	// EraseDeleted does nothing where the database is a server.
 	EraseDeleted(ctx context.Context) error
 	Close() error
+}
+
+// Governance keeps the grants and the legal holds of workspaces.
+type Governance interface {
+	AddGrant(ctx context.Context, p knowledge.Principal, g knowledge.Grant) (knowledge.Grant, error)
+	Grant(ctx context.Context, p knowledge.Principal, id string) (knowledge.Grant, error)
+	Grants(ctx context.Context, p knowledge.Principal, q store.GrantQuery) ([]knowledge.Grant, string, error)
+	RemoveGrant(ctx context.Context, p knowledge.Principal, id string) error
+	Granted(ctx context.Context, p knowledge.Principal) (knowledge.Granted, error)
+	AddHold(ctx context.Context, p knowledge.Principal, h knowledge.Hold, documents []string) (knowledge.Hold, error)
+	LiftHold(ctx context.Context, p knowledge.Principal, id, reason string) (knowledge.Hold, error)
+	Hold(ctx context.Context, p knowledge.Principal, id string) (knowledge.Hold, error)
+	Holds(ctx context.Context, p knowledge.Principal, active bool, page store.Page) ([]knowledge.Hold, string, error)
+	RetainDocuments(ctx context.Context, scope store.RetentionScope, limit int) (removals []store.Removal, hidden int, err error)
+	RetainConversations(ctx context.Context, scope store.RetentionScope, limit int) (int, error)
+	DueRuns(ctx context.Context, scope store.RetentionScope, limit int) ([]store.Run, error)
+	RetentionDue(ctx context.Context, scope store.RetentionScope) (store.RetentionDue, error)
+	StartRetention(ctx context.Context, workspace, owner, id string, since time.Time) (run store.Run, started bool, err error)
+	RetentionWorkspaces(ctx context.Context, since time.Time) ([]string, error)
+	NoteRetention(ctx context.Context, ref knowledge.RunRef, p knowledge.RetentionProgress) error
+	HeldDocuments(ctx context.Context, p knowledge.Principal, hold string, page store.Page) ([]string, string, error)
 }
 
 // Tenants keeps workspaces, their projects and keys, and what they have chosen.

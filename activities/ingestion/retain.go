@@ -1,0 +1,148 @@
+package ingestion
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/cairn-rag/cairn/activities/step"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/record"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// retainPage is how many documents, conversations or runs a page of a retention takes.
+const retainPage = 100
+
+// Retention is the part of the store that applies the retention of projects. Every method is
+// idempotent: what it has removed or hidden is no longer due.
+type Retention interface {
+	// RetainDocuments removes or hides the next documents that are due and that no hold keeps.
+	// It returns the removals, whose workflows the caller starts, and how many it has hidden.
+	RetainDocuments(ctx context.Context, scope store.RetentionScope, limit int) (removals []store.Removal, hidden int, err error)
+	// RetainConversations deletes the next conversations that are due, and returns their number.
+	RetainConversations(ctx context.Context, scope store.RetentionScope, limit int) (int, error)
+	// DueRuns lists the next runs of questions that are due. DropRuns deletes them.
+	DueRuns(ctx context.Context, scope store.RetentionScope, limit int) ([]store.Run, error)
+	DropRuns(ctx context.Context, workspace string, ids []string) error
+	// RetentionDue counts what is due.
+	RetentionDue(ctx context.Context, scope store.RetentionScope) (store.RetentionDue, error)
+	// NoteRetention stores what a run of retention has done.
+	NoteRetention(ctx context.Context, ref knowledge.RunRef, p knowledge.RetentionProgress) error
+	// EraseDeleted returns once the bytes of deleted rows stand in no file.
+	EraseDeleted(ctx context.Context) error
+}
+
+// RetentionInput names a run of retention. Now is the time of its workflow: what is due by it
+// and by the clock of the worker is removed.
+type RetentionInput struct {
+	knowledge.RunRef
+	Now      time.Time                   `json:"now"`
+	Progress knowledge.RetentionProgress `json:"progress"`
+}
+
+// RetainResult is what a page has done. Done says that nothing is due any more.
+type RetainResult struct {
+	Progress knowledge.RetentionProgress `json:"progress"` // of the whole run
+	Done     bool                        `json:"done,omitempty"`
+}
+
+// Retaining holds the activities of ApplyRetention.
+type Retaining struct {
+	Retention Retention
+	Workflows Workflows
+	Blobs     step.Blobs
+	Base      string // the level of documents without a classification
+	Metrics   Metrics
+	Log       *slog.Logger
+	ender     step.RunEnder
+}
+
+// RetainPage removes or hides the next page of what is due in a workspace: documents first, then
+// conversations, then runs. A page that is repeated after a crash takes what is due then.
+func (a *Retaining) RetainPage(ctx context.Context, in RetentionInput) (RetainResult, error) {
+	defer step.Heartbeat(ctx)()
+	result, err := a.page(ctx, in)
+	if err == nil {
+		err = a.Retention.NoteRetention(ctx, in.RunRef, result.Progress)
+	}
+	return result, a.fail(ctx, in.RunRef, err)
+}
+
+func (a *Retaining) page(ctx context.Context, in RetentionInput) (RetainResult, error) {
+	scope, result := store.RetentionScope{Workspace: in.Workspace, Now: in.Now, Base: a.Base}, RetainResult{Progress: in.Progress}
+	removals, hidden, err := a.Retention.RetainDocuments(ctx, scope, retainPage)
+	result.Progress.Removed += len(removals)
+	result.Progress.Inactive += hidden
+	for _, r := range removals {
+		if err := a.Workflows.Remove(ctx, r); err != nil {
+			a.Log.WarnContext(ctx, "a removal starts later", "document", r.Document, "run", r.RunID, "error", err) // the sweep starts it
+		}
+	}
+	if err != nil || len(removals)+hidden > 0 {
+		return result, err
+	}
+	conversations, err := a.Retention.RetainConversations(ctx, scope, retainPage)
+	result.Progress.Conversations += conversations
+	if err != nil || conversations > 0 {
+		return result, err
+	}
+	runs, err := a.runs(ctx, scope)
+	result.Progress.Runs += runs
+	if err != nil || runs > 0 {
+		return result, err
+	}
+	due, err := a.Retention.RetentionDue(ctx, scope)
+	if err == nil {
+		err = a.Retention.EraseDeleted(ctx)
+	}
+	result.Progress.KeptByHold, result.Done = due.KeptByHold, true
+	return result, err
+}
+
+// runs deletes the next runs that are due, each after its blobs and its history.
+func (a *Retaining) runs(ctx context.Context, scope store.RetentionScope) (int, error) {
+	runs, err := a.Retention.DueRuns(ctx, scope, retainPage)
+	if err != nil || len(runs) == 0 {
+		return 0, err
+	}
+	ids := make([]string, 0, len(runs))
+	for _, run := range runs {
+		of := knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}
+		if _, err := a.Blobs.DeletePrefix(ctx, of.Prefix(), nil); err != nil {
+			return 0, fmt.Errorf("remove the blobs of run %s: %w", run.ID, err)
+		}
+		if err := a.Workflows.ForgetRun(ctx, run); err != nil {
+			return 0, fmt.Errorf("delete the history of run %s: %w", run.ID, err)
+		}
+		ids = append(ids, run.ID)
+	}
+	return len(ids), a.Retention.DropRuns(ctx, scope.Workspace, ids)
+}
+
+// FinishRetentionInput ends a run of retention. Items are its whole log.
+type FinishRetentionInput struct {
+	knowledge.RunRef
+	Error *knowledge.DocumentError `json:"error,omitempty"`
+	Items []stream.Item            `json:"items"`
+}
+
+// FinishRetention ends the run. It is a local activity.
+func (a *Retaining) FinishRetention(ctx context.Context, in FinishRetentionInput) error {
+	end := record.Ending{Kind: knowledge.KindRetention, Error: in.Error}
+	if err := a.ender.End(ctx, in.RunRef, in.Items, end); err != nil {
+		return a.fail(ctx, in.RunRef, err)
+	}
+	a.Metrics.WorkflowDone("ApplyRetention", string(end.Status()))
+	a.Log.InfoContext(ctx, "retention applied", "workspace", in.Workspace, "run", in.Run, "status", end.Status())
+	return nil
+}
+
+func (a *Retaining) fail(ctx context.Context, in knowledge.RunRef, err error) error {
+	if err == nil {
+		return nil
+	}
+	return step.Failure(ctx, a.Log.With("workspace", in.Workspace, "run", in.Run), err)
+}

@@ -1,0 +1,30 @@
+-- Legal holds by name, and the documents that are under each. The number of the holds on a
+-- document that nobody has lifted stands with the document.
+
+-- +goose Up
+ALTER TABLE documents ADD COLUMN holds BIGINT NOT NULL DEFAULT 0;
+CREATE TABLE holds (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    workspace TEXT COLLATE "C" NOT NULL REFERENCES workspaces (id),
+    project TEXT COLLATE "C" NOT NULL, -- that its maker is held to, '' = every project
+    name TEXT COLLATE "C" NOT NULL,
+    reason TEXT COLLATE "C" NOT NULL,
+    filter TEXT COLLATE "C" NOT NULL, -- JSON; '' = the documents were named
+    created_by TEXT COLLATE "C" NOT NULL,
+    created_at BIGINT NOT NULL,
+    lifted_by TEXT COLLATE "C" NOT NULL,
+    lifted_at BIGINT NOT NULL, -- 0 = it holds
+    lift_reason TEXT COLLATE "C" NOT NULL
+);
+CREATE INDEX holds_by_creation ON holds (workspace, created_at, id);
+CREATE TABLE hold_documents (
+    hold TEXT COLLATE "C" NOT NULL REFERENCES holds (id),
+    document_id TEXT COLLATE "C" NOT NULL REFERENCES documents (id),
+    PRIMARY KEY (hold, document_id)
+);
+CREATE INDEX hold_documents_by_document ON hold_documents (document_id);
+
+-- +goose Down
+DROP TABLE hold_documents;
+DROP TABLE holds;
+ALTER TABLE documents DROP COLUMN holds;
