@@ -73,6 +73,11 @@ func (e evaluateRunCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	if e.Baseline != "" {
+		if _, err = e.connectEvaluation(ctx, &e.Baseline); err != nil {
+			return err
+		}
+	}
 	set, err := storeTestSet(ctx, c, e.Project, name, items)
 	if err != nil {
 		return err

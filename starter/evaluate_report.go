@@ -98,7 +98,7 @@ func (evaluateCalibrateCmd) Help() string {
 
 // Run shows the agreement of a judge with people.
 func (k evaluateCalibrateCmd) Run(ctx context.Context, a *app) error {
-	c, err := k.connect()
+	c, err := k.connectEvaluation(ctx, &k.ID)
 	if err != nil {
 		return err
 	}

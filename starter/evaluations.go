@@ -81,7 +81,7 @@ func (evaluationsShowCmd) Help() string {
 
 // Run shows an evaluation.
 func (s evaluationsShowCmd) Run(ctx context.Context, a *app) error {
-	c, err := s.connect()
+	c, err := s.connectEvaluation(ctx, &s.ID)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (evaluationsCompareCmd) Help() string {
 
 // Run compares two evaluations.
 func (p evaluationsCompareCmd) Run(ctx context.Context, a *app) error {
-	c, err := p.connect()
+	c, err := p.connectEvaluation(ctx, &p.Baseline, &p.Candidate)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (k evaluationsCancelCmd) Run(ctx context.Context, a *app) error {
 }
 
 func controlEvaluation(ctx context.Context, a *app, flags clientFlags, id, action string) error {
-	c, err := flags.connect()
+	c, err := flags.connectEvaluation(ctx, &id)
 	if err != nil {
 		return err
 	}

@@ -156,6 +156,30 @@ func (f clientFlags) connectKey(ctx context.Context, id *string) (*client.Client
 	return c, err
 }
 
+// connectEvaluation connects, and replaces the beginnings of the ids of evaluations by the ids.
+func (f clientFlags) connectEvaluation(ctx context.Context, ids ...*string) (*client.Client, error) {
+	c, err := f.connect()
+	for _, id := range ids {
+		if err == nil {
+			*id, err = fromStart(*id, "evaluation", func(cursor string, limit int) (client.List[client.Evaluation], error) {
+				return c.Evaluations(ctx, "", cursor, limit)
+			}, func(e client.Evaluation) match { return match{e.ID, e.TestSetName + ", " + terminal.Time(e.CreatedAt)} })
+		}
+	}
+	return c, err
+}
+
+// connectTestSet connects, and replaces the beginning of a test set's id by the id.
+func (f clientFlags) connectTestSet(ctx context.Context, id *string) (*client.Client, error) {
+	c, err := f.connect()
+	if err == nil {
+		*id, err = fromStart(*id, "test-set", func(cursor string, limit int) (client.List[client.TestSet], error) {
+			return c.TestSets(ctx, "", "", cursor, limit)
+		}, func(s client.TestSet) match { return match{s.ID, s.Name} })
+	}
+	return c, err
+}
+
 // newestItems is the number of runs, imports or keys among which a beginning of an id is
 // looked for.
 const newestItems = pageSize

@@ -74,7 +74,7 @@ func (testSetsShowCmd) Help() string {
 
 // Run prints the questions of a test set.
 func (s testSetsShowCmd) Run(ctx context.Context, a *app) error {
-	c, err := s.connect()
+	c, err := s.connectTestSet(ctx, &s.ID)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (testSetsRemoveCmd) Help() string {
 
 // Run removes a test set.
 func (r testSetsRemoveCmd) Run(ctx context.Context, a *app) error {
-	c, err := r.connect()
+	c, err := r.connectTestSet(ctx, &r.ID)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@
 import { actionButton, attempt, confirm } from "./action.js";
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
-import { isOpen, judgedOf } from "./evaluations_list.js";
+import { isOpen, judgedOf, say } from "./evaluations_list.js";
 import { number, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
 import { polling } from "./polling.js";
@@ -18,22 +18,25 @@ const measures = /** @type {const} */ (["score", "context", "faithfulness", "ndc
 /** Shows a number with two digits. @param {number | null | undefined} value */
 const short = (value) => (value === null || value === undefined ? "" : number(value, { maximumFractionDigits: 2 }));
 
+/** Returns the elements of facts that are known. @param {[import("./evaluations_list.js").Word, any][]} facts */
+const ownFacts = (facts) => facts.filter(([, value]) => value).flatMap(([word, value]) => [h("dt", {}, say(word)), h("dd", {}, value)]);
+
 /** Returns the scores as a table. @param {Evaluation} one */
 function scoresOf(one) {
   const rows = measures.filter((name) => one.scores[name]).map((name) => {
     const { mean, low, high, n } = one.scores[name];
-    return h("tr", {}, h("th", { scope: "row" }, t(`eval.${name}`)), h("td", { class: "number" }, short(mean)), h("td", { class: "number" }, `${short(low)} – ${short(high)}`), h("td", { class: "number" }, number(n)));
+    return h("tr", {}, h("th", { scope: "row" }, say(`eval.${name}`)), h("td", { class: "number" }, short(mean)), h("td", { class: "number" }, `${short(low)} – ${short(high)}`), h("td", { class: "number" }, number(n)));
   });
   if (!rows.length) return "";
   const titles = /** @type {const} */ (["eval.measure", "eval.mean", "eval.interval", "eval.questions"]);
-  return h("table", { "aria-label": t("eval.measure") }, h("thead", {}, h("tr", {}, ...titles.map((word, i) => h("th", { scope: "col", class: i > 0 && "number" }, t(word))))), h("tbody", {}, ...rows));
+  return h("table", { "aria-label": say("eval.measure") }, h("thead", {}, h("tr", {}, ...titles.map((word, i) => h("th", { scope: "col", class: i > 0 && "number" }, say(word))))), h("tbody", {}, ...rows));
 }
 
 /** Returns the choice of a person's score. @param {string} evaluation @param {any} item @param {() => void} changed */
 function reviewOf(evaluation, item, changed) {
   if (item.state !== "judged" && item.state !== "failed") return "";
   const own = item.reviews.find((/** @type {any} */ one) => one.own);
-  const choice = h("select", { "aria-label": `${t("eval.review")}: ${item.question}` }, ...["", "0", "1.5", "2"].map((value) => h("option", { value, selected: value === String(own?.score ?? "") }, value)));
+  const choice = h("select", { "aria-label": `${say("eval.review")}: ${item.question}` }, ...["", "0", "1.5", "2"].map((value) => h("option", { value, selected: value === String(own?.score ?? "") }, value)));
   choice.onchange = () => void attempt(async () => {
     if (choice.value === "") return;
     await call("review-evaluation-item", { path: { evaluation, item: item.id }, query: { repeat: String(item.repeat) }, body: { score: Number(choice.value) } });
@@ -52,29 +55,29 @@ export async function openEvaluation(id) {
   const facts = h("dl", { class: "facts" });
   const scores = h("div");
   const items = pagedTable({
-    name: t("eval.items"),
-    columns: [{ title: t("eval.item") }, { title: t("eval.score"), number: true }, { title: t("eval.context"), number: true }, { title: t("eval.faithfulness"), number: true }, { title: t("eval.reason") }, { title: t("eval.review") }],
+    name: say("eval.items"),
+    columns: [{ title: say("eval.item") }, { title: say("eval.score"), number: true }, { title: say("eval.context"), number: true }, { title: say("eval.faithfulness"), number: true }, { title: say("eval.reason") }, { title: say("eval.review") }],
     load: async (cursor) => {
       const page = await call("get-evaluation", { path, query: { limit: 50, cursor } });
       return { data: page.items ?? [], next_cursor: page.next_cursor ?? null };
     },
     key: (/** @type {any} */ item) => String(item.number),
     cells: (item) => [
-      [h("details", {}, h("summary", {}, item.question), h("p", {}, item.answer ?? ""), item.reference && h("p", { class: "quiet" }, `${t("eval.reference")}: ${item.reference}`),
+      [h("details", {}, h("summary", {}, item.question), h("p", {}, item.answer ?? ""), item.reference && h("p", { class: "quiet" }, `${say("eval.reference")}: ${item.reference}`),
         item.run_id && h("p", {}, h("a", { href: "/runs/" + encodeURIComponent(item.run_id) }, item.run_id)))],
       short(item.score), short(item.context), short(item.faithfulness), item.error ? `${item.error.code}: ${item.error.message}` : item.reason ?? "", reviewOf(id, item, () => void look()),
     ],
-    none: () => t("eval.none.items"),
+    none: () => say("eval.none.items"),
   });
   const act = (/** @type {"pause-evaluation" | "resume-evaluation" | "cancel-evaluation"} */ what) => () => call(what, { path }).then(look);
   const pause = actionButton(t("doc.pause"), act("pause-evaluation"));
   const resume = actionButton(t("run.resume"), act("resume-evaluation"), { class: "first" });
-  const cancel = h("button", { type: "button", onclick: () => confirm({ title: t("eval.cancel.title"), hint: t("eval.cancel.hint"), label: t("eval.cancel") }, act("cancel-evaluation")) }, t("eval.cancel"));
+  const cancel = h("button", { type: "button", onclick: () => confirm({ title: say("eval.cancel.title"), hint: say("eval.cancel.hint"), label: say("eval.cancel") }, act("cancel-evaluation")) }, say("eval.cancel"));
   const draw = () => {
     const { total, judged, failed } = one.progress;
-    fill(state, h("p", {}, ...stateOf(one)), isOpen(one) && h("progress", { max: total || 1, value: judged + failed, "aria-label": t("eval.progress") }), h("p", {}, judgedOf(one)), ...one.warnings.map((/** @type {string} */ warning) => h("p", {}, warning)));
-    fill(facts, ...factList([...originOf(one, names), ["eval.set", `${one.test_set_name} (${one.test_set_version})`], ["eval.judge", one.judge], ["eval.kappa", one.agreement && short(one.agreement.kappa.mean)],
-      ["run.kind", h("a", { href: "/runs/" + encodeURIComponent(one.run_id) }, one.run_id)]]));
+    fill(state, h("p", {}, ...stateOf(one)), isOpen(one) && h("progress", { max: total || 1, value: judged + failed, "aria-label": say("eval.progress") }), h("p", {}, judgedOf(one)), ...one.warnings.map((/** @type {string} */ warning) => h("p", {}, warning)));
+    fill(facts, ...factList([...originOf(one, names), ["run.kind", h("a", { href: "/runs/" + encodeURIComponent(one.run_id) }, one.run_id)]]),
+      ...ownFacts([["eval.set", `${one.test_set_name} (${one.test_set_version})`], ["eval.judge", one.judge], ["eval.kappa", one.agreement && short(one.agreement.kappa.mean)]]));
     fill(scores, scoresOf(one));
     pause.hidden = one.status !== "running";
     resume.hidden = one.status !== "paused";
@@ -92,7 +95,7 @@ export async function openEvaluation(id) {
   return {
     title: one.test_set_name,
     element: h("div", { class: "padded document" }, h("p", {}, h("a", { href: "/evaluations" }, "‹ ", t("evaluations"))),
-      h("div", { class: "row" }, h("h1", {}, one.test_set_name), h("span", { class: "space" }), resume, pause, cancel), state, facts, scores, h("h2", {}, t("eval.items")), items.element),
+      h("div", { class: "row" }, h("h1", {}, one.test_set_name), h("span", { class: "space" }), resume, pause, cancel), state, facts, scores, h("h2", {}, say("eval.items")), items.element),
     stop: () => {
       items.stop();
       live.stop();

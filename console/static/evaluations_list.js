@@ -2,12 +2,20 @@
 
 import { call } from "./api.js";
 import { h } from "./dom.js";
-import { moment, number, t } from "./language.js";
+import { inLanguage, moment, number, t } from "./language.js";
 import { liveTable } from "./polling.js";
 import { projectChoice, projectName, projectNames } from "./project_choice.js";
 import { stateOf } from "./runs_list.js";
+import { evaluations as words } from "./words/evaluations.js";
 
 /** @typedef {any} Evaluation an evaluation of the API (schema EvaluationView) */
+
+/** @typedef {keyof typeof words} Word */
+
+/** Returns the words of a key of the pages of evaluations. @param {Word} key @param {Record<string, string | number>} [values] */
+export function say(key, values) {
+  return inLanguage(words[key], values);
+}
 
 /** Reports whether an evaluation is not at its end. @param {Evaluation} one */
 export function isOpen(one) {
@@ -16,7 +24,7 @@ export function isOpen(one) {
 
 /** Says how many answers of an evaluation are judged. @param {Evaluation} one */
 export function judgedOf({ progress: { judged, total, failed } }) {
-  return t("eval.counts", { judged: number(judged), total: number(total), failed: number(failed) });
+  return say("eval.counts", { judged: number(judged), total: number(total), failed: number(failed) });
 }
 
 /** Shows the mean of a measure. @param {Evaluation} one @param {string} measure */
@@ -34,15 +42,15 @@ export function openEvaluations() {
   };
   const table = liveTable({
     name: t("evaluations"),
-    columns: [{ title: t("eval.set") }, { title: t("doc.status") }, { title: t("ask.project") }, { title: t("eval.progress") }, { title: t("eval.score"), number: true }, { title: t("eval.context"), number: true },
-      { title: t("eval.faithfulness"), number: true }, { title: t("run.started") }],
+    columns: [{ title: say("eval.set") }, { title: t("doc.status") }, { title: t("ask.project") }, { title: say("eval.progress") }, { title: say("eval.score"), number: true }, { title: say("eval.context"), number: true },
+      { title: say("eval.faithfulness"), number: true }, { title: t("run.started") }],
     load: (cursor) => known.then(() => list({ limit: 100, cursor })),
     key: (one) => one.id,
     cells: (one) => [
       h("a", { href: "/evaluations/" + encodeURIComponent(one.id), "data-item": "" }, one.test_set_name, h("span", { class: "quiet" }, " ", one.id.slice(0, 8))), stateOf(one),
       projectName(names, one.project_id), judgedOf(one), meanOf(one, "score"), meanOf(one, "context"), meanOf(one, "faithfulness"), moment(one.created_at),
     ],
-    none: () => t("eval.none"),
+    none: () => say("eval.none"),
   }, isOpen, async () => (await list({ limit: 100 })).data);
   return {
     title: t("evaluations"), stop: table.stop,

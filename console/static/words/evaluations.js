@@ -1,4 +1,4 @@
-// The words of the pages of evaluations.
+// The words of the pages of evaluations, which load them.
 
 import { table } from "./common.js";
 

@@ -6,7 +6,6 @@ import { documents } from "./documents.js";
 import { runs } from "./runs.js";
 import { projects } from "./projects.js";
 import { imports } from "./imports.js";
-import { evaluations } from "./evaluations.js";
 import { operations } from "./operations.js";
 
 export const words = {
@@ -16,6 +15,5 @@ export const words = {
   ...runs,
   ...projects,
   ...imports,
-  ...evaluations,
   ...operations,
 };
