@@ -7,11 +7,13 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/api/openai"
+	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/paged"
 	"github.com/cairn-rag/cairn/internal/question"
+	"github.com/cairn-rag/cairn/internal/scim"
 )
 
 // routes adds the routes of one resource.
@@ -113,6 +115,7 @@ func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 		&keyRoutes{store: deps.Store, members: deps.Store, rights: deps.Access, now: p.now},
 		&roleRoutes{store: deps.Store},
 		&memberRoutes{store: deps.Store, rights: deps.Access, now: p.now},
+		&scimRoutes{edge: p.edge, server: scim.New(scim.Config{Store: deps.Store, Rights: deps.Access, DefaultRole: access.RoleReader})},
 		&browserRoutes{store: deps.Store},
 		&sessionRoutes{access: deps.Access, edge: p.edge},
 		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},

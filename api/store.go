@@ -23,6 +23,7 @@ type Store interface {
 	Tenants
 	Roles
 	Members
+	Provisioning
 	BrowserSessions
 	Documents
 	Conversations

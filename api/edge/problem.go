@@ -199,6 +199,10 @@ func writeProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 		WriteJSON(w, p.Status, p.OpenAI())
 		return
 	}
+	if speaksSCIM(r.URL.Path) {
+		writeSCIMError(w, p)
+		return
+	}
 	w.Header().Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)
 	encodeJSON(w, p)

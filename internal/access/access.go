@@ -39,8 +39,8 @@ type Store interface {
 	MarkKeysUsed(ctx context.Context, used map[string]time.Time) error
 	// RolesOf lists the roles that a workspace has defined.
 	RolesOf(ctx context.Context, workspace string) ([]store.Role, error)
-	// MemberOf returns a member of a workspace. there is false if there is none of this name.
-	MemberOf(ctx context.Context, workspace, name string) (m store.Member, there bool, err error)
+	// MemberBySubject returns the member whom a token calls subject. there is false if there is none.
+	MemberBySubject(ctx context.Context, workspace, subject string) (m store.Member, there bool, err error)
 	// EndedMembers returns which of these users are not, or no longer, people of a workspace.
 	EndedMembers(ctx context.Context, workspace string, users []string) ([]string, error)
 	// WorkspaceExists reports whether a workspace with this id exists.
@@ -229,6 +229,9 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 	if err := acting.check(); err != nil {
 		return knowledge.Principal{}, err
 	}
+	if err := a.resolve(ctx, claims.Workspace, &acting); err != nil {
+		return knowledge.Principal{}, err
+	}
 	byToken := claims.KeyID == ""
 	switch {
 	case byToken && acting.User != "" && acting.User != claims.User:
@@ -252,6 +255,23 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 	}
 	claims.ConversationID = acting.Session
 	return knowledge.NewPrincipal(claims), nil
+}
+
+// resolve replaces the user for whom a request acts by the member whom it means. One who was
+// deactivated is CodeForbidden.
+func (a *Authenticator) resolve(ctx context.Context, workspace string, acting *Acting) error {
+	if acting.User == "" {
+		return nil
+	}
+	member, err := a.person(ctx, workspace, acting.User)
+	if err != nil || member == nil {
+		return err
+	}
+	if !member.DeactivatedAt.IsZero() {
+		return errDeactivated()
+	}
+	acting.User = member.Name
+	return nil
 }
 
 // check refuses names that are too long or contain control characters.

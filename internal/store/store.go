@@ -39,6 +39,7 @@ type Store struct {
 	secretStore
 	roleStore
 	memberStore
+	provisioningStore
 	documentStore
 	versionStore
 	chunkStore
@@ -65,6 +66,7 @@ func newStore(cfg Config) *Store {
 		secretStore:       secretStore{db},
 		roleStore:         roleStore{db},
 		memberStore:       memberStore{db},
+		provisioningStore: provisioningStore{db},
 		documentStore:     documentStore{db},
 		versionStore:      versions,
 		chunkStore:        chunkStore{db},
