@@ -23,7 +23,7 @@ var (
 
 // elsewhere matches what this package cannot answer: questions, which run in workflows,
 // metrics, and the session of a browser, which is none.
-var elsewhere = regexp.MustCompile(`/auth/session$|/query$|/tools/|/completions$|/responses$|/retrieve-context$|/metrics$`)
+var elsewhere = regexp.MustCompile(`/auth/(session|login|callback)$|/query$|/tools/|/completions$|/responses$|/retrieve-context$|/metrics$`)
 
 // TestExamplesOfThePages sends the examples of /docs and / that name nothing to fill in.
 // Without a body they are only those that read.

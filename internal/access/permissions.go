@@ -110,7 +110,7 @@ func Permissions() []Permission {
 		{knowledge.InstanceAdmin, "Create workspaces, and check the machine: the instance's admin key alone", nil, []string{"POST /workspaces", "GET /machine"}},
 		{knowledge.Public, "Needs no credentials", nil, []string{
 			"GET /", "GET /docs", "GET /healthz", "GET /metrics", "GET /openapi.json", "GET /readyz",
-			"GET /auth/session", "POST /auth/session", "DELETE /auth/session",
+			"GET /auth/callback", "GET /auth/login", "GET /auth/session", "POST /auth/session", "DELETE /auth/session",
 		}},
 	}
 }

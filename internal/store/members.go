@@ -204,8 +204,8 @@ func (s *memberStore) Members(ctx context.Context, p knowledge.Principal, page P
 	return list, cursor, nil
 }
 
-// RemoveMember deletes a member of the principal's workspace and, of a service account, revokes
-// its keys. One that there is not is not found; one that an identity provider provisions is
+// RemoveMember deletes a member of the principal's workspace with its sessions and, of a service
+// account, revokes its keys. One that there is not is not found; one that an identity provider provisions is
 // CodeConflict.
 func (s *memberStore) RemoveMember(ctx context.Context, p knowledge.Principal, name string) error {
 	if err := requireWholeWorkspace(p, "members"); err != nil {
@@ -218,6 +218,9 @@ func (s *memberStore) RemoveMember(ctx context.Context, p knowledge.Principal, n
 		there, err := changed(tx.NewDelete().Model((*memberRow)(nil)).Where("workspace = ? AND name = ?", p.Workspace(), name).Exec(ctx))
 		if err == nil && !there {
 			err = knowledge.NotFound("member", name)
+		}
+		if err == nil {
+			_, err = tx.exec(ctx, "DELETE FROM sessions WHERE workspace = ? AND key_id = '' AND member = ?", p.Workspace(), name)
 		}
 		if err != nil {
 			return err

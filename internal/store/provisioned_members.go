@@ -78,6 +78,9 @@ func renameMember(ctx context.Context, tx transaction, workspace, former, name s
 // endAccess ends what a user began under his former name. The keys that he made go on under
 // his new name if he was only renamed, and are revoked with all keys that they made otherwise.
 func (s *provisioningStore) endAccess(ctx context.Context, tx transaction, before, after provisionedUserRow) error {
+	if _, err := tx.exec(ctx, "DELETE FROM sessions WHERE workspace = ? AND key_id = '' AND member = ?", before.Workspace, before.Member); err != nil {
+		return err
+	}
 	maker := UserMaker + before.Member
 	if after.Active && before.Member != after.Member {
 		_, err := tx.exec(ctx, "UPDATE api_keys SET created_by = ? WHERE workspace = ? AND created_by = ?", UserMaker+after.Member, before.Workspace, maker)

@@ -33,6 +33,7 @@ var (
 	roleTable             = tableOf[roleRow]()
 	runTable              = tableOf[runRow]()
 	secretTable           = tableOf[secretRow]()
+	signInTable           = tableOf[signInRow]()
 	sessionTable          = tableOf[sessionRow]()
 	versionTable          = tableOf[versionRow]()
 )

@@ -45,6 +45,8 @@ type Tenants interface {
 	RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (store.Key, error)
 	KeyByHash(ctx context.Context, hash string) (store.Key, error)
 	CreateSession(ctx context.Context, session store.Session) error
+	CreateSignIn(ctx context.Context, in store.SignIn) error
+	TakeSignIn(ctx context.Context, hash string) (store.SignIn, error)
 	ExtendSession(ctx context.Context, session store.Session) error
 	EndSession(ctx context.Context, hash string) error
 	EndedSessions(ctx context.Context, hashes []string) ([]string, error)
