@@ -16,8 +16,9 @@ import (
 // browserView is the session of a browser as it is listed.
 type browserView struct {
 	ID        string     `json:"id"`
-	KeyID     string     `json:"key_id" doc:"The key with which the browser signed in"`
+	KeyID     string     `json:"key_id" doc:"The key with which the browser signed in; empty for a user"`
 	KeyName   string     `json:"key_name"`
+	User      *string    `json:"user" doc:"Who signed in with an identity provider; null: a key did"`
 	CreatedAt *time.Time `json:"created_at" doc:"null: not recorded"`
 	ExpiresAt time.Time  `json:"expires_at" doc:"Moves with each request of the browser"`
 }
@@ -48,7 +49,7 @@ func (br *browserRoutes) list(ctx context.Context, p knowledge.Principal, in *st
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
 	return page(convert(sessions, func(s store.SignedIn) browserView {
-		return browserView{ID: s.ID, KeyID: s.KeyID, KeyName: s.KeyName, CreatedAt: orNull(s.CreatedAt), ExpiresAt: s.ExpiresAt}
+		return browserView{ID: s.ID, KeyID: s.KeyID, KeyName: s.KeyName, User: orNull(s.User), CreatedAt: orNull(s.CreatedAt), ExpiresAt: s.ExpiresAt}
 	}), next), nil
 }
 

@@ -129,6 +129,7 @@ type Blobs interface {
 type Access interface {
 	edge.Access
 	SessionAccess
+	ProviderAccess
 	Rights
 	// Lapsed returns which of these keys are no longer valid, and which of the sessions, by the
 	// hashes of their cookies, have ended.

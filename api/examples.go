@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
 )
 
 // bodyExamples are the bodies of requests for which the fields that a schema requires do
@@ -59,6 +61,20 @@ var bodyExamples = map[string]string{
 	"openai-search-vector-store":    `{"query": "How many days of holiday are there?"}`,
 }
 
+// scimExamples are the bodies of SCIM requests, which no schema describes.
+var scimExamples = map[string]string{
+	"scim-create-user":            `{"schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"], "userName": "ann@example.com", "active": true}`,
+	"workspace-scim-create-user":  `{"schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"], "userName": "bob@example.com", "active": true}`,
+	"scim-replace-user":           `{"schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"], "userName": "ann@example.com", "active": true}`,
+	"scim-patch-user":             `{"schemas": ["urn:ietf:params:scim:api:messages:2.0:PatchOp"], "Operations": [{"op": "replace", "path": "active", "value": false}]}`,
+	"scim-search-users":           `{"schemas": ["urn:ietf:params:scim:api:messages:2.0:SearchRequest"], "filter": "userName eq \"ann@example.com\""}`,
+	"scim-create-group":           `{"schemas": ["urn:ietf:params:scim:schemas:core:2.0:Group"], "displayName": "Legal"}`,
+	"workspace-scim-create-group": `{"schemas": ["urn:ietf:params:scim:schemas:core:2.0:Group"], "displayName": "Board"}`,
+	"scim-replace-group":          `{"schemas": ["urn:ietf:params:scim:schemas:core:2.0:Group"], "displayName": "Legal", "members": []}`,
+	"scim-patch-group":            `{"schemas": ["urn:ietf:params:scim:api:messages:2.0:PatchOp"], "Operations": [{"op": "add", "path": "members", "value": [{"value": "THE_ID"}]}]}`,
+	"scim-search-groups":          `{"schemas": ["urn:ietf:params:scim:api:messages:2.0:SearchRequest"], "filter": "displayName eq \"Legal\""}`,
+}
+
 // embeddingModel stands for the name of the instance's embedding model.
 const embeddingModel = "EMBEDDING_MODEL"
 
@@ -98,6 +114,10 @@ func (p *pages) bodyWords(op *huma.Operation) ([]string, error) {
 		return nil, nil
 	}
 	id := strings.TrimPrefix(op.OperationID, "workspace-")
+	if op.RequestBody.Content[edge.SCIMType] != nil {
+		text := cmp.Or(scimExamples[op.OperationID], scimExamples[id])
+		return []string{"-H 'Content-Type: " + edge.SCIMType + "'", "-d " + quoteForShell(text)}, nil
+	}
 	if media := op.RequestBody.Content["application/json"]; media != nil {
 		text := bodyExamples[id]
 		if text == "" {

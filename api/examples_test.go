@@ -24,7 +24,7 @@ var (
 // elsewhere matches what this package cannot answer: questions, which run in workflows,
 // metrics, the session of a browser, which is none, and what begins with a test set, documents or
 // ratings, of which there are none here.
-var elsewhere = regexp.MustCompile(`/auth/session$|/query$|/tools/|/completions$|/responses$|/retrieve-context$|/metrics$|/evaluations$|/generate$|/from_feedback$`)
+var elsewhere = regexp.MustCompile(`/auth/(session|login|callback)$|/query$|/tools/|/completions$|/responses$|/retrieve-context$|/metrics$|/evaluations$|/generate$|/from_feedback$`)
 
 // TestExamplesOfThePages sends the examples of /docs and / that name nothing to fill in.
 // Without a body they are only those that read.

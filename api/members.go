@@ -18,11 +18,15 @@ import (
 
 // memberView is a member as it is shown.
 type memberView struct {
-	User      string     `json:"user" doc:"The sub of the user's JWT, or the name of a service account"`
-	Kind      string     `json:"kind" enum:"person,service"`
-	Roles     []string   `json:"roles"`
-	ProjectID *string    `json:"project_id" doc:"The project that the member is held to; null: every project"`
-	Groups    []string   `json:"groups"`
+	User      string   `json:"user" doc:"The sub of the user's JWT, or the name of a service account"`
+	Kind      string   `json:"kind" enum:"person,service"`
+	Roles     []string `json:"roles"`
+	ProjectID *string  `json:"project_id" doc:"The project that the member is held to; null: every project"`
+	Groups    []string `json:"groups"`
+
+	ProvisionedGroups []string `json:"provisioned_groups" doc:"Groups in which an identity provider has put the user by SCIM"`
+	Active            bool     `json:"active" doc:"false: the identity provider has deactivated the user, who is let in nowhere"`
+
 	Clearance *string    `json:"clearance" doc:"The level of classification up to which the member reaches documents; null: not given"`
 	ExpiresAt *time.Time `json:"expires_at" doc:"null: never"`
 	CreatedAt time.Time  `json:"created_at"`
@@ -201,6 +205,7 @@ func named(names []string) []string {
 func viewMember(m store.Member) memberView {
 	return memberView{
 		User: m.Name, Kind: m.Kind, Roles: m.Roles, ProjectID: orNull(m.Project), Groups: m.Groups, Clearance: orNull(m.Clearance),
+		ProvisionedGroups: named(m.Provisioned), Active: m.DeactivatedAt.IsZero(),
 		ExpiresAt: orNull(m.ExpiresAt), CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
 	}
 }

@@ -7,11 +7,13 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/api/openai"
+	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/paged"
 	"github.com/cairn-rag/cairn/internal/question"
+	"github.com/cairn-rag/cairn/internal/scim"
 )
 
 // routes adds the routes of one resource.
@@ -116,8 +118,10 @@ func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 		&grantRoutes{store: deps.Store, now: p.now},
 		&holdRoutes{store: deps.Store, now: p.now},
 		&retentionRoutes{store: deps.Store, dispatch: deps.Dispatch, base: cfg.Levels.Base()},
+		&scimRoutes{edge: p.edge, server: scim.New(scim.Config{Store: deps.Store, Rights: deps.Access, DefaultRole: access.RoleReader})},
 		&browserRoutes{store: deps.Store},
-		&sessionRoutes{access: deps.Access, edge: p.edge},
+		&sessionRoutes{access: deps.Access, methods: deps.Access.SignInMethods(), edge: p.edge},
+		&providerRoutes{access: deps.Access, edge: p.edge},
 		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},
 		p.projects,
 		p.projectRemovals,

@@ -63,6 +63,15 @@ func (rr *runReaders) runByKey(r *http.Request, id string) (knowledge.Principal,
 	return principal, run, err
 }
 
+// holderOf returns on what a request with a link depends.
+func holderOf(link access.Link) edge.Holder {
+	holder := edge.Holder{Key: link.Key, Ends: link.Ends}
+	if link.Member != "" {
+		holder.Member = edge.Member{Workspace: link.Workspace, User: link.Member}
+	}
+	return holder
+}
+
 // runByLink finds the run that a token is for.
 func (rr *runReaders) runByLink(r *http.Request, token, id string) (knowledge.Principal, store.Run, error) {
 	link, err := rr.access.VerifyRun(r.Context(), token, id, rr.now())
@@ -76,7 +85,7 @@ func (rr *runReaders) runByLink(r *http.Request, token, id string) (knowledge.Pr
 	if err != nil {
 		return knowledge.Principal{}, run, err
 	}
-	edge.SetHolder(r.Context(), edge.Holder{Key: link.Key, Ends: link.Ends})
+	edge.SetHolder(r.Context(), holderOf(link))
 	principal, err := rr.runPrincipal(r.Context(), run, link)
 	return principal, run, err
 }

@@ -17,10 +17,10 @@ import (
 // sessionView is who a browser is signed in as.
 type sessionView struct {
 	SignedIn  bool     `json:"signedIn"`
-	User      *string  `json:"user" doc:"The name of the key, or the sub of a JWT; null if nobody is signed in"`
+	User      *string  `json:"user" doc:"The name of the key or of the user; null if nobody is signed in"`
 	Roles     []string `json:"roles" doc:"Out of reader, editor and admin"`
 	Workspace *string  `json:"workspace"`
-	Methods   []string `json:"methods" doc:"How a browser can sign in: key"`
+	Methods   []string `json:"methods" doc:"How a browser can sign in: oidc (GET /auth/login) and key"`
 }
 
 type sessionOutput struct {
@@ -62,8 +62,9 @@ type SessionAccess interface {
 
 // sessionRoutes holds the routes by which a browser signs in.
 type sessionRoutes struct {
-	access SessionAccess
-	edge   *edge.Edge
+	access  SessionAccess
+	methods []string
+	edge    *edge.Edge
 }
 
 func (s *sessionRoutes) mount(e *edge.Edge) {
@@ -92,7 +93,7 @@ func (s *sessionRoutes) get(_ context.Context, _ knowledge.Principal, in *struct
 }
 
 func (s *sessionRoutes) view(ctx context.Context, c access.Credentials) (*sessionOutput, error) {
-	body := sessionView{Roles: []string{}, Methods: []string{"key"}}
+	body := sessionView{Roles: []string{}, Methods: s.methods}
 	found, err := s.access.Session(ctx, c)
 	if knowledge.IsCode(err, knowledge.CodeUnauthorized) && c.Key == "" && c.Bearer == "" {
 		return &sessionOutput{Body: body}, nil
@@ -147,9 +148,15 @@ const sessionSeconds = int(access.SessionLife / time.Second)
 // cookie returns the cookie of a session, which pages cannot read, for a number of seconds;
 // -1 removes it.
 func (s *sessionRoutes) cookie(r *http.Request, value string, seconds int) string {
+	return sessionCookie(s.edge, r, value, seconds)
+}
+
+func sessionCookie(e *edge.Edge, r *http.Request, value string, seconds int) string {
 	cookie := http.Cookie{
-		Name: edge.SessionCookie, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: strings.HasPrefix(s.edge.Address(r), "https://"),
+		Name: edge.SessionCookie, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: isSecure(e, r),
 	}
 	return cookie.String()
 }
+
+// isSecure reports whether browsers reach the API by https.
+func isSecure(e *edge.Edge, r *http.Request) bool { return strings.HasPrefix(e.Address(r), "https://") }

@@ -26,6 +26,7 @@ type Store interface {
 	Grants
 	Holds
 	Retention
+	Provisioning
 	BrowserSessions
 	Documents
 	Conversations

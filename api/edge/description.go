@@ -20,6 +20,7 @@ func newAPI(version string, adapter huma.Adapter) huma.API {
 	registry := newSchemas()
 	registry.Schema(reflect.TypeFor[Problem](), true, "")
 	registry.Schema(reflect.TypeFor[OpenAIError](), true, "")
+	registry.Schema(reflect.TypeFor[SCIMError](), true, "")
 	api := huma.NewAPI(huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",

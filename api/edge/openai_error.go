@@ -82,6 +82,9 @@ const openAISchema = "#/components/schemas/OpenAIError"
 
 // ErrorResponseOf describes the errors that the operations of a path can answer with.
 func ErrorResponseOf(path string) *huma.Response {
+	if speaksSCIM(path) {
+		return scimErrorResponse()
+	}
 	if !speaksOpenAI(path) {
 		return ErrorResponse()
 	}

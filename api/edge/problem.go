@@ -178,6 +178,12 @@ func problem(ctx context.Context, log *slog.Logger, err error) *Problem {
 // LogError logs an error that ends an answer which has begun.
 func LogError(r *http.Request, err error) { _ = problem(r.Context(), RequestLog(r.Context()), err) }
 
+// RefusalOf returns the code with which a client sees err, and logs and counts err as WriteError
+// does.
+func RefusalOf(r *http.Request, err error) knowledge.Code {
+	return problem(r.Context(), RequestLog(r.Context()), err).Code
+}
+
 // WriteError answers with err, for handlers that write their response themselves.
 // A response that has begun is cut off.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
@@ -197,6 +203,10 @@ func writeProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 	}
 	if speaksOpenAI(r.URL.Path) {
 		WriteJSON(w, p.Status, p.OpenAI())
+		return
+	}
+	if speaksSCIM(r.URL.Path) {
+		writeSCIMError(w, p)
 		return
 	}
 	w.Header().Set("Content-Type", problemType)

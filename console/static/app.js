@@ -93,13 +93,16 @@ async function start() {
   void pageOf(location.pathname.split("/")[1])?.catch(() => {}); // it loads meanwhile; show says what is wrong
   applyTheme();
   document.documentElement.lang = language();
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (token) history.replaceState(null, "", location.pathname + location.search); // it is used once, and in no history
-  let refused = "";
+  const given = new URLSearchParams(location.hash.slice(1));
+  const token = given.get("token");
+  const why = given.get("refused");
+  if (token || why) history.replaceState(null, "", location.pathname + location.search); // it is used once, and in no history
+  let refused = why ? t(why === "forbidden" || why === "unavailable" ? `signin.${why}` : "signin.unauthorized") : "";
   let session = token ? await call("sign-in", { body: { token } }).catch((failure) => void (refused = reasonOf(failure))) : null;
   session = session?.signedIn ? session : await call("get-session");
-  if (!session.signedIn) session = await signIn(t("signin.hint"), refused);
-  useSession(session.workspace, () => void signIn(t("signin.ended")).then(() => location.reload()));
+  const methods = session.methods;
+  if (!session.signedIn) session = await signIn(t("signin.hint"), methods, refused);
+  useSession(session.workspace, () => void signIn(t("signin.ended"), methods).then(() => location.reload()));
   frame(session);
   setInterval(() => void call("get-session").catch(() => {}), renewal);
   addEventListener("popstate", () => void show());

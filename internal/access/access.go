@@ -25,10 +25,14 @@ type Store interface {
 	// KeyByHash returns the key with this hash. An unknown, revoked or expired
 	// key is CodeNotFound.
 	KeyByHash(ctx context.Context, hash string) (store.Key, error)
-	// KeyBySession returns a session by the hash of its cookie, with its key. One that has
-	// ended, or whose key is no longer valid, is CodeNotFound.
+	// KeyBySession returns a session by the hash of its cookie, with its key; that of a person
+	// has none. One that has ended, or whose key is no longer valid, is CodeNotFound.
 	KeyBySession(ctx context.Context, hash string) (store.Session, store.Key, error)
 	CreateSession(ctx context.Context, s store.Session) error
+	// CreateSignIn stores a sign-in that a browser begins, and TakeSignIn removes and returns it:
+	// to one caller. Others, and one that comes too late, get CodeNotFound.
+	CreateSignIn(ctx context.Context, in store.SignIn) error
+	TakeSignIn(ctx context.Context, hash string) (store.SignIn, error)
 	ExtendSession(ctx context.Context, s store.Session) error
 	EndSession(ctx context.Context, hash string) error
 	// EndedKeys returns which of these keys are no longer valid.
@@ -39,8 +43,8 @@ type Store interface {
 	MarkKeysUsed(ctx context.Context, used map[string]time.Time) error
 	// RolesOf lists the roles that a workspace has defined.
 	RolesOf(ctx context.Context, workspace string) ([]store.Role, error)
-	// MemberOf returns a member of a workspace. there is false if there is none of this name.
-	MemberOf(ctx context.Context, workspace, name string) (m store.Member, there bool, err error)
+	// MemberBySubject returns the member whom a token calls subject. there is false if there is none.
+	MemberBySubject(ctx context.Context, workspace, subject string) (m store.Member, there bool, err error)
 	// EndedMembers returns which of these users are not, or no longer, people of a workspace.
 	EndedMembers(ctx context.Context, workspace string, users []string) ([]string, error)
 	// WorkspaceExists reports whether a workspace with this id exists.
@@ -60,24 +64,27 @@ type Config struct {
 	JWKSURL  string
 	// Levels are the levels of classification. Defaults to those of knowledge.Levels.
 	Levels knowledge.Levels
+	// OIDC is the identity provider with which browsers sign in.
+	OIDC OIDC
 }
 
 // Authenticator creates principals. It is safe for concurrent use.
 type Authenticator struct {
 	cfg       Config
 	store     Store
-	secret    []byte      // signs the tokens of links
-	remote    *remoteKeys // of JWTs that a key of JWKSURL has signed; nil = none
-	rights    rights      // of the roles that every workspace has
-	uses      uses        // of keys
-	directory *directory  // of roles and members
-	once      onceToken   // that signs a browser in
+	secret    []byte            // signs the tokens of links
+	remote    *remoteKeys       // of JWTs that a key of JWKSURL has signed; nil = none
+	rights    rights            // of the roles that every workspace has
+	uses      uses              // of keys
+	directory *directory        // of roles and members
+	once      onceToken         // that signs a browser in
+	provider  *identityProvider // that signs browsers in; nil = none
 }
 
 // New returns an Authenticator. secret signs run tokens and must not change
 // across restarts.
 func New(cfg Config, s Store, secret []byte) *Authenticator {
-	return &Authenticator{cfg: cfg, store: s, secret: secret, remote: newRemote(cfg), rights: newRights(), directory: newDirectory(s)}
+	return &Authenticator{cfg: cfg, store: s, secret: secret, remote: newRemote(cfg), rights: newRights(), directory: newDirectory(s), provider: newIdentityProvider(cfg.OIDC)}
 }
 
 // Credentials are the credentials of a request.
@@ -114,25 +121,39 @@ func (a *Authenticator) named(ctx context.Context, claims knowledge.Claims, c Cr
 }
 
 func (a *Authenticator) claims(ctx context.Context, c Credentials) (knowledge.Claims, error) {
-	if c.byJWT() {
-		return a.fromJWT(ctx, c.Bearer)
-	}
-	key, err := a.key(ctx, c)
-	if err != nil {
-		return knowledge.Claims{}, err
-	}
-	return a.claimsOf(ctx, key)
+	claims, _, err := a.claimsAndName(ctx, c)
+	return claims, err
 }
 
-// key returns the API key of credentials that are no JWT.
-func (a *Authenticator) key(ctx context.Context, c Credentials) (store.Key, error) {
+// claimsAndName returns what credentials may do, and the name under which a page shows their
+// sender: that of the user or of the key.
+func (a *Authenticator) claimsAndName(ctx context.Context, c Credentials) (knowledge.Claims, string, error) {
+	if c.byJWT() {
+		claims, err := a.fromJWT(ctx, c.Bearer)
+		return claims, claims.User, err
+	}
+	key, session, err := a.key(ctx, c)
+	if err != nil {
+		return knowledge.Claims{}, "", err
+	}
+	if session.User != "" {
+		claims, err := a.ofSession(ctx, session)
+		return claims, claims.User, err
+	}
+	claims, err := a.claimsOf(ctx, key)
+	return claims, key.Name, err
+}
+
+// key returns the API key of credentials that are no JWT, or the session of a person.
+func (a *Authenticator) key(ctx context.Context, c Credentials) (store.Key, store.Session, error) {
 	switch {
 	case c.Key != "" || c.Bearer != "":
-		return a.plainKey(ctx, cmp.Or(c.Key, c.Bearer))
+		key, err := a.plainKey(ctx, cmp.Or(c.Key, c.Bearer))
+		return key, store.Session{}, err
 	case c.Session != "":
 		return a.sessionKey(ctx, c.Session)
 	}
-	return store.Key{}, unauthorized("send an API key in the header knowledge-project-apikey, or Authorization: Bearer with a key or a token")
+	return store.Key{}, store.Session{}, unauthorized("send an API key in the header knowledge-project-apikey, or Authorization: Bearer with a key or a token")
 }
 
 // plainKey returns a key by its plain text.
@@ -232,6 +253,9 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 	if err := acting.check(); err != nil {
 		return knowledge.Principal{}, err
 	}
+	if err := a.resolve(ctx, claims.Workspace, &acting); err != nil {
+		return knowledge.Principal{}, err
+	}
 	byToken := claims.KeyID == ""
 	switch {
 	case byToken && acting.User != "" && acting.User != claims.User:
@@ -260,6 +284,23 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 	}
 	claims.ConversationID = acting.Session
 	return knowledge.NewPrincipal(claims), nil
+}
+
+// resolve replaces the user for whom a request acts by the member whom it means. One who was
+// deactivated is CodeForbidden.
+func (a *Authenticator) resolve(ctx context.Context, workspace string, acting *Acting) error {
+	if acting.User == "" {
+		return nil
+	}
+	member, err := a.person(ctx, workspace, acting.User)
+	if err != nil || member == nil {
+		return err
+	}
+	if !member.DeactivatedAt.IsZero() {
+		return errDeactivated()
+	}
+	acting.User = member.Name
+	return nil
 }
 
 // check refuses names that are too long or contain control characters.

@@ -63,11 +63,11 @@ func (a *Authenticator) lower(x, y string) string {
 func (a *Authenticator) clearFor(ctx context.Context, c *knowledge.Claims) error {
 	var ofMember string
 	if c.User != "" {
-		member, err := a.directory.member(ctx, c.Workspace, c.User)
+		member, err := a.person(ctx, c.Workspace, c.User)
 		if err != nil {
 			return err
 		}
-		if member != nil && member.Kind == store.PersonMember {
+		if member != nil {
 			ofMember = member.Clearance
 		}
 	}

@@ -70,14 +70,14 @@ func (d *directory) readRole(ctx context.Context, workspace, name string) ([]kno
 	return byName[name], nil
 }
 
-// member returns a member of a workspace, nil if there is none or its time is over.
+// member returns the member whom a token calls name, nil if there is none or its time is over.
 func (d *directory) member(ctx context.Context, workspace, name string) (*store.Member, error) {
 	key, now := [2]string{workspace, name}, time.Now()
 	d.mu.Lock()
 	known := d.members[key]
 	d.mu.Unlock()
 	if !known.isFresh(now) {
-		m, there, err := d.store.MemberOf(ctx, workspace, name)
+		m, there, err := d.store.MemberBySubject(ctx, workspace, name)
 		if err != nil {
 			return nil, fmt.Errorf("look up member %s: %w", name, err)
 		}
@@ -86,7 +86,7 @@ func (d *directory) member(ctx context.Context, workspace, name string) (*store.
 		}
 		d.remember(key, known)
 	}
-	if m := known.value; m != nil && (m.ExpiresAt.IsZero() || m.ExpiresAt.After(time.Now())) {
+	if m := known.value; m != nil && (!m.DeactivatedAt.IsZero() || m.ExpiresAt.IsZero() || m.ExpiresAt.After(time.Now())) {
 		return m, nil
 	}
 	return nil, nil

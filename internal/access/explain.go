@@ -118,6 +118,9 @@ func (x *Explainer) rightsOf(ctx context.Context, asker knowledge.Principal, r R
 		if claims.Permissions, err = x.rights.permissionsOf(ctx, claims.Workspace, member.Roles); err != nil {
 			return claims, e, err
 		}
+		if !member.DeactivatedAt.IsZero() {
+			e.Allowed, e.Because = false, []Reason{{"member", member.Name, EffectDeny, "the identity provider of the workspace has deactivated the reader"}}
+		}
 	}
 	x.rights.clear(&claims, clearances...)
 	return claims, e, nil
@@ -126,8 +129,8 @@ func (x *Explainer) rightsOf(ctx context.Context, asker knowledge.Principal, r R
 // ofMember returns the words for what a membership adds.
 func ofMember(m *store.Member) string {
 	detail := "the reader is a member of the workspace"
-	if len(m.Groups) > 0 {
-		detail += ", in the groups " + strings.Join(m.Groups, ", ")
+	if groups := joined(m.Groups, m.Provisioned); len(groups) > 0 {
+		detail += ", in the groups " + strings.Join(groups, ", ")
 	}
 	if m.Project != "" {
 		detail += fmt.Sprintf(", for the project %q alone", m.Project)

@@ -37,6 +37,7 @@ type linkToken struct {
 type Link struct {
 	Workspace string
 	Key       string    // for which the link was made; "" = a JWT
+	Member    string    // of whose JWT the link is; "" = of no member's
 	Ends      time.Time // when the key or the JWT ends for which the link was made; zero = never
 	// Clearance is that of who asked for the link, and Covered what it covers.
 	Clearance string
@@ -111,7 +112,7 @@ func (a *Authenticator) verify(ctx context.Context, purpose, token, id string, n
 		link.Ends = time.Unix(t.Ends, 0)
 	}
 	if t.Key == "" {
-		return link, nil
+		return a.ofMember(ctx, link, t.User)
 	}
 	ended, err := a.store.EndedKeys(ctx, []string{t.Key})
 	switch {
@@ -120,6 +121,22 @@ func (a *Authenticator) verify(ctx context.Context, purpose, token, id string, n
 	case len(ended) > 0:
 		return Link{}, refused
 	}
+	return link, nil
+}
+
+// ofMember returns the link of a user's JWT. One of a user who was deactivated is
+// CodeUnauthorized.
+func (a *Authenticator) ofMember(ctx context.Context, link Link, user string) (Link, error) {
+	member, err := a.person(ctx, link.Workspace, user)
+	switch {
+	case err != nil:
+		return Link{}, fmt.Errorf("check the user of a link: %w", err)
+	case member == nil:
+		return link, nil
+	case !member.DeactivatedAt.IsZero():
+		return Link{}, unauthorized("the user for whom this link was made was deactivated")
+	}
+	link.Member = member.Name
 	return link, nil
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // ofPerson returns what the user of a token may do: what its roles allow, and the roles of the
-// member of this name. A membership of one project holds the user to it, whatever the token
-// says.
+// member whom it means. One who was deactivated is CodeForbidden. A membership of one project
+// holds the user to it, whatever the token says.
 func (a *Authenticator) ofPerson(ctx context.Context, token tokenClaims) (knowledge.Claims, error) {
 	claims := knowledge.Claims{Workspace: token.Workspace, User: token.Subject, Groups: token.Groups, Expires: token.Expires}
 	roles, clearances := token.Roles, []string{token.Clearance}
@@ -19,6 +19,9 @@ func (a *Authenticator) ofPerson(ctx context.Context, token tokenClaims) (knowle
 		return claims, err
 	}
 	if member != nil {
+		if !member.DeactivatedAt.IsZero() {
+			return claims, errDeactivated()
+		}
 		roles, clearances = joined(roles, member.Roles), append(clearances, member.Clearance)
 	}
 	permissions, err := a.permissionsOf(ctx, token.Workspace, roles)
@@ -33,14 +36,28 @@ func (a *Authenticator) ofPerson(ctx context.Context, token tokenClaims) (knowle
 	return claims, nil
 }
 
-// addMember adds the groups of the member of the user's name to claims, and holds them to its
-// project and end. It returns the member, nil if no person has the name.
-func (a *Authenticator) addMember(ctx context.Context, claims *knowledge.Claims) (*store.Member, error) {
-	member, err := a.directory.member(ctx, claims.Workspace, claims.User)
+// errDeactivated refuses a person whom the identity provider has deactivated or removed.
+func errDeactivated() error {
+	return knowledge.Errorf(knowledge.CodeForbidden, "this user was deactivated by the identity provider of the workspace")
+}
+
+// person returns the person whom a token calls name, nil if there is none.
+func (a *Authenticator) person(ctx context.Context, workspace, name string) (*store.Member, error) {
+	member, err := a.directory.member(ctx, workspace, name)
 	if err != nil || member == nil || member.Kind != store.PersonMember {
 		return nil, err
 	}
-	claims.Groups, claims.Member = joined(claims.Groups, member.Groups), true
+	return member, nil
+}
+
+// addMember adds the name and the groups of the member whom the user of claims means, and
+// holds them to its project and end. It returns the member, nil if there is none.
+func (a *Authenticator) addMember(ctx context.Context, claims *knowledge.Claims) (*store.Member, error) {
+	member, err := a.person(ctx, claims.Workspace, claims.User)
+	if err != nil || member == nil {
+		return nil, err
+	}
+	claims.User, claims.Groups, claims.Member = member.Name, joined(joined(claims.Groups, member.Groups), member.Provisioned), true
 	holdTo(claims, member)
 	return member, nil
 }

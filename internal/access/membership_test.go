@@ -141,7 +141,7 @@ type memberStore struct {
 
 func (s *memberStore) WorkspaceExists(context.Context, string) (bool, error) { return true, nil }
 
-func (s *memberStore) MemberOf(context.Context, string, string) (store.Member, bool, error) {
+func (s *memberStore) MemberBySubject(context.Context, string, string) (store.Member, bool, error) {
 	s.reads++
 	return s.member, true, nil
 }

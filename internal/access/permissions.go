@@ -100,8 +100,15 @@ func Permissions() []Permission {
 		{knowledge.PermissionsRead, "List the permissions, and which of them the roles of every workspace have", everybody, []string{"GET /permissions"}},
 		{knowledge.RolesRead, "List the roles of the workspace", auditors, []string{"GET /roles", "GET /roles/{name}"}},
 		{knowledge.RolesWrite, "Define and remove roles, of permissions that one has oneself", admins, []string{"PUT /roles/{name}", "DELETE /roles/{name}"}},
-		{knowledge.MembersRead, "List members", auditors, []string{"GET /members", "GET /members/{user}"}},
-		{knowledge.MembersWrite, "Add, change and remove members", admins, []string{"PUT /members/{user}", "DELETE /members/{user}"}},
+		{knowledge.MembersRead, "List members", auditors, []string{
+			"GET /members", "GET /members/{user}", "GET /scim/v2/Groups", "GET /scim/v2/Groups/{scim_group}", "GET /scim/v2/ResourceTypes", "GET /scim/v2/ResourceTypes/{type}",
+			"GET /scim/v2/Schemas", "GET /scim/v2/Schemas/{schema}", "GET /scim/v2/ServiceProviderConfig", "GET /scim/v2/Users", "GET /scim/v2/Users/{scim_user}", "POST /scim/v2/Groups/.search", "POST /scim/v2/Users/.search",
+		}},
+		{knowledge.MembersWrite, "Add, change and remove members, also by SCIM", admins, []string{
+			"PUT /members/{user}", "DELETE /members/{user}",
+			"POST /scim/v2/Groups", "PUT /scim/v2/Groups/{scim_group}", "PATCH /scim/v2/Groups/{scim_group}", "DELETE /scim/v2/Groups/{scim_group}",
+			"POST /scim/v2/Users", "PUT /scim/v2/Users/{scim_user}", "PATCH /scim/v2/Users/{scim_user}", "DELETE /scim/v2/Users/{scim_user}",
+		}},
 		{knowledge.SessionsOwn, "List and end the sessions of browsers that signed in with one's own key", everybody, []string{"GET /sessions", "DELETE /sessions/{id}"}},
 		{knowledge.SessionsAdmin, "List and end everybody's sessions", admins, nil},
 		{knowledge.GrantsRead, "List the grants on documents", auditors, []string{"GET /grants", "GET /grants/{id}"}},
@@ -113,7 +120,7 @@ func Permissions() []Permission {
 		{knowledge.InstanceAdmin, "Create workspaces, and check the machine: the instance's admin key alone", nil, []string{"POST /workspaces", "GET /machine"}},
 		{knowledge.Public, "Needs no credentials", nil, []string{
 			"GET /", "GET /docs", "GET /healthz", "GET /metrics", "GET /openapi.json", "GET /readyz",
-			"GET /auth/session", "POST /auth/session", "DELETE /auth/session",
+			"GET /auth/callback", "GET /auth/login", "GET /auth/session", "POST /auth/session", "DELETE /auth/session",
 		}},
 	}
 }

@@ -55,42 +55,39 @@ func (a *Authenticator) SignOut(ctx context.Context, cookie string) error {
 // Session returns who the sender of credentials is. Missing or wrong ones are
 // CodeUnauthorized.
 func (a *Authenticator) Session(ctx context.Context, c Credentials) (SessionView, error) {
-	if c.byJWT() {
-		p, err := a.Authenticate(ctx, c)
-		return viewOf(p, p.User()), err
-	}
-	key, err := a.key(ctx, c)
-	if err != nil {
-		return SessionView{}, err
-	}
-	claims, err := a.claimsOf(ctx, key)
+	claims, name, err := a.claimsAndName(ctx, c)
 	if err != nil {
 		return SessionView{}, err
 	}
 	p, err := a.named(ctx, claims, c)
-	return viewOf(p, key.Name), err
+	return viewOf(p, name), err
 }
 
 func viewOf(p knowledge.Principal, user string) SessionView {
 	return SessionView{User: user, Workspace: p.Workspace(), Roles: rolesWithin(p.Claims().Permissions)}
 }
 
-// sessionKey returns the key of a session by its cookie, and moves the end of the session.
-func (a *Authenticator) sessionKey(ctx context.Context, cookie string) (store.Key, error) {
+// sessionKey returns a session by its cookie, with its key if it is one of a key, and moves the
+// end of the session.
+func (a *Authenticator) sessionKey(ctx context.Context, cookie string) (store.Key, store.Session, error) {
 	session, key, err := a.store.KeyBySession(ctx, HashKey(cookie))
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
-		return store.Key{}, unauthorized("this session has ended; sign in again")
+		return store.Key{}, session, unauthorized("this session has ended; sign in again")
 	}
 	if err != nil {
-		return store.Key{}, fmt.Errorf("look up a session: %w", err)
+		return store.Key{}, session, fmt.Errorf("look up a session: %w", err)
 	}
-	if ends := time.Now().Add(SessionLife); ends.Sub(session.ExpiresAt) >= sessionStep {
+	ends := time.Now().Add(SessionLife)
+	if last := session.CreatedAt.Add(maxPersonSession); session.User != "" && ends.After(last) {
+		ends = last
+	}
+	if ends.Sub(session.ExpiresAt) >= sessionStep {
 		session.ExpiresAt = ends
 		if err := a.store.ExtendSession(ctx, session); err != nil {
-			return store.Key{}, fmt.Errorf("extend a session: %w", err)
+			return store.Key{}, session, fmt.Errorf("extend a session: %w", err)
 		}
 	}
-	return key, nil
+	return key, session, nil
 }
 
 // onceToken is the token that signs a browser in once. It is gone with its process.

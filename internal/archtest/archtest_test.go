@@ -117,6 +117,7 @@ var mayImport = map[string][]string{
 	"internal/runfile":     {"internal/blob", "internal/knowledge", "internal/store", "internal/tool"},
 	"internal/retrieve":    {"internal/citation", "internal/enrich", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":    {"internal/knowledge"},
+	"internal/scim":        {"internal/knowledge", "internal/store"},
 	"internal/sandbox":     {"internal/knowledge", "internal/process"},
 	"internal/browser":     {"internal/knowledge", "internal/safedial", "internal/sandbox"},
 	"internal/scrape":      {"internal/browser", "internal/extract", "internal/extract/format", "internal/knowledge", "internal/source/web"},
@@ -182,7 +183,7 @@ var mayImport = map[string][]string{
 	"api/openai": {"api/edge", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
 	"api": {
 		"api/edge", "api/openai", "internal/access", "internal/advice", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/evaluate", "internal/extract", "internal/extract/format", "internal/forget", "internal/idempotency", "internal/index",
-		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/paged", "internal/parsed", "internal/phrase", "internal/privacy", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
+		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/paged", "internal/parsed", "internal/phrase", "internal/privacy", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/scim", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch",
 	},
 	"internal/client":    {"internal/knowledge", "internal/sse"},
@@ -348,7 +349,7 @@ func TestPrincipalsAreMadeByAccess(t *testing.T) {
 // repairs, where nobody asks.
 func systemReads() []string {
 	return []string{
-		"Setting", "WorkspaceExists", "KeyByHash", "KeyBySession", "RolesOf", "MemberOf", "EndedMembers", "EndedKeys", "EndedSessions", "SecretOf", "HasInstanceKey", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
+		"Setting", "WorkspaceExists", "KeyByHash", "KeyBySession", "TakeSignIn", "RolesOf", "MemberOf", "MemberBySubject", "EndedMembers", "EndedKeys", "EndedSessions", "SecretOf", "HasInstanceKey", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
 		"SourceKeys", "RetiredSources", "ReplacedVersions", "NamedSources", "RunForSystem", "RunningBefore", "RunningRuns", "PendingCounts", "StaleInIndex", "LeaseStale", "InIndex", "TakeTokens", "TakeLostUploads", "DailyTurn", "Ping", "RoomForSystem",
 		"ImportForSystem", "HeldForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",

@@ -11,7 +11,7 @@ import (
 // the reason why no user can choose the address.
 var dials = map[string]string{
 	"internal/safedial":      "checks the addresses that users give",
-	"internal/access":        "the key set that an operator configures",
+	"internal/access":        "the key set and the identity provider that an operator configures",
 	"internal/blob/connect":  "the bucket that an operator configures",
 	"internal/index/milvus":  "the index that an operator configures",
 	"internal/model":         "the models that an operator configures",

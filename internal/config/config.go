@@ -223,6 +223,8 @@ type Extract struct {
 type Auth struct {
 	// JSON web tokens.
 	JWT JWT `koanf:"jwt"`
+	// The sign-in of browsers with an identity provider.
+	OIDC OIDC `koanf:"oidc"`
 }
 
 // JWT is the check of JSON web tokens, signed with a secret (HS256) or by a key of a

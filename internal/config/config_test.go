@@ -58,6 +58,7 @@ func TestDefaults(t *testing.T) {
 		Limits: config.Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9, ParseSeconds: 60, ParseMemory: 1e9, Streams: 2000,
 		},
+		Auth:     config.Auth{OIDC: config.OIDC{Scopes: []string{"openid", "profile", "email"}, Workspace: "default", Claims: config.OIDCClaims{User: "sub"}}},
 		Sandbox:  config.Sandbox{Helpers: "namespaces"},
 		Log:      config.Log{Level: "info"},
 		Operator: config.Operator{Names: &names},

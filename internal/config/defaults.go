@@ -77,6 +77,9 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	if c.Auth.JWT, err = c.Auth.JWT.withSecret(env); err != nil {
 		return Config{}, err
 	}
+	if c.Auth.OIDC, err = c.Auth.OIDC.withDefaults(env); err != nil {
+		return Config{}, err
+	}
 	if c.Extract, err = c.Extract.withLicense(env); err != nil {
 		return Config{}, err
 	}

@@ -18,6 +18,8 @@ var (
 	modelsSource string
 	//go:embed secret.go
 	secretSource string
+	//go:embed oidc.go
+	oidcSource string
 	//go:embed sandbox.go
 	sandboxSource string
 )
@@ -60,6 +62,7 @@ var first = []struct{ key, when string }{
 	{"models.chat.base_url", "a model of yours answers, with `models.chat.model` and `models.chat.key_env`"},
 	{"models.embedding.base_url", "a model of yours embeds, with `models.embedding.model` and `models.embedding.key_env`"},
 	{"auth.jwt.issuer", "your users have JWTs; with `auth.jwt.audience` and `auth.jwt.jwks_url`"},
+	{"auth.oidc.issuer", "people sign in with an identity provider; with `auth.oidc.client_id` and `auth.oidc.client_secret_env`"},
 	{"egress.allow", "models, buckets or sites have addresses inside your network"},
 	{"database.url", "several processes share PostgreSQL"},
 	{"vector.url", "the index is in Milvus"},
@@ -173,7 +176,7 @@ func sectionOf(key string) string {
 // fieldComments returns the comment of each field on one line, by "Struct.Field".
 func fieldComments() map[string]string {
 	comments := map[string]string{}
-	for name, text := range map[string]string{"config.go": source, "models.go": modelsSource, "secret.go": secretSource, "sandbox.go": sandboxSource} {
+	for name, text := range map[string]string{"config.go": source, "models.go": modelsSource, "secret.go": secretSource, "sandbox.go": sandboxSource, "oidc.go": oidcSource} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
 		if err != nil {
 			continue // the compiler has read the same file

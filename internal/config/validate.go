@@ -126,6 +126,7 @@ func (c Config) validateSecrets() error {
 	if u, err := url.Parse(j.JWKSURL); j.JWKSURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 		errs = append(errs, errors.New("auth.jwt.jwks_url: an http or https address is needed"))
 	}
+	errs = append(errs, c.Auth.OIDC.validate())
 	return errors.Join(errs...)
 }
 

@@ -85,7 +85,18 @@ func (p *platform) access(ctx context.Context) (*access.Authenticator, error) {
 		return nil, err
 	}
 	jwt := p.cfg.Auth.JWT
-	return access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret, JWKSURL: jwt.JWKSURL, Levels: p.cfg.Classification.Of()}, p.store, secret), nil
+	return access.New(access.Config{
+		Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret, JWKSURL: jwt.JWKSURL, Levels: p.cfg.Classification.Of(), OIDC: p.identityProvider(),
+	}, p.store, secret), nil
+}
+
+// identityProvider returns with which identity provider browsers sign in.
+func (p *platform) identityProvider() access.OIDC {
+	c := p.cfg.Auth.OIDC
+	return access.OIDC{
+		Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: c.ClientSecret, Scopes: c.Scopes, Claims: access.OIDCClaims(c.Claims),
+		Workspace: c.Workspace, Workspaces: c.Workspaces, Others: p.dialer.Client(0).Transport,
+	}
 }
 
 // source reads the logs of runs.

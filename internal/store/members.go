@@ -36,6 +36,13 @@ type Member struct {
 	ExpiresAt time.Time // zero = never
 	CreatedAt time.Time
 	UpdatedAt time.Time
+
+	// Provisioned are the groups in which an identity provider has put it. PutMember changes
+	// neither them nor DeactivatedAt.
+	Provisioned   []string
+	IsProvisioned bool
+	// DeactivatedAt is when its identity provider has deactivated or removed it; zero = not.
+	DeactivatedAt time.Time
 }
 
 type memberRow struct {
@@ -50,12 +57,13 @@ type memberRow struct {
 	ExpiresAt     int64  `bun:"expires_at"`
 	CreatedAt     int64  `bun:"created_at"`
 	UpdatedAt     int64  `bun:"updated_at"`
+	DeactivatedAt int64  `bun:"deactivated_at"`
 }
 
 func newMemberRow(m Member) (memberRow, error) {
 	row := memberRow{
 		Workspace: m.Workspace, Name: m.Name, Kind: m.Kind, Project: m.Project, Clearance: m.Clearance,
-		ExpiresAt: micros(m.ExpiresAt), CreatedAt: micros(m.CreatedAt), UpdatedAt: micros(m.UpdatedAt),
+		ExpiresAt: micros(m.ExpiresAt), CreatedAt: micros(m.CreatedAt), UpdatedAt: micros(m.UpdatedAt), DeactivatedAt: micros(m.DeactivatedAt),
 	}
 	var err error
 	if row.Roles, err = encode(m.Roles); err != nil {
@@ -68,7 +76,7 @@ func newMemberRow(m Member) (memberRow, error) {
 func (r *memberRow) member() (Member, error) {
 	m := Member{
 		Workspace: r.Workspace, Name: r.Name, Kind: r.Kind, Project: r.Project, Clearance: r.Clearance,
-		ExpiresAt: fromMicros(r.ExpiresAt), CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
+		ExpiresAt: fromMicros(r.ExpiresAt), CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt), DeactivatedAt: fromMicros(r.DeactivatedAt),
 	}
 	for _, f := range []struct {
 		text string
@@ -107,7 +115,7 @@ func (s *memberStore) PutMember(ctx context.Context, p knowledge.Principal, m Me
 			return err
 		}
 		if created, m.CreatedAt = !there, m.UpdatedAt; there {
-			m.CreatedAt = fromMicros(earlier.CreatedAt)
+			m.CreatedAt, m.DeactivatedAt = fromMicros(earlier.CreatedAt), fromMicros(earlier.DeactivatedAt)
 		}
 		row, err := newMemberRow(m)
 		switch {
@@ -160,7 +168,7 @@ func (s *memberStore) MemberOf(ctx context.Context, workspace, name string) (m M
 	case !there:
 		return m, false, nil
 	}
-	m, err = row.member()
+	m, err = s.withGroups(ctx, row)
 	return m, true, err
 }
 
@@ -183,19 +191,36 @@ func (s *memberStore) Members(ctx context.Context, p knowledge.Principal, page P
 	}
 	rows, cursor := next(rows, limit, func(r memberRow) position { return position{List: "members", Text: r.Name} })
 	list, err := decodeRows(rows, (*memberRow).member)
-	return list, cursor, err
+	if err != nil {
+		return nil, "", err
+	}
+	groups, err := groupsOfMembers(ctx, s.reader, p.Workspace(), convert(list, func(m Member) string { return m.Name }))
+	if err != nil {
+		return nil, "", fmt.Errorf("list members: %w", failure(err))
+	}
+	for i := range list {
+		list[i].Provisioned, list[i].IsProvisioned = groups[list[i].Name]
+	}
+	return list, cursor, nil
 }
 
-// RemoveMember deletes a member of the principal's workspace and, of a service account, revokes
-// its keys. One that there is not is not found.
+// RemoveMember deletes a member of the principal's workspace with its sessions and, of a service
+// account, revokes its keys. One that there is not is not found; one that an identity provider provisions is
+// CodeConflict.
 func (s *memberStore) RemoveMember(ctx context.Context, p knowledge.Principal, name string) error {
 	if err := requireWholeWorkspace(p, "members"); err != nil {
 		return err
 	}
 	return s.write(ctx, "remove member "+name, func(ctx context.Context, tx transaction) error {
+		if err := forgetProvisioned(ctx, tx, p.Workspace(), name); err != nil {
+			return err
+		}
 		there, err := changed(tx.NewDelete().Model((*memberRow)(nil)).Where("workspace = ? AND name = ?", p.Workspace(), name).Exec(ctx))
 		if err == nil && !there {
 			err = knowledge.NotFound("member", name)
+		}
+		if err == nil {
+			_, err = tx.exec(ctx, "DELETE FROM sessions WHERE workspace = ? AND key_id = '' AND member = ?", p.Workspace(), name)
 		}
 		if err != nil {
 			return err
@@ -244,7 +269,7 @@ func (s *memberStore) EndedMembers(ctx context.Context, workspace string, users 
 	for some := range slices.Chunk(users, maxKeysAsked) {
 		var valid []string
 		q := s.reader.NewSelect().Model((*memberRow)(nil)).Column("m.name").Where("m.workspace = ? AND m.name IN (?)", workspace, bun.List(some)).
-			Where("m.kind = ? AND (m.expires_at = 0 OR m.expires_at > ?)", PersonMember, micros(s.now()))
+			Where("m.kind = ? AND m.deactivated_at = 0 AND (m.expires_at = 0 OR m.expires_at > ?)", PersonMember, micros(s.now()))
 		if err := q.Scan(ctx, &valid); err != nil {
 			return nil, fmt.Errorf("look for ended members: %w", failure(err))
 		}

@@ -11,12 +11,15 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Session is a browser that signed in with an API key: its rights are those that the key
-// has at each request.
+// Session is a browser that signed in with an API key, or a person's with an identity
+// provider: its rights are those that the key or the person has at each request.
 type Session struct {
 	Hash      string // of its cookie
 	ID        string // by which it is listed and ended
-	KeyID     string
+	KeyID     string // "" = of a person
+	Workspace string // of the person
+	User      string // the name of the person
+	Person    string // what the identity provider said of the person, as JSON
 	CreatedAt time.Time
 	ExpiresAt time.Time
 }
@@ -28,11 +31,24 @@ type sessionRow struct {
 	KeyID         string `bun:"key_id"`
 	CreatedAt     int64  `bun:"created_at"`
 	ExpiresAt     int64  `bun:"expires_at"`
+	Workspace     string `bun:"workspace"`
+	Member        string `bun:"member"`
+	Person        string `bun:"person"`
+}
+
+func (r *sessionRow) session() Session {
+	return Session{
+		Hash: r.Hash, ID: r.ID, KeyID: r.KeyID, Workspace: r.Workspace, User: r.Member, Person: r.Person,
+		CreatedAt: fromMicros(r.CreatedAt), ExpiresAt: fromMicros(r.ExpiresAt),
+	}
 }
 
 // CreateSession stores a session.
 func (s *keyStore) CreateSession(ctx context.Context, session Session) error {
-	row := sessionRow{Hash: session.Hash, ID: session.ID, KeyID: session.KeyID, CreatedAt: micros(session.CreatedAt), ExpiresAt: micros(session.ExpiresAt)}
+	row := sessionRow{
+		Hash: session.Hash, ID: session.ID, KeyID: session.KeyID, Workspace: session.Workspace, Member: session.User, Person: session.Person,
+		CreatedAt: micros(session.CreatedAt), ExpiresAt: micros(session.ExpiresAt),
+	}
 	return s.write(ctx, "create a session", func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewInsert().Model(&row).Exec(ctx)
 		return err
@@ -83,8 +99,8 @@ func (s *keyStore) EndedSessions(ctx context.Context, hashes []string) ([]string
 	return ended, nil
 }
 
-// KeyBySession returns a session, and its key as KeyByHash does. One that has expired, or
-// whose key is no longer valid, is not found.
+// KeyBySession returns a session, and its key as KeyByHash does; that of a person has none. One
+// that has expired, or whose key is no longer valid, is not found.
 func (s *keyStore) KeyBySession(ctx context.Context, hash string) (Session, Key, error) {
 	var row sessionRow
 	there, err := sessionTable.first(ctx, s.reader, &row, "s.hash = ? AND s.expires_at > ?", hash, micros(s.now()))
@@ -94,6 +110,9 @@ func (s *keyStore) KeyBySession(ctx context.Context, hash string) (Session, Key,
 	if !there {
 		return Session{}, Key{}, knowledge.Errorf(knowledge.CodeNotFound, "no such session")
 	}
+	if row.KeyID == "" {
+		return row.session(), Key{}, nil
+	}
 	key, err := s.validKey(ctx, "k.id = ?", row.KeyID)
-	return Session{Hash: row.Hash, ID: row.ID, KeyID: row.KeyID, CreatedAt: fromMicros(row.CreatedAt), ExpiresAt: fromMicros(row.ExpiresAt)}, key, err
+	return row.session(), key, err
 }

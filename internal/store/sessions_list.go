@@ -15,6 +15,7 @@ type SignedIn struct {
 	ID        string
 	KeyID     string
 	KeyName   string
+	User      string    // who signed in with an identity provider, "" = a key
 	CreatedAt time.Time // zero = not recorded
 	ExpiresAt time.Time
 }
@@ -24,23 +25,25 @@ type signedInRow struct {
 	ID            string `bun:"id"`
 	KeyID         string `bun:"key_id"`
 	KeyName       string `bun:"key_name"`
+	Member        string `bun:"member"`
 	CreatedAt     int64  `bun:"created_at"`
 	ExpiresAt     int64  `bun:"expires_at"`
 }
 
 func (r signedInRow) signedIn() SignedIn {
-	return SignedIn{ID: r.ID, KeyID: r.KeyID, KeyName: r.KeyName, CreatedAt: fromMicros(r.CreatedAt), ExpiresAt: fromMicros(r.ExpiresAt)}
+	return SignedIn{ID: r.ID, KeyID: r.KeyID, KeyName: r.KeyName, User: r.Member, CreatedAt: fromMicros(r.CreatedAt), ExpiresAt: fromMicros(r.ExpiresAt)}
 }
 
 // SessionsOf lists the sessions that have not ended, newest first: those of the principal's own
-// key or, with the permission sessions.admin, of all keys that it may list.
+// key or of its user or, with the permission sessions.admin, of all keys that it may list and of
+// all users.
 func (s *keyStore) SessionsOf(ctx context.Context, p knowledge.Principal, page Page) ([]SignedIn, string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
 	var rows []signedInRow
-	q := s.reader.NewSelect().Model(&rows).ColumnExpr("s.id, s.key_id, s.created_at, s.expires_at, k.name AS key_name").
-		Join("JOIN api_keys AS k ON k.id = s.key_id").Where("s.expires_at > ?", micros(s.now()))
+	q := s.reader.NewSelect().Model(&rows).ColumnExpr("s.id, s.key_id, s.member, s.created_at, s.expires_at, COALESCE(k.name, '') AS key_name").
+		Join("LEFT JOIN api_keys AS k ON k.id = s.key_id").Where("s.expires_at > ?", micros(s.now()))
 	q, limit, err := newestFirst(ownSessions(q, p), "s", "sessions", page, defaultLimit)
 	if err != nil {
 		return nil, "", err
@@ -58,7 +61,7 @@ func (s *keyStore) EndSessionOf(ctx context.Context, p knowledge.Principal, id s
 		return err
 	}
 	return s.write(ctx, "end session "+id, func(ctx context.Context, tx transaction) error {
-		listed := ownSessions(tx.NewSelect().TableExpr("sessions AS s").ColumnExpr("s.hash").Join("JOIN api_keys AS k ON k.id = s.key_id"), p).Where("s.id = ?", id)
+		listed := ownSessions(tx.NewSelect().TableExpr("sessions AS s").ColumnExpr("s.hash").Join("LEFT JOIN api_keys AS k ON k.id = s.key_id"), p).Where("s.id = ?", id)
 		there, err := changed(tx.NewDelete().Model((*sessionRow)(nil)).Where("hash IN (?)", listed).Exec(ctx))
 		if err == nil && !there {
 			err = knowledge.NotFound("session", id)
@@ -70,6 +73,14 @@ func (s *keyStore) EndSessionOf(ctx context.Context, p knowledge.Principal, id s
 // ownSessions restricts a query of sessions s and their keys k to those that the principal may
 // list. Only the instance's administrator sees the sessions of its key.
 func ownSessions(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
+	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		q = q.WhereGroup(" OR ", func(q *bun.SelectQuery) *bun.SelectQuery { return ofKeys(q, p) })
+		return q.WhereGroup(" OR ", func(q *bun.SelectQuery) *bun.SelectQuery { return ofPeople(q, p) })
+	})
+}
+
+// ofKeys selects the sessions of keys.
+func ofKeys(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 	q = within(q, "k", p)
 	if !p.May(knowledge.SessionsAdmin) {
 		return q.Where("k.id = ?", p.KeyID())
@@ -78,4 +89,16 @@ func ownSessions(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 		q = q.Where("k.instance = FALSE")
 	}
 	return q
+}
+
+// ofPeople selects the sessions of people, of whom a key is none.
+func ofPeople(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
+	q = q.Where("s.key_id = '' AND s.workspace = ?", p.Workspace())
+	if p.May(knowledge.SessionsAdmin) && p.Project() == "" {
+		return q
+	}
+	if p.KeyID() != "" || p.User() == "" {
+		return q.Where("1 = 0")
+	}
+	return q.Where("s.member = ?", p.User())
 }

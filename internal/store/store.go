@@ -42,6 +42,7 @@ type Store struct {
 	grantStore
 	holdStore
 	retentionStore
+	provisioningStore
 	documentStore
 	versionStore
 	chunkStore
@@ -73,6 +74,7 @@ func newStore(cfg Config) *Store {
 		grantStore:        grantStore{db},
 		holdStore:         holdStore{db},
 		retentionStore:    retentionStore{db},
+		provisioningStore: provisioningStore{db},
 		documentStore:     documentStore{db},
 		versionStore:      versions,
 		chunkStore:        chunkStore{db},

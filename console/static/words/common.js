@@ -42,5 +42,9 @@ export const common = table({
   "signin.key": ["API key", "API-Schlüssel"],
   "signin.button": ["Sign in", "Anmelden"],
   "signin.hint": ["“cairn up” prints a link that signs a browser in, and the file of the admin key. Whoever runs this Cairn gives you a key.", "„cairn up“ zeigt einen Link, der einen Browser anmeldet, und die Datei des Admin-Schlüssels. Einen Schlüssel gibt, wer dieses Cairn betreibt."],
+  "signin.provider": ["Sign in with your organisation", "Mit der Organisation anmelden"],
+  "signin.forbidden": ["You are known, but you have no role here. Ask whoever runs this Cairn for one.", "Sie sind bekannt, haben hier aber keine Rolle. Wer dieses Cairn betreibt, kann Ihnen eine geben."],
+  "signin.unavailable": ["The identity provider does not answer. Try again later.", "Der Anmeldedienst antwortet nicht. Bitte später noch einmal versuchen."],
+  "signin.unauthorized": ["The identity provider has not signed you in. Try again.", "Der Anmeldedienst hat Sie nicht angemeldet. Bitte noch einmal versuchen."],
   "signin.ended": ["Your session has ended. Sign in again; the page comes back as it was.", "Die Sitzung ist abgelaufen. Nach der Anmeldung ist die Seite wieder da."],
 });

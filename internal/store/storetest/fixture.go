@@ -56,6 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"tenancy", testTenancy},
 		{"secrets", testSecrets},
 		{"roles", testRoles},
+		{"provisioning", testProvisioning},
 		{"pages", testPages},
 		{"hostile_input", testHostileInput},
 		{"generations", testGenerations},

@@ -20,6 +20,8 @@ func testRoles(t *testing.T, open func(t *testing.T) Store) {
 		"a_service_account_takes_its_keys_with_it": serviceAccounts,
 		"a_key_is_used":                            usedKeys,
 		"sessions_are_listed_and_ended":            listedSessions,
+		"sessions_of_people_are_their_own":         personSessions,
+		"a_sign_in_is_taken_once":                  signIns,
 	})
 }
 

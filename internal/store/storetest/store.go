@@ -68,6 +68,8 @@ type Tenants interface {
 	RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (store.Key, error)
 	KeyByHash(ctx context.Context, hash string) (store.Key, error)
 	CreateSession(ctx context.Context, session store.Session) error
+	CreateSignIn(ctx context.Context, in store.SignIn) error
+	TakeSignIn(ctx context.Context, hash string) (store.SignIn, error)
 	ExtendSession(ctx context.Context, session store.Session) error
 	EndSession(ctx context.Context, hash string) error
 	EndedSessions(ctx context.Context, hashes []string) ([]string, error)
@@ -90,6 +92,17 @@ type Tenants interface {
 	Members(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Member, string, error)
 	RemoveMember(ctx context.Context, p knowledge.Principal, name string) error
 	EndedMembers(ctx context.Context, workspace string, users []string) ([]string, error)
+	MemberBySubject(ctx context.Context, workspace, subject string) (m store.Member, there bool, err error)
+	ProvisionedUsers(ctx context.Context, p knowledge.Principal, q store.ProvisionedQuery) ([]store.ProvisionedUser, int, error)
+	ProvisionedUser(ctx context.Context, p knowledge.Principal, id string) (store.ProvisionedUser, error)
+	AddProvisionedUser(ctx context.Context, p knowledge.Principal, u store.ProvisionedUser, roles []string, defaultRole string) (store.ProvisionedUser, error)
+	ChangeProvisionedUser(ctx context.Context, p knowledge.Principal, id string, change func(*store.ProvisionedUser) (roles []string, err error)) (store.ProvisionedUser, error)
+	RemoveProvisionedUser(ctx context.Context, p knowledge.Principal, id string) error
+	ProvisionedGroups(ctx context.Context, p knowledge.Principal, q store.ProvisionedQuery, withUsers bool) ([]store.ProvisionedGroup, int, error)
+	ProvisionedGroup(ctx context.Context, p knowledge.Principal, id string) (store.ProvisionedGroup, error)
+	AddProvisionedGroup(ctx context.Context, p knowledge.Principal, g store.ProvisionedGroup) (store.ProvisionedGroup, error)
+	ChangeProvisionedGroup(ctx context.Context, p knowledge.Principal, id string, change func(*store.ProvisionedGroup) error) (store.ProvisionedGroup, error)
+	RemoveProvisionedGroup(ctx context.Context, p knowledge.Principal, id string) error
 	KeysOfMember(ctx context.Context, p knowledge.Principal, name string) ([]store.Key, error)
 	PutSecret(ctx context.Context, p knowledge.Principal, secret store.Secret) (stored knowledge.Secret, created bool, err error)
 	Secrets(ctx context.Context, p knowledge.Principal) ([]knowledge.Secret, error)
