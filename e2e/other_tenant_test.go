@@ -140,6 +140,7 @@ func (s *server) things(t *testing.T, m *modeltest.Server) things {
 	}
 	made["chunk_id"] = chunks.Data[0].ID
 	s.membersOf(t, made)
+	s.syncOf(t, made)
 	create("key", "/workspaces/default/keys", map[string]any{"name": "a", "scopes": []string{"read"}})
 	create("response", "/v1/responses", map[string]any{"model": made.in("project:{project}"), "input": "Who cleans the lamp?", "store": true})
 	made["import"] = s.importZip(t)
@@ -184,6 +185,20 @@ func (s *server) membersOf(t *testing.T, made things) {
 		t.Fatalf("the sessions are %v", sessions.Data)
 	}
 	made["session"] = sessions.Data[0].ID
+}
+
+// syncOf makes a connection and a sync.
+func (s *server) syncOf(t *testing.T, made things) {
+	t.Helper()
+	c, err := s.AddConnection(t.Context(), client.NewConnection{Type: "webdav", Options: map[string]string{"url": "http://127.0.0.1:1/"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := s.AddSync(t.Context(), client.NewSync{ConnectionID: c.ID, ProjectID: made["project"], Every: "24h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made["connection"], made["sync"] = c.ID, y.ID
 }
 
 // importZip imports an archive with one file.
@@ -283,6 +298,7 @@ var bodies = map[string]string{
 	"POST /runs/{run_id}/calls/{call}":            `{"decision": "approve"}`,
 	"POST /runs/{run_id}/messages":                `{"text": "taken"}`,
 	"POST /runs/{run_id}/feedback":                `{"rating": "up", "comment": "taken"}`,
+	"PATCH /syncs/{id}":                           `{"tags": ["taken"]}`,
 	"PATCH /conversations/{id}":                   `{"title": "taken"}`,
 	"PATCH /documents/{id}":                       `{"tags": ["taken"]}`,
 	"PATCH /projects/{id}":                        `{"name": "taken"}`,
@@ -307,6 +323,8 @@ func namingElsewhere() []namingRoute {
 		{"GET", own + "/documents?project_id={project}", "project", "", 0, nil},
 		{"GET", own + "/runs?project_id={project}", "project", "", 0, nil},
 		{"GET", own + "/imports?project_id={project}", "project", "", 0, nil},
+		{"GET", own + "/syncs?project_id={project}", "project", "", 0, nil},
+		{"POST", own + "/syncs", "connection", `{"connection_id": "{connection}"}`, 0, nil},
 		{"GET", own + "/webhook_deliveries?document_id={document}", "document", "", http.StatusOK, nil},
 		{"GET", own + "/webhook_deliveries?project_id={project}", "project", "", 0, nil},
 		{"POST", hooks + "/query", "project", `{"text": "lamp", "projectId": "{project}"}`, 0, nil},
