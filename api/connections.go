@@ -17,7 +17,7 @@ import (
 
 // ConnectionOptions are the settings of a connection.
 type ConnectionOptions struct {
-	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive: leave it out for Google. webdav: of the files of the user who signs in, such as https://cloud.example.com/remote.php/dav/files/ann/"`
+	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive: leave it out for Google. webdav: of the files of the user who signs in, such as http://cloud.example.com/remote.php/dav/files/ann/"`
 	Username string `json:"username,omitempty" maxLength:"256" doc:"webdav: the user who signs in with the secret"`
 	Subject  string `json:"subject,omitempty" maxLength:"256" doc:"drive: the user of Google Workspace for whom the service account acts, by domain-wide delegation. His domain is the organisation of permissions mirror"`
 }

@@ -89,6 +89,9 @@ func (sr *syncRoutes) mount(e *edge.Edge) {
 
 func (sr *syncRoutes) add(ctx context.Context, p knowledge.Principal, in *syncInput) (*syncOutput, error) {
 	b := in.Body
+	if _, err := sr.store.Connection(ctx, p, b.ConnectionID); err != nil { // of the workspace, before its projects
+		return nil, err
+	}
 	project, err := sr.intake.Project(ctx, p, b.ProjectID)
 	if err != nil {
 		return nil, err
