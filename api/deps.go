@@ -12,6 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/following"
 	"github.com/cairn-rag/cairn/internal/forget"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
@@ -90,6 +91,8 @@ type Deps struct {
 	Attributes Attributes
 	Dispatch   Dispatcher
 	Imports    importing.Sources
+	Syncs      *following.Runner
+	Places     following.Places
 	Secrets    intake.Secrets // seals what requests must not leave readable
 
 	NamedSecrets NamedSecrets

@@ -29,6 +29,7 @@ var bodyExamples = map[string]string{
 	"create-key":       `{"name": "reader", "scopes": ["read"]}`,
 	"put-role":         `{"permissions": ["documents.write", "projects.read"]}`,
 	"put-member":       `{"roles": ["editor"], "groups": ["legal"]}`,
+	"add-connection":   `{"type": "webdav", "options": {"url": "http://cloud.example.com/remote.php/dav/files/ann/", "username": "ann"}, "secret": "THE_APP_PASSWORD"}`,
 	"start-import":     `{"source": {"type": "s3", "uri": "s3://company-docs/handbook/", "options": {"anonymous": true}}}`,
 	"put-preferences":  `{"rag": {}}`,
 	"sign-in":          `{"key": "THE_KEY"}`,

@@ -29,6 +29,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/credential"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/extract/format"
+	"github.com/cairn-rag/cairn/internal/following"
 	"github.com/cairn-rag/cairn/internal/forget"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -39,6 +40,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/secret"
 	objects "github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/source/connect"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -81,6 +83,8 @@ type work struct {
 	evaluated  map[string]knowledge.Budget
 	retries    []string // documents whose step was asked to try at once
 	imports    []store.Import
+	scheduled  []store.Sync
+	dropped    []string // syncs whose schedules were deleted
 	pauses     []bool
 	releases   []string
 	unknown    bool // no run has a workflow
@@ -254,6 +258,20 @@ func (w *work) Import(_ context.Context, i store.Import) error {
 	return w.fail
 }
 
+func (w *work) ScheduleSync(_ context.Context, y store.Sync) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.scheduled = append(w.scheduled, y)
+	return w.fail
+}
+
+func (w *work) UnscheduleSync(_ context.Context, y store.Sync) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dropped = append(w.dropped, y.ID)
+	return w.fail
+}
+
 func (w *work) PauseImport(_ context.Context, _ store.Import, paused bool) (known bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -364,6 +382,8 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)), Secrets: box,
 		Addresses: safedial.New(safedial.Config{}), Models: modelsOf(e.models),
 	}
+	deps.Places = connect.New(http.DefaultClient)
+	deps.Syncs = following.NewRunner(following.RunnerDeps{Store: e.store, Secrets: box, Places: deps.Places, Workflows: e.work, Log: deps.Log, Now: time.Now})
 	deps.NamedSecrets = credential.New(credential.Config{Secrets: configuredSecrets}, e.store, box)
 	deps.Quotations = &forget.Forgetter{Store: e.store, Blobs: e.blobs, Histories: noHistories{}, Log: deps.Log}
 	deps.Attributes = &ingestion.Attributes{Store: e.store, Index: e.work}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/record"
+	objects "github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -22,6 +23,7 @@ type Import struct {
 	ProjectID          string                 `json:"project_id"`
 	Status             knowledge.ImportStatus `json:"status" enum:"running,paused,completed,failed,canceled"`
 	Source             ImportSource           `json:"source"`
+	SyncID             *string                `json:"sync_id" doc:"The sync whose run it is; null: none"`
 	DryRun             bool                   `json:"dry_run"`
 	Discovered         int64                  `json:"discovered" doc:"Objects listed so far"`
 	Published          int64                  `json:"published"`
@@ -53,19 +55,24 @@ type importError struct {
 // ImportFailure is an object that was not imported.
 type ImportFailure struct {
 	Key        string                  `json:"key"`
+	Name       string                  `json:"name" doc:"The path of the object where its key is an id, else the key"`
 	DocumentID string                  `json:"document_id"`
 	Error      knowledge.DocumentError `json:"error"`
 	At         time.Time               `json:"at"`
 }
 
 func viewFailure(f store.ImportFailure) ImportFailure {
-	return ImportFailure{Key: f.Key, DocumentID: f.DocumentID, Error: f.Error, At: f.At}
+	o := objects.Object{Key: f.Key}
+	if json.Unmarshal(f.Object, &o) != nil { // a name is not worth the list
+		o = objects.Object{Key: f.Key}
+	}
+	return ImportFailure{Key: f.Key, Name: o.Path(), DocumentID: f.DocumentID, Error: f.Error, At: f.At}
 }
 
 // importView returns an import as clients see it, with these failures.
 func (v *views) importView(p knowledge.Principal, i store.Import, failures []store.ImportFailure) Import {
 	view := Import{
-		ID: i.Import, RunID: i.RunID, ProjectID: i.Project, Source: viewSource(i.Request.Source), DryRun: i.Request.DryRun,
+		ID: i.Import, RunID: i.RunID, ProjectID: i.Project, Source: viewSource(i.Request.Source), DryRun: i.Request.DryRun, SyncID: orNull(i.Request.Sync),
 		Failures: convert(failures, viewFailure), FailuresURL: v.link("/workspaces/" + i.Workspace + "/imports/" + i.Import + "/failures"),
 		CreatedAt: i.CreatedAt, EndedAt: orNull(i.EndedAt), OperatorURL: v.links.OperatorURL(i.WorkflowID(i.RunID)), EventsURL: v.eventsURL(p, i.RunID),
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/following"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
@@ -30,6 +31,7 @@ type parts struct {
 	removals  *removalQueue
 	intake    *intake.Intake
 	imports   *importing.Starter
+	syncs     *following.Manager
 	questions *question.Starter
 
 	views    *views
@@ -91,6 +93,9 @@ func (p *parts) start(cfg Config, deps Deps) {
 	p.imports = importing.New(importing.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Workflows: deps.Dispatch, Sources: deps.Imports, Secrets: deps.NamedSecrets, Log: deps.Log, Now: p.now, Levels: cfg.Levels,
 	})
+	p.syncs = following.New(following.Deps{
+		Store: deps.Store, Sealer: deps.Secrets, Places: deps.Places, Runner: deps.Syncs, Imports: p.imports, Log: deps.Log, Now: p.now,
+	})
 	p.questions = question.New(question.Config{InstanceLimits: cfg.InstanceLimits, InstanceFeatures: cfg.InstanceFeatures, Shared: cfg.Process != ""}, question.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Keys: keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: p.now,
 		Attachments: &questionAttachments{store: deps.Store, access: deps.Access, intake: p.intake},
@@ -122,6 +127,8 @@ func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 		&browserRoutes{store: deps.Store},
 		&sessionRoutes{access: deps.Access, methods: deps.Access.SignInMethods(), edge: p.edge},
 		&providerRoutes{access: deps.Access, edge: p.edge},
+		&connectionRoutes{connections: deps.Store, syncs: p.syncs, now: p.now},
+		&syncRoutes{store: deps.Store, intake: p.intake, syncs: p.syncs, views: p.views, now: p.now},
 		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},
 		p.projects,
 		p.projectRemovals,

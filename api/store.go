@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/following"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
@@ -35,6 +36,7 @@ type Store interface {
 	Deliveries
 	TestSets
 	Evaluations
+	following.Store
 	idempotency.Store
 	question.Store
 	intake.Store

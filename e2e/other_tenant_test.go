@@ -145,6 +145,7 @@ func (s *server) things(t *testing.T, m *modeltest.Server) things {
 	s.evaluationOf(t, made)
 	create("grant", "/workspaces/default/grants", map[string]any{"subject": map[string]string{"user": "nobody-in-particular"}, "object": map[string]string{"document_id": made["document"]}, "effect": "allow", "permission": "read"})
 	create("hold", "/workspaces/default/holds", map[string]any{"name": "lamp", "reason": "kept", "document_ids": []string{made["document"]}})
+	s.syncOf(t, made)
 	create("key", "/workspaces/default/keys", map[string]any{"name": "a", "scopes": []string{"read"}})
 	create("response", "/v1/responses", map[string]any{"model": made.in("project:{project}"), "input": "Who cleans the lamp?", "store": true})
 	made["import"] = s.importZip(t)
@@ -204,6 +205,20 @@ func (s *server) evaluationOf(t *testing.T, made things) {
 		made[name] = s.evaluate(t, map[string]any{"test_set_id": set.ID}).ID
 		s.evaluated(t, made[name], "it has ended", hasEnded)
 	}
+}
+
+// syncOf makes a connection and a sync.
+func (s *server) syncOf(t *testing.T, made things) {
+	t.Helper()
+	c, err := s.AddConnection(t.Context(), client.NewConnection{Type: "webdav", Options: map[string]string{"url": "http://127.0.0.1:1/"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := s.AddSync(t.Context(), client.NewSync{ConnectionID: c.ID, ProjectID: made["project"], Every: "24h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made["connection"], made["sync"] = c.ID, y.ID
 }
 
 // importZip imports an archive with one file.
@@ -310,6 +325,7 @@ var bodies = map[string]string{
 
 	"POST /evaluations/{evaluation}/items/{item}/review": `{"score": 0, "comment": "taken"}`,
 
+	"PATCH /syncs/{id}":                           `{"tags": ["taken"]}`,
 	"POST /projects/{id}/files":                   "form",
 	"DELETE /holds/{id}":                          `{"reason": "taken"}`,
 	"POST /conversations/{id}/attachments":        "form",
@@ -339,6 +355,8 @@ func namingElsewhere() []namingRoute {
 		{"POST", own + "/test_sets/generate", "project", `{"project_id": "{project}"}`, 0, nil},
 		{"POST", own + "/test_sets/from_feedback", "project", `{"project_id": "{project}"}`, 0, nil},
 		{"POST", own + "/evaluations", "test_set", `{"test_set_id": "{test_set}"}`, 0, nil},
+		{"GET", own + "/syncs?project_id={project}", "project", "", 0, nil},
+		{"POST", own + "/syncs", "connection", `{"connection_id": "{connection}"}`, 0, nil},
 		{"GET", own + "/webhook_deliveries?document_id={document}", "document", "", http.StatusOK, nil},
 		{"GET", own + "/webhook_deliveries?project_id={project}", "project", "", 0, nil},
 		{"POST", hooks + "/query", "project", `{"text": "lamp", "projectId": "{project}"}`, 0, nil},

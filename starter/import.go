@@ -213,7 +213,7 @@ func importNumbers(i client.Import) string {
 // writeImport writes what became of an import: the objects that failed, and the numbers.
 func writeImport(a *app, i client.Import) error {
 	for _, f := range i.Failures {
-		if err := terminal.Outcome(a.stdout, outcomeFailed, f.Key, objectFailure(f.Error)); err != nil {
+		if err := terminal.Outcome(a.stdout, outcomeFailed, firstOf(f.Name, f.Key), objectFailure(f.Error)); err != nil {
 			return err
 		}
 	}

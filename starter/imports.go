@@ -124,7 +124,7 @@ func showImport(a *app, i client.Import) error {
 		}
 	}
 	for _, f := range i.Failures {
-		if err := terminal.Outcome(a.stdout, outcomeFailed, f.Key, objectFailure(f.Error)); err != nil {
+		if err := terminal.Outcome(a.stdout, outcomeFailed, firstOf(f.Name, f.Key), objectFailure(f.Error)); err != nil {
 			return err
 		}
 	}
@@ -171,7 +171,7 @@ func (f importsFailuresCmd) Run(ctx context.Context, a *app) error {
 	}
 	rows := make([][]string, 0, len(failures))
 	for _, failure := range failures {
-		rows = append(rows, []string{failure.Key, string(failure.Error.Code), string(failure.Error.Stage), failure.Error.Message})
+		rows = append(rows, []string{firstOf(failure.Name, failure.Key), string(failure.Error.Code), string(failure.Error.Stage), failure.Error.Message})
 	}
 	return f.table(a, listing{
 		none:   "no object of this import failed",

@@ -30,6 +30,7 @@ type commands struct {
 	Ingest        ingestCmd         `cmd:"" group:"documents" help:"Ingest files, folders and web pages."`
 	Import        importCmd         `cmd:"" group:"documents" help:"Import a bucket, an archive, a list of URLs or a web site."`
 	Imports       importsCmd        `cmd:"" group:"documents" help:"List, show, pause, resume, cancel and retry imports."`
+	Syncs         syncsCmd          `cmd:"" group:"documents" help:"Follow places of services: list, add, show, run, pause, resume and remove syncs."`
 	Ask           askCmd            `cmd:"" group:"questions" help:"Ask a question; print the answer while it is written, then its sources."`
 	Documents     documentsCmd      `cmd:"" group:"documents" help:"List, show, remove, reingest and retry documents."`
 	Chunks        chunksCmd         `cmd:"" group:"questions" help:"Show a passage that an answer cites."`
@@ -52,6 +53,7 @@ type commands struct {
 	Retention     retentionCmd      `cmd:"" group:"administration" help:"Remove what projects keep no longer."`
 	Members       membersCmd        `cmd:"" group:"administration" help:"Add, list and remove the people and service accounts of a workspace."`
 	Roles         rolesCmd          `cmd:"" group:"administration" help:"Define, list and remove roles."`
+	Connections   connectionsCmd    `cmd:"" group:"administration" help:"Add, list, check and remove the connections to services that syncs follow."`
 	Secrets       secretsCmd        `cmd:"" group:"administration" help:"Store, list and remove the secrets of tools and imports."`
 	Models        modelsCmd         `cmd:"" group:"administration" help:"Add, list and remove embedding models that run on this machine."`
 	Health        healthCmd         `cmd:"" group:"administration" help:"Report whether a server or a worker is ready."`

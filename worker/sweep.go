@@ -88,6 +88,10 @@ type Sweep struct {
 	Attributes interface {
 		UpdateIndex(ctx context.Context, document string) error
 	}
+	// Syncs makes the schedules of syncs that a crash kept from it. Defaults to none.
+	Syncs interface {
+		Once(ctx context.Context) error
+	}
 	// Alone reports that no other process starts workflows. Rows that are there at the
 	// start were then left by a process that died, and get no grace. Otherwise another
 	// process may have inserted them and start their workflows now. Defaults to false.
@@ -147,6 +151,9 @@ func (s *Sweep) once(ctx context.Context, grace time.Duration, all bool) error {
 		errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.runs(ctx, before, kinds) }))
 	}
 	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""), s.webhooks(ctx, time.Now().Add(-grace)), s.Store.DropSessions(ctx, droppedAtATime), s.retention(ctx))
+	if s.Syncs != nil {
+		errs = append(errs, s.Syncs.Once(ctx))
+	}
 	errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.removals(ctx) })) // last: there may be many thousands
 	return errors.Join(errs...)
 }

@@ -155,6 +155,7 @@ func queues(cfg Config, a Activities) []queue {
 			x.RegisterWorkflow(workflows.BulkImport)
 			x.RegisterWorkflow(workflows.ImportPage)
 			x.RegisterActivity(a.Importing)
+			x.RegisterWorkflow(workflows.FollowPlace)
 			x.RegisterWorkflow(workflows.Sweep)
 			x.RegisterActivity(a.Sweeping)
 		}},

@@ -153,6 +153,9 @@ func (b *importBatch) run(ctx context.Context, first, last int) (large []int, er
 	if err != nil || len(items) == 0 {
 		return nil, err
 	}
+	if items, err = b.follow(ctx, items); err != nil || len(items) == 0 {
+		return nil, err
+	}
 	b.waiting = len(items)
 	if err := b.look(ctx); err != nil {
 		return nil, err
@@ -286,7 +289,8 @@ func (b *importBatch) settle(ctx context.Context, it *importItem, err error) err
 
 // read sets the object as its source read it.
 func (it *importItem) read(now source.Object) {
-	now.Key, now.Transcript = it.object.Key, it.object.Transcript
+	listed := it.object
+	now.Key, now.Transcript, now.Name, now.Tags, now.Access = listed.Key, listed.Transcript, listed.Name, listed.Tags, listed.Access
 	it.object = now
 }
 
@@ -317,7 +321,7 @@ func (b *importBatch) version(it *importItem) store.NewVersion {
 	nv := store.NewVersion{
 		Workspace: b.Workspace, Project: b.Project, DocumentID: documentOf(b.Import, it.object), ExternalID: selection.ExternalID(b.Request.Source, it.object),
 		Name: it.attributes.Name, MediaType: it.mediaType, Bytes: max(it.object.Bytes, 0), SourceKey: "", Tags: it.attributes.Tags, Metadata: it.attributes.Metadata,
-		Access: b.Request.Access, Classification: b.Request.Classification, Splitter: b.Splitter, Enrichment: b.Request.Enrichment, RunID: b.runID, Facts: it.facts,
+		Access: b.accessOf(it.object), Classification: b.Request.Classification, Splitter: b.Splitter, Enrichment: b.Request.Enrichment, RunID: b.runID, Facts: it.facts,
 	}
 	if f, _ := extract.FormatOf(it.mediaType); b.Request.Parser == knowledge.ParserModel && f.HasPages() {
 		nv.Override.Parser, nv.Enrichment = b.Request.Parser, b.Request.ParserEnrichment
@@ -372,7 +376,7 @@ func (a *Importing) failBatch(ctx context.Context, in FailBatchInput) error {
 		return err
 	}
 	for _, it := range items {
-		it.attributes = b.chosen.Attributes(it.object.Key, nil)
+		it.attributes = b.chosen.AttributesOf(it.object, nil)
 		it.state, it.stage = itemFailed, in.Error.Stage
 		it.err = &knowledge.Error{Code: in.Error.Code, Message: in.Error.Message, Retryable: in.Error.Retryable}
 	}

@@ -54,7 +54,7 @@ func (a *Importing) IsPageRunning(ctx context.Context, in PageInput) (bool, erro
 // SettleVanished counts the objects that an import before has listed and this one has
 // not, and starts the removal of their documents if the request asks for it. An import
 // that lists no object at all removes nothing: its source is more likely wrong than
-// empty.
+// empty. A place that is followed says itself that it is empty.
 func (a *Importing) SettleVanished(ctx context.Context, ref knowledge.ImportRef) error {
 	defer step.Heartbeat(ctx)()
 	if err := a.settleVanished(ctx, ref); err != nil {
@@ -68,12 +68,16 @@ func (a *Importing) settleVanished(ctx context.Context, ref knowledge.ImportRef)
 	if err != nil {
 		return fmt.Errorf("read import: %w", err)
 	}
-	vanished, err := a.Imports.CountVanished(ctx, i)
-	if err != nil || vanished == 0 || !i.Request.RemoveVanished || i.Request.DryRun || i.Counts.Discovered == 0 {
+	full, err := a.listedAll(ctx, i)
+	if err != nil {
+		return err
+	}
+	vanished, err := a.Imports.CountVanished(ctx, i, full)
+	if err != nil || vanished == 0 || !i.Request.RemoveVanished || i.Request.DryRun || i.Counts.Discovered == 0 && i.Request.Sync == "" {
 		return err
 	}
 	for after := ""; ; {
-		page, err := a.Imports.MarkVanished(ctx, i, after)
+		page, err := a.Imports.MarkVanished(ctx, i, full, after)
 		if err != nil {
 			return err
 		}
@@ -124,6 +128,9 @@ func (a *Importing) FinishImport(ctx context.Context, in FinishImportInput) erro
 	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
 	end := record.Ending{Kind: knowledge.KindImport, Error: in.Error}
 	items, err := step.WholeLog(ctx, a.documents.Blobs, run, in.Segments, in.Items)
+	if err == nil && end.Status() == knowledge.RunCompleted {
+		err = a.moveCursor(ctx, in.ImportRef)
+	}
 	if err == nil {
 		err = a.documents.ender.End(ctx, run, items, end)
 	}

@@ -48,6 +48,9 @@ func (a *Importing) ImportLarge(ctx context.Context, in LargeInput) error {
 
 func (b *importBatch) runLarge(ctx context.Context, places []int) error {
 	items, err := b.pending(ctx, places)
+	if err == nil {
+		items, err = b.follow(ctx, items)
+	}
 	if err != nil {
 		return err
 	}
@@ -272,12 +275,12 @@ func (b *importBatch) resumeOrClear(ctx context.Context, it *importItem, c store
 // fetchLarge stores the bytes of an object, and returns the version that it becomes.
 func (b *importBatch) fetchLarge(ctx context.Context, it *importItem) (nv store.NewVersion, err error) {
 	it.stage = knowledge.StageFetch
-	it.attributes.Name = b.chosen.Attributes(it.object.Key, nil).Name // of an object that fails now
+	it.attributes.Name = b.chosen.AttributesOf(it.object, nil).Name // of an object that fails now
 	described, err := b.readSidecar(ctx, it)
 	if err != nil {
 		return nv, err
 	}
-	attributes := b.chosen.Attributes(it.object.Key, described)
+	attributes := b.chosen.AttributesOf(it.object, described)
 	if err := attributes.Check(); err != nil {
 		return nv, err
 	}
@@ -291,6 +294,9 @@ func (b *importBatch) fetchLarge(ctx context.Context, it *importItem) (nv store.
 		return nv, err
 	}
 	defer r.Close()
+	if err := b.checkListed(it, now); err != nil {
+		return nv, err
+	}
 	it.read(now)
 	head := make([]byte, extract.HeadBytes)
 	n, err := io.ReadFull(r, head)

@@ -74,6 +74,9 @@ func (a *Importing) addPage(ctx context.Context, i opened, number int) (store.Im
 		}
 		token = before.Next
 	}
+	if i.Request.Sync != "" {
+		return a.addFollowed(ctx, i, number, token)
+	}
 	listed, err := i.source.List(ctx, token)
 	if err != nil {
 		return none, err
@@ -187,8 +190,8 @@ func (a *Importing) describe(ctx context.Context, i store.Import, objects []sour
 	list := make([]store.ListedObject, 0, len(objects))
 	for _, o := range objects {
 		list = append(list, store.ListedObject{
-			Key: o.Key, ETag: o.ETag, Bytes: o.Bytes, Excluded: !chosen.Includes(o.Key), DocumentID: documentOf(i, o),
-			Fingerprint: fingerprint(i, chosen, o, sidecars[o.Key].ETag),
+			Key: o.Key, ETag: o.ETag, Bytes: o.Bytes, Excluded: !chosen.Includes(o.Path()), DocumentID: documentOf(i, o),
+			Fingerprint: fingerprint(i, chosen, o, sidecars[o.Key].ETag), Hidden: isHidden(o),
 		})
 	}
 	return list, nil
@@ -205,13 +208,21 @@ func fingerprint(i store.Import, chosen selection.Selection, o source.Object, de
 	if o.Transcript != nil {
 		description += "\n" + o.Transcript.ETag
 	}
+	if i.Request.Sync != "" {
+		return onlyPipeline(i) + followedAttributes(i, chosen, o)
+	}
+	return selection.Fingerprint(pipelineOf(i), chosen.Attributes(o.Key, nil), description)
+}
+
+// pipelineOf returns what makes the documents of an import beside bytes and attributes.
+func pipelineOf(i store.Import) selection.Pipeline {
 	enrichment := i.Request.Enrichment
 	enrichment.Model = "" // another model does not make a document outdated
 	p := selection.Pipeline{Version: knowledge.PipelineVersion, Splitter: i.Splitter, Enrichment: enrichment, Access: i.Request.Access}
 	if i.Request.Parser == knowledge.ParserModel {
 		p.Parser = i.Request.Parser
 	}
-	return selection.Fingerprint(p, chosen.Attributes(o.Key, nil), description)
+	return p
 }
 
 // findTodo stores in the manifest of a page which of its objects are to be imported, and

@@ -21,12 +21,12 @@ import (
 // read opens an object and, if it is a small text, reads it.
 func (b *importBatch) read(ctx context.Context, it *importItem) error {
 	it.stage = knowledge.StageFetch
-	it.attributes = selection.Attributes{Name: selection.Name(it.object.Key)} // of an object that fails now
+	it.attributes = selection.Attributes{Name: selection.Name(it.object.Path())} // of an object that fails now
 	described, err := b.readSidecar(ctx, it)
 	if err != nil {
 		return err
 	}
-	attributes := b.chosen.Attributes(it.object.Key, described)
+	attributes := b.chosen.AttributesOf(it.object, described)
 	if err := attributes.Check(); err != nil {
 		return err
 	}
@@ -76,6 +76,9 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 		return err
 	}
 	defer r.Close()
+	if err := b.checkListed(it, now); err != nil {
+		return err
+	}
 	it.read(now)
 	if it.isKnown() {
 		it.state = itemSkipped

@@ -43,6 +43,8 @@ type ImportSources struct {
 	Blobs       step.Blobs
 	// Previous returns the import of the same source before an import, "" for none.
 	Previous func(ctx context.Context, i store.Import) (string, error)
+	// Places opens the places of syncs. Defaults to none.
+	Places Places
 	// Download fetches the archive that an import names by an address into the blob
 	// store.
 	Download func(ctx context.Context, address, key string) error
@@ -94,6 +96,9 @@ func (s *ImportSources) Open(ctx context.Context, i store.Import) (src source.So
 // allow refuses an import that may not use its credentials any more.
 func (s *ImportSources) allow(ctx context.Context, i store.Import) error {
 	spec := i.Request.Source
+	if i.Request.Sync != "" {
+		return s.Places.Allow(ctx, i)
+	}
 	if spec.NeedsIdentity() && !s.Credentials.AmbientIdentity(i.Workspace) {
 		return source.NoIdentity(i.Workspace)
 	}
@@ -158,6 +163,10 @@ func (s *ImportSources) put(o *openSource) {
 
 // connect opens the source of an import.
 func (s *ImportSources) connect(ctx context.Context, i store.Import) (*openSource, error) {
+	if i.Request.Sync != "" {
+		place, err := s.Places.Open(ctx, i)
+		return &openSource{Source: place, opened: time.Now(), users: 1}, err
+	}
 	r := source.Request{Spec: i.Request.Source, State: blobState{s.Blobs, i.ImportRef}}
 	r.Identity = r.NeedsIdentity() // and is allowed to use it
 	var err error

@@ -32,7 +32,9 @@ type ImportDependencies struct {
 	LargeAtATime int
 	// Foreground is what batches give way to. Defaults to nothing.
 	Foreground *Foreground
-	Log        *slog.Logger
+	// Syncs starts the runs of syncs. Defaults to none.
+	Syncs Syncs
+	Log   *slog.Logger
 }
 
 // Importing holds the activities of BulkImport and ImportPage.
@@ -96,8 +98,10 @@ type Imports interface {
 	RecordImported(ctx context.Context, i store.Import, r store.ImportRecord) (store.Recorded, error)
 	// CountVanished counts the objects that are no longer listed, and MarkVanished
 	// starts the removal of their documents, part by part.
-	CountVanished(ctx context.Context, i store.Import) (int64, error)
-	MarkVanished(ctx context.Context, i store.Import, after string) (store.VanishedPage, error)
+	// full reports that everything was listed.
+	CountVanished(ctx context.Context, i store.Import, full bool) (int64, error)
+	MarkVanished(ctx context.Context, i store.Import, full bool, after string) (store.VanishedPage, error)
+	FollowedImports
 	// FailedObjects returns the next failed objects, MarkRetried stores that one is
 	// retried, and SettleRetried what became of all that were.
 	FailedObjects(ctx context.Context, i store.Import, after string, limit int) ([]store.ImportFailure, error)

@@ -55,6 +55,14 @@ func Permissions() []Permission {
 			"GET /imports", "POST /imports", "GET /imports/{id}", "GET /imports/{id}/failures", "POST /imports/{id}/cancel",
 			"POST /imports/{id}/pause", "POST /imports/{id}/resume", "POST /imports/{id}/retry_failed",
 		}},
+		{knowledge.ConnectionsRead, "List connections to services, without their secrets", auditors, []string{"GET /connections", "GET /connections/{id}"}},
+		{knowledge.ConnectionsWrite, "Make, check and remove connections to services", admins, []string{
+			"POST /connections", "DELETE /connections/{id}", "POST /connections/{id}/check",
+		}},
+		{knowledge.SyncsRead, "Read syncs and how far they are", editors, []string{"GET /syncs", "GET /syncs/{id}"}},
+		{knowledge.SyncsWrite, "Make, change, run, pause and remove syncs", admins, []string{
+			"POST /syncs", "PATCH /syncs/{id}", "DELETE /syncs/{id}", "POST /syncs/{id}/run", "POST /syncs/{id}/pause", "POST /syncs/{id}/resume",
+		}},
 		{knowledge.QuestionsAsk, "Ask questions and search", readers, []string{
 			"POST /webhooks/query", "POST /webhooks/retrieve-context", "POST /tools/rag_search", "POST /tools/web_search",
 			"POST /v1/chat/completions", "POST /v1/embeddings", "POST /v1/responses", "POST /v1/vector_stores/{store}/search",

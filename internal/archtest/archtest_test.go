@@ -141,20 +141,24 @@ var mayImport = map[string][]string{
 	"internal/model/encoder":    {"internal/model/protocol"},
 	"internal/model/library":    {"internal/knowledge"},
 
-	"internal/blob/connect":   {"internal/blob", "internal/blob/", "internal/knowledge"},
-	"internal/blob/azure":     {"internal/blob"},
-	"internal/blob/gcs":       {"internal/blob"},
-	"internal/blob/s3":        {"internal/blob"},
-	"internal/source/archive": {"internal/knowledge", "internal/source"},
-	"internal/source/azure":   {"internal/knowledge", "internal/source"},
-	"internal/source/connect": {"internal/knowledge", "internal/source", "internal/source/"},
-	"internal/source/gcs":     {"internal/knowledge", "internal/source"},
-	"internal/source/crawl":   {"internal/knowledge", "internal/source", "internal/source/web"},
-	"internal/source/s3":      {"internal/knowledge", "internal/source"},
-	"internal/source/urllist": {"internal/knowledge", "internal/source", "internal/source/web"},
-	"internal/source/web":     {"internal/knowledge", "internal/source"},
+	"internal/blob/connect":    {"internal/blob", "internal/blob/", "internal/knowledge"},
+	"internal/blob/azure":      {"internal/blob"},
+	"internal/blob/gcs":        {"internal/blob"},
+	"internal/blob/s3":         {"internal/blob"},
+	"internal/source/archive":  {"internal/knowledge", "internal/source"},
+	"internal/source/azure":    {"internal/knowledge", "internal/source"},
+	"internal/source/connect":  {"internal/knowledge", "internal/source", "internal/source/"},
+	"internal/source/gcs":      {"internal/knowledge", "internal/source"},
+	"internal/source/throttle": {"internal/source"},
+	"internal/source/drive":    {"internal/knowledge", "internal/source"},
+	"internal/source/webdav":   {"internal/knowledge", "internal/source"},
+	"internal/source/crawl":    {"internal/knowledge", "internal/source", "internal/source/web"},
+	"internal/source/s3":       {"internal/knowledge", "internal/source"},
+	"internal/source/urllist":  {"internal/knowledge", "internal/source", "internal/source/web"},
+	"internal/source/web":      {"internal/knowledge", "internal/source"},
 
 	// The ways in, below every edge: from a checked request to a started run.
+	"internal/following": {"internal/knowledge", "internal/selection", "internal/source", "internal/source/throttle", "internal/store"},
 	"internal/importing": {"internal/blob", "internal/knowledge", "internal/record", "internal/selection", "internal/source", "internal/store"},
 	"internal/intake":    {"internal/access", "internal/blob", "internal/extract", "internal/knowledge", "internal/privacy", "internal/store"},
 	"internal/question": {
@@ -182,7 +186,7 @@ var mayImport = map[string][]string{
 	"api/edge":   {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
 	"api/openai": {"api/edge", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
 	"api": {
-		"api/edge", "api/openai", "internal/access", "internal/advice", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/evaluate", "internal/extract", "internal/extract/format", "internal/forget", "internal/idempotency", "internal/index",
+		"api/edge", "api/openai", "internal/access", "internal/advice", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/evaluate", "internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/idempotency", "internal/index",
 		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/paged", "internal/parsed", "internal/phrase", "internal/privacy", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/scim", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch",
 	},
@@ -195,7 +199,7 @@ var mayImport = map[string][]string{
 	// The wiring, and the command, which knows of the server only this and the client.
 	"internal/server": {
 		"activities/answering", "activities/delivery", "activities/ingestion", "api", "api/openai", "console", "internal/access", "internal/backup", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/collector", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded",
-		"internal/extract", "internal/extract/format", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/encoder", "internal/model/library", "internal/model/localmodel", "internal/namespace", "internal/process", "internal/question", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
+		"internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/encoder", "internal/model/library", "internal/model/localmodel", "internal/namespace", "internal/process", "internal/question", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
 		"internal/scrape", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "worker", "workflows",
 	},
 	"console": {"samples"},
@@ -229,7 +233,7 @@ var mayImport = map[string][]string{
 	"internal/store/storetest":                 {"internal/knowledge", "internal/knowledge/knowledgetest", "internal/source", "internal/store"},
 
 	"internal/standin":           {},
-	"internal/source/sourcetest": {"internal/knowledge", "internal/safedial", "internal/source"},
+	"internal/source/sourcetest": {"internal/knowledge", "internal/safedial", "internal/source", "internal/source/throttle"},
 }
 
 // notInActivities are the packages of other modules that no activity imports.
@@ -255,6 +259,7 @@ var foreign = []struct {
 	{"api", []string{"go.temporal.io", "database/sql", "os/exec"}, "the HTTP edge reaches Temporal through a narrow interface"},
 	{"api/edge", []string{"go.temporal.io", "database/sql", "os/exec"}, "what stands around the routes reaches nothing but access"},
 	{"api/openai", []string{"go.temporal.io", "database/sql", "os/exec"}, "the protocol is a view of what the API has"},
+	{"internal/following", []string{"go.temporal.io", "net/http", "github.com/danielgtaylor"}, "the edge and the workers follow places by it"},
 	{"internal/importing", []string{"go.temporal.io", "net/http", "github.com/danielgtaylor"}, "every door imports by it"},
 	{"internal/intake", []string{"go.temporal.io", "net/http", "github.com/danielgtaylor"}, "every door takes documents in by it"},
 	{"internal/question", []string{"go.temporal.io", "net/http", "github.com/danielgtaylor"}, "every door asks by it"},
@@ -354,6 +359,7 @@ func systemReads() []string {
 		"ImportForSystem", "HeldForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
 		"ArchiveImports", "ImportContains", "ImportLost", "OutdatedDocuments", "ReindexVersion", "ReindexProgress", "ProjectForSystem", "ProjectGenerations", "BeginFilling", "SwitchGeneration", "PublishedVersions", "ChunksForSystem", "WantedGeneration",
+		"ConnectionForSystem", "SyncForSystem", "UnscheduledSyncs", "StartSyncRun", "SyncListingOf", "FollowObjects", "FailedBefore",
 		"StaleProjects", "AnyPublished", "ProjectRuns", "ProjectRemovals", "ProjectImports", "DropProject",
 		"EmbeddingAddress", "MoveEmbeddings", "WantedGenerations", "PublishedIn", "EndedAnswers", "AnswerMessages",
 		"EvaluationForSystem", "NoteEvaluation", "ItemsAfter", "ItemForSystem", "ItemsForSystem",

@@ -22,7 +22,9 @@ var dials = map[string]string{
 	"internal/service":       "services that tests start",
 	"internal/blob/blobtest": "stand-ins of tests",
 	"internal/standin":       "stand-ins of tests",
-	"bench":                  "servers that benchmarks start",
+
+	"internal/source/sourcetest": "fakes in the process of a test, over no network",
+	"bench":                      "servers that benchmarks start",
 }
 
 // dialling are the names with which a package makes connections of its own.

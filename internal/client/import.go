@@ -80,6 +80,7 @@ func (i Import) MarshalJSON() ([]byte, error) { return json.Marshal(i.Raw) }
 // ImportFailure is an object that was not imported.
 type ImportFailure struct {
 	Key        string                  `json:"key"`
+	Name       string                  `json:"name,omitempty"` // of an older server ""
 	DocumentID string                  `json:"document_id"`
 	Error      knowledge.DocumentError `json:"error"`
 	At         time.Time               `json:"at"`

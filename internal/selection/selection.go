@@ -9,6 +9,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -100,6 +101,14 @@ func (s Selection) Attributes(key string, d *Description) Attributes {
 			a.Name = name
 		}
 	}
+	return a
+}
+
+// AttributesOf returns the attributes of an object, with the labels that its place gives
+// it.
+func (s Selection) AttributesOf(o source.Object, d *Description) Attributes {
+	a := s.Attributes(o.Path(), d)
+	a.add(o.Tags, nil)
 	return a
 }
 

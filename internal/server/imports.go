@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"github.com/cairn-rag/cairn/activities/ingestion"
 	blobs "github.com/cairn-rag/cairn/internal/blob/connect"
+	"github.com/cairn-rag/cairn/internal/following"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	importsource "github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/source/connect"
@@ -15,12 +17,24 @@ func (p *platform) importing(documents *ingestion.Activities) *ingestion.Importi
 	return ingestion.NewImporting(ingestion.ImportDependencies{
 		Imports: p.store, Workflows: p.workflow, Log: p.log,
 		LargeAtATime: max(p.cfg.Limits.Parsers-1, 1), // a parser stays free for uploads
-		Foreground:   &p.foreground,
+		Foreground:   &p.foreground, Syncs: p.runner(),
 		Sources: &ingestion.ImportSources{
+			Places:    p.runner(),
 			Connector: p.sources(), Credentials: p.credentials(), Blobs: p.blobs, Previous: p.store.PreviousImport, TempDir: p.temporary(),
 			Download: ingestion.ArchiveDownload{Dialer: p.dialer, Blobs: p.blobs, Bytes: int64(p.cfg.Limits.RequestBytes)}.Fetch,
 		},
 	}, documents)
+}
+
+// runner returns what starts the runs of syncs: one for the process, because the requests to
+// a service wait together. Only the start of the process calls it.
+func (p *platform) runner() *following.Runner {
+	if p.syncs == nil {
+		p.syncs = following.NewRunner(following.RunnerDeps{
+			Store: p.store, Secrets: p.secrets, Places: p.connector, Workflows: p.workflow, Log: p.log, Now: time.Now,
+		})
+	}
+	return p.syncs
 }
 
 // sources are the sources of imports, without the bucket of the blobs: this server's credentials

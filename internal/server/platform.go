@@ -20,6 +20,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/following"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/safedial"
@@ -61,6 +62,7 @@ type platform struct {
 	confinement extract.Confinement // of parsers and drawers, and of the programs that they start
 	refusal     error               // why programs that are installed cannot be in namespaces, nil if they can, or none is installed
 	connector   *connect.Connector  // of the sources of imports
+	syncs       *following.Runner   // of places that are followed
 	foreground  ingestion.Foreground
 	dialer      *safedial.Dialer
 	browser     *browser.Browser // nil = the scripts of pages are not run

@@ -34,7 +34,7 @@ func (p *platform) work(ctx context.Context, queues []string) error {
 
 // sweep returns the sweep of accepted work.
 func (p *platform) sweep() *worker.Sweep {
-	return &worker.Sweep{Store: p.store, Workflows: p.workflow, Settler: p.source(), Attributes: p.attributes, Log: p.log}
+	return &worker.Sweep{Store: p.store, Workflows: p.workflow, Settler: p.source(), Attributes: p.attributes, Syncs: p.runner(), Log: p.log}
 }
 
 // uploads returns the sweep of interrupted uploads.

@@ -1,10 +1,13 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // MaxPage is the largest number of objects in a Page.
@@ -56,10 +59,21 @@ type Object struct {
 	Modified time.Time `json:"modified,omitzero"`
 	// Ref is for the adapter alone: what Open needs besides Key.
 	Ref string `json:"ref,omitempty"`
+	// Name is the path of an object in a place whose Key is an id that stays when the
+	// object is moved or renamed. "" = Key.
+	Name string `json:"name,omitempty"`
+	// Tags are the labels that the place gives the object; nil = it has none to give.
+	Tags []string `json:"tags,omitempty"`
+	// Access is who may see the object in its place, nil if it is not carried over. An
+	// Access that names nobody hides the object from everybody.
+	Access *knowledge.Access `json:"access,omitempty"`
 	// Transcript is the object with the transcript of a recording, nil if there is
 	// none. The caller of List sets it; a Source does not look at it.
 	Transcript *Object `json:"transcript,omitempty"`
 }
+
+// Path returns the name of the object that a user knows.
+func (o Object) Path() string { return cmp.Or(o.Name, o.Key) }
 
 // Page is a part of a listing.
 type Page struct {
@@ -69,6 +83,15 @@ type Page struct {
 	// Next is the token of the next page, "" after the last. It has at most
 	// MaxToken bytes and contains no secret.
 	Next string `json:"next,omitempty"`
+	// Removed are the keys of objects that are gone from a place that is followed. It
+	// may name keys that were never listed.
+	Removed []string `json:"removed,omitempty"`
+	// Full reports on the last page of a place that is followed that the listing had
+	// every object: what it did not list is gone.
+	Full bool `json:"full,omitempty"`
+	// Cursor is set on the last page of a place that is followed: Follow.Cursor of the
+	// next listing, which then has at least every change since this one began.
+	Cursor string `json:"cursor,omitempty"`
 }
 
 // Temporary begins the names of values that only the import that saved them

@@ -18,6 +18,15 @@ const (
 	TypeCrawl   Type = "crawl"
 )
 
+// The types of places that are followed.
+const (
+	TypeWebDAV     Type = "webdav"
+	TypeConfluence Type = "confluence"
+	TypeDrive      Type = "drive"
+	TypeSharePoint Type = "sharepoint"
+	TypeGit        Type = "git"
+)
+
 // Spec describes a source as a request names it. It contains no secret, so a
 // workflow may carry it.
 type Spec struct {

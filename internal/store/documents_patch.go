@@ -12,6 +12,7 @@ import (
 
 // DocumentPatch is what to change; nil leaves as it is.
 type DocumentPatch struct {
+	Name           *string
 	Tags           *[]string
 	Metadata       *map[string]any
 	Status         *knowledge.Status // inactive, or published to undo it
@@ -120,6 +121,9 @@ func (patch DocumentPatch) apply(doc *documentRow) error {
 // applyTo changes the attributes of a document or of a version. Metadata that was found in
 // the file stays, unless the patch names its key.
 func (patch DocumentPatch) applyTo(a *attributes) (err error) {
+	if patch.Name != nil {
+		a.Name = *patch.Name
+	}
 	if patch.Classification != nil {
 		a.Classification = *patch.Classification
 	}
@@ -198,6 +202,7 @@ func (patch DocumentPatch) columns() []string {
 		named   bool
 		columns []string
 	}{
+		{patch.Name != nil, []string{"name"}},
 		{patch.Tags != nil || patch.Metadata != nil, []string{"tags", "metadata", "found"}},
 		{patch.Classification != nil, []string{"classification"}},
 		{patch.Access != nil, []string{"access", "external_user_id", "conversation_id"}},

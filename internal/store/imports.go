@@ -32,7 +32,11 @@ type ImportRequest struct {
 	Classification *string           `json:"classification,omitempty"`
 	Parser         knowledge.Parser  `json:"parser,omitempty"` // of the objects whose format has pages
 	RemoveVanished bool              `json:"remove_vanished,omitempty"`
-	DryRun         bool              `json:"dry_run,omitempty"`
+	// Sync is the sync whose run the import is, "" for none. Mirror carries the rights of
+	// the objects over.
+	Sync   string `json:"sync,omitempty"`
+	Mirror bool   `json:"mirror,omitempty"`
+	DryRun bool   `json:"dry_run,omitempty"`
 	// Limits and Enrichment are the project's when the import started, and
 	// ParserEnrichment is for an object to which Parser applies.
 	Limits           knowledge.LimitsConfig      `json:"limits,omitzero"`

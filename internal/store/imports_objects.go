@@ -21,6 +21,7 @@ type ImportedObject struct {
 	ETag        string // of the published version, "" = none
 	Fingerprint string
 	Alive       bool // readers find its document
+	Gone        bool // the import has listed it as gone
 }
 
 type objectRow struct {
@@ -34,6 +35,7 @@ type objectRow struct {
 	ETag          string `bun:"etag"`
 	Fingerprint   string `bun:"fingerprint"`
 	Version       int    `bun:"version"`
+	Hidden        bool   `bun:"hidden"`
 
 	Alive bool `bun:"alive,scanonly"`
 }
@@ -98,6 +100,7 @@ func (s *importStore) ImportedObjects(ctx context.Context, i Import, keys []stri
 		o := ImportedObject{
 			Key: key, DocumentID: row.DocumentID, Import: row.Import, Page: row.Page, Pending: row.Outcome == outcomePending,
 			ETag: row.ETag, Fingerprint: row.Fingerprint, Alive: row.Alive,
+			Gone: row.Outcome == outcomeGone,
 		}
 		if row.Outcome == outcomePublished {
 			o.Published = row.Version

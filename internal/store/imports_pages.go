@@ -15,6 +15,7 @@ const (
 	outcomeFailed    = "failed"
 	outcomeRetrying  = "retrying" // it has a version of its own, which a workflow ingests
 	outcomeExcluded  = "excluded" // by the patterns of the request
+	outcomeGone      = "gone"     // from a place that is followed
 )
 
 // ListedObject is an object of a page, as the source lists it.
@@ -25,6 +26,7 @@ type ListedObject struct {
 	Fingerprint string // of everything but the bytes that makes the document
 	Bytes       int64  // below 0 = only reading tells it
 	Excluded    bool   // by the patterns of the request
+	Hidden      bool   // nobody in the workspace may see it
 }
 
 // ImportPage is a page of a listing that is stored.
@@ -154,13 +156,16 @@ func (l *listing) object(ctx context.Context, tx transaction, o ListedObject, ro
 		return nil
 	case o.Excluded && !there:
 		return nil
+	case o.Excluded && l.Request.Sync != "":
+		return l.gone(ctx, tx, row)
 	case o.Excluded:
 		return l.list(ctx, tx, row, outcomeExcluded)
 	}
+	row.Hidden = o.Hidden
 	l.counts.Discovered++
 	switch {
 	case !there:
-		row = objectRow{SourceID: l.Source, Key: o.Key, DocumentID: o.DocumentID}
+		row = objectRow{SourceID: l.Source, Key: o.Key, DocumentID: o.DocumentID, Hidden: o.Hidden}
 	case unchanged(row, o):
 		l.counts.Skipped++
 		return l.list(ctx, tx, row, outcomeSkipped)
@@ -219,8 +224,8 @@ func (l *listing) list(ctx context.Context, tx transaction, row objectRow, outco
 	if l.Request.DryRun {
 		return nil
 	}
-	_, err := tx.exec(ctx, "UPDATE import_objects SET import = ?, page = ?, outcome = ? WHERE source_id = ? AND key = ?",
-		l.Number, l.page, outcome, row.SourceID, row.Key)
+	_, err := tx.exec(ctx, "UPDATE import_objects SET import = ?, page = ?, outcome = ?, hidden = ? WHERE source_id = ? AND key = ?",
+		l.Number, l.page, outcome, row.Hidden, row.SourceID, row.Key)
 	return err
 }
 
@@ -232,21 +237,33 @@ func (l *listing) again(ctx context.Context, tx transaction, o ListedObject) err
 		return err
 	}
 	switch row.Outcome {
-	case outcomePending:
+	case outcomePending, outcomePublished, outcomeSkipped, outcomeFailed:
+	case outcomeGone: // a place that is followed has it again
+		l.counts.Discovered++
+	default:
+		return nil
+	}
+	if err := l.uncount(ctx, tx, row); err != nil {
+		return err
+	}
+	row.Hidden = o.Hidden
+	l.todo++
+	return l.list(ctx, tx, row, outcomePending)
+}
+
+// uncount takes the outcome of an object back.
+func (l *listing) uncount(ctx context.Context, tx transaction, row objectRow) error {
+	switch row.Outcome {
 	case outcomePublished:
 		l.counts.Published--
 	case outcomeSkipped:
 		l.counts.Skipped--
 	case outcomeFailed:
 		l.counts.Failed--
-		if _, err := tx.exec(ctx, "DELETE FROM import_failures WHERE import = ? AND key = ?", l.Number, o.Key); err != nil {
-			return err
-		}
-	default:
-		return nil
+		_, err := tx.exec(ctx, "DELETE FROM import_failures WHERE import = ? AND key = ?", l.Number, row.Key)
+		return err
 	}
-	l.todo++
-	return l.list(ctx, tx, row, outcomePending)
+	return nil
 }
 
 // maxGap is the longest time between two changes of an import that counts as work,

@@ -18,14 +18,27 @@ type VanishedPage struct {
 // vanishedPerBatch is how many vanished objects one transaction handles.
 const vanishedPerBatch = 200
 
+// vanished returns the condition on a row of import_objects, whose source is parameter ?1
+// and whose import ?2, that the object has vanished. What a place that is followed did not
+// list is gone only if everything was listed.
+func (i Import) vanished(full bool) string {
+	switch {
+	case i.Request.Sync == "":
+		return "source_id = ?1 AND import < ?2"
+	case full:
+		return "source_id = ?1 AND (import < ?2 OR outcome = 'gone')"
+	}
+	return "source_id = ?1 AND (outcome = 'gone' AND import <= ?2)"
+}
+
 // MarkVanished starts the removal of the documents of objects that an import before
 // has listed and this one has not, and forgets and counts the objects, in the same
 // transaction. The documents that are under legal hold stay. after is "" for the
 // first part. Repeating a part counts nothing twice.
-func (s *importStore) MarkVanished(ctx context.Context, i Import, after string) (VanishedPage, error) {
+func (s *importStore) MarkVanished(ctx context.Context, i Import, full bool, after string) (VanishedPage, error) {
 	var page VanishedPage
 	// It may have to look at all objects of the source, so it keeps no writer waiting.
-	rows, err := objectTable.all(ctx, s.reader, "o.source_id = ? AND o.key > ? AND o.import < ? ORDER BY o.key LIMIT ?", i.Source, after, i.Number, vanishedPerBatch)
+	rows, err := objectTable.all(ctx, s.reader, i.vanished(full)+" AND o.key > ?3 ORDER BY o.key LIMIT ?4", i.Source, i.Number, after, vanishedPerBatch)
 	if err != nil {
 		return page, fmt.Errorf("list what vanished from import %s: %w", i.Import, failure(err))
 	}
@@ -39,7 +52,7 @@ func (s *importStore) MarkVanished(ctx context.Context, i Import, after string) 
 		page.Removals = nil
 		var counts knowledge.ImportCounts
 		for n := range rows {
-			gone, err := s.removeVanished(ctx, tx, i, &rows[n], &page)
+			gone, err := s.removeVanished(ctx, tx, i, full, &rows[n], &page)
 			if err != nil {
 				return err
 			}
@@ -54,7 +67,7 @@ func (s *importStore) MarkVanished(ctx context.Context, i Import, after string) 
 
 // removeVanished starts the removal of the document of an object, and forgets the
 // object. It reports whether it did.
-func (s *importStore) removeVanished(ctx context.Context, tx transaction, i Import, row *objectRow, page *VanishedPage) (bool, error) {
+func (s *importStore) removeVanished(ctx context.Context, tx transaction, i Import, full bool, row *objectRow, page *VanishedPage) (bool, error) {
 	var doc documentRow
 	there, err := loadDocument(ctx, tx, row.DocumentID, &doc)
 	if err != nil || there && doc.held() {
@@ -70,14 +83,14 @@ func (s *importStore) removeVanished(ctx context.Context, tx transaction, i Impo
 		}
 		page.Removals = append(page.Removals, doc.removal())
 	}
-	return changed(tx.exec(ctx, "DELETE FROM import_objects WHERE source_id = ? AND key = ? AND import < ?", row.SourceID, row.Key, i.Number))
+	return changed(tx.exec(ctx, "DELETE FROM import_objects WHERE "+i.vanished(full)+" AND key = ?3", row.SourceID, i.Number, row.Key))
 }
 
 // CountVanished stores and returns how many objects an import before has listed and
 // this one has not, and forgets the descriptions that are no longer in the source. It
-// is called before MarkVanished, or again.
-func (s *importStore) CountVanished(ctx context.Context, i Import) (int64, error) {
-	query, args := "SELECT count(*) FROM import_objects WHERE source_id = ? AND import < ?", []any{i.Source, i.Number}
+// is called before MarkVanished, or again. full reports that everything was listed.
+func (s *importStore) CountVanished(ctx context.Context, i Import, full bool) (int64, error) {
+	query, args := "SELECT count(*) FROM import_objects WHERE "+i.vanished(full), []any{i.Source, i.Number}
 	if i.Request.DryRun { // it has marked none as listed
 		query = "SELECT (SELECT count(*) FROM import_objects WHERE source_id = ?) - (SELECT COALESCE(sum(known), 0) FROM import_pages WHERE import = ?)"
 	}
@@ -87,7 +100,7 @@ func (s *importStore) CountVanished(ctx context.Context, i Import) (int64, error
 	}
 	return n, s.write(ctx, "count what vanished from import "+i.Import, func(ctx context.Context, tx transaction) error {
 		_, err := tx.exec(ctx, "UPDATE imports SET vanished = ? + deleted WHERE number = ?", n, i.Number)
-		if err != nil || i.Request.DryRun {
+		if err != nil || i.Request.DryRun || !full {
 			return err
 		}
 		_, err = tx.exec(ctx, "DELETE FROM import_sidecars WHERE source_id = ? AND import < ?", i.Source, i.Number)

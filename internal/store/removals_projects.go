@@ -172,12 +172,12 @@ const (
 // projectRows are the rows of a project that are deleted when its documents and its runs
 // are gone, in this order. Messages go with their conversations.
 var projectRows = []struct{ table, condition string }{
-	{"import_failures", ofImport}, {"import_waits", ofImport}, {"import_pages", ofImport}, {"import_sidecars", ofSource}, {"import_objects", ofSource},
+	{"sync_listings", ofImport}, {"syncs", ofRow}, {"import_failures", ofImport}, {"import_waits", ofImport}, {"import_pages", ofImport}, {"import_sidecars", ofSource}, {"import_objects", ofSource},
 	{"imports", ofRow}, {"import_sources", ofRow}, {"webhook_deliveries", ofRow}, {"webhook_queues", ofRow}, {"conversations", ofRow},
 	{"api_keys", ofRow + " AND instance = FALSE"}, {"secrets", ofRow},
 }
 
-// DropProject deletes a project that is being removed, with its imports, webhooks,
+// DropProject deletes a project that is being removed, with its syncs, imports, webhooks,
 // conversations, keys and secrets. It deletes nothing and returns false while the project has a
 // document, or a run besides its removal. Its id stays, and of removed documents the ids
 // and the version counters. Doing it again changes nothing.

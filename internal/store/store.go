@@ -56,6 +56,7 @@ type Store struct {
 	leaseStore
 	testSetStore
 	evaluationStore
+	syncStore
 }
 
 // newStore returns a store without connections.
@@ -88,6 +89,7 @@ func newStore(cfg Config) *Store {
 		leaseStore:        leaseStore{db},
 		testSetStore:      testSetStore{db},
 		evaluationStore:   evaluationStore{db},
+		syncStore:         syncStore{db},
 	}
 }
 

@@ -180,7 +180,7 @@ func TestPages(t *testing.T) {
 		if i >= 1500 {
 			wantText = fmt.Sprint("outer ", i-1500)
 		}
-		if text, read := sourcetest.Read(t, open(t, data), objects[i]); text != wantText || read != objects[i] {
+		if text, read := sourcetest.Read(t, open(t, data), objects[i]); text != wantText || !cmp.Equal(read, objects[i]) {
 			t.Errorf("got %q as %+v, listed %+v", text, read, objects[i])
 		}
 	}

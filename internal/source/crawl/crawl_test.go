@@ -52,7 +52,7 @@ func TestPagesAreReadAsTheyWereListed(t *testing.T) {
 		switch o.Key {
 		case s.URL + "/a":
 			text, read := sourcetest.Read(t, c, o)
-			if text != "<p>text of a" || read != o || o.MediaType != "text/html; charset=utf-8" || o.Bytes != 12 || o.Address != o.Key {
+			if text != "<p>text of a" || !cmp.Equal(read, o) || o.MediaType != "text/html; charset=utf-8" || o.Bytes != 12 || o.Address != o.Key {
 				t.Errorf("got %q as %+v, listed as %+v", text, read, o)
 			}
 			if _, _, err := c.Open(t.Context(), o, o.ETag); !errors.Is(err, source.ErrUnchanged) {

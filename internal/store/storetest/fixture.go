@@ -46,6 +46,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"project_removal", testProjectRemoval},
 		{"imports", testImports},
 		{"imported_objects", testImportedObjects},
+		{"syncs", testSyncs},
+		{"followed_objects", testFollowedObjects},
 		{"citations", testCitations},
 		{"conversation_order", testConversationOrder},
 		{"conversations", testConversations},

@@ -101,7 +101,7 @@ func excludedStay(f *fixture) {
 	excluded, unknown := listed("b", "1"), listed("c", "1")
 	excluded.Excluded, unknown.Excluded = true, true
 	f.listPage(second, 0, listed("a", "1"), excluded, unknown)
-	n, err := f.CountVanished(f.ctx, second)
+	n, err := f.CountVanished(f.ctx, second, true)
 	f.must(err)
 	if n != 0 {
 		f.Errorf("%d vanished", n)
@@ -123,9 +123,9 @@ func vanishedOnce(f *fixture) {
 	f.listPage(second, 0, listed("a", "1"))
 	removals := map[string]bool{}
 	for range 2 {
-		n, err := f.CountVanished(f.ctx, second)
+		n, err := f.CountVanished(f.ctx, second, true)
 		f.must(err)
-		page, err := f.MarkVanished(f.ctx, second, "")
+		page, err := f.MarkVanished(f.ctx, second, true, "")
 		f.must(err)
 		for _, r := range page.Removals {
 			removals[r.Document] = true

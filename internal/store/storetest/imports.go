@@ -292,7 +292,7 @@ func dryRun(f *fixture) {
 	if p := f.listPage(i, 0, listed("a", "1"), listed("b", "2"), listed("c", "1")); p.Todo != 2 {
 		f.Errorf("page %+v", p)
 	}
-	n, err := f.CountVanished(f.ctx, i)
+	n, err := f.CountVanished(f.ctx, i, true)
 	f.must(err)
 	if n != 1 {
 		f.Errorf("%d vanished", n)

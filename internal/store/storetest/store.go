@@ -19,6 +19,7 @@ type Store interface {
 	Ingestion
 	Removals
 	Imports
+	Syncs
 	Runs
 	Conversations
 	Webhooks
@@ -50,6 +51,34 @@ type Governance interface {
 	RetentionWorkspaces(ctx context.Context, since time.Time) ([]string, error)
 	NoteRetention(ctx context.Context, ref knowledge.RunRef, p knowledge.RetentionProgress) error
 	HeldDocuments(ctx context.Context, p knowledge.Principal, hold string, page store.Page) ([]string, string, error)
+}
+
+// Syncs keeps the connections to services, and the syncs that follow places there.
+type Syncs interface {
+	AddConnection(ctx context.Context, p knowledge.Principal, c store.Connection) (store.Connection, error)
+	Connection(ctx context.Context, p knowledge.Principal, id string) (store.Connection, error)
+	ConnectionForSystem(ctx context.Context, workspace, id string) (store.Connection, error)
+	Connections(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Connection, string, error)
+	RemoveConnection(ctx context.Context, p knowledge.Principal, id string) error
+	SetConnectionWait(ctx context.Context, workspace, id string, until time.Time) error
+	AddSync(ctx context.Context, p knowledge.Principal, y store.Sync) (store.Sync, error)
+	Sync(ctx context.Context, p knowledge.Principal, id string) (store.Sync, error)
+	SyncForSystem(ctx context.Context, workspace, id string) (store.Sync, error)
+	Syncs(ctx context.Context, p knowledge.Principal, project string, page store.Page) ([]store.Sync, string, error)
+	UpdateSync(ctx context.Context, p knowledge.Principal, id string, patch store.SyncPatch) (store.Sync, error)
+	RemoveSync(ctx context.Context, p knowledge.Principal, id string) (store.Sync, error)
+	DropSync(ctx context.Context, workspace, id string) error
+	MarkScheduled(ctx context.Context, y store.Sync) error
+	UnscheduledSyncs(ctx context.Context, before time.Time, limit int) ([]store.Sync, error)
+	StartSyncRun(ctx context.Context, n store.NewImport) (store.Import, error)
+	SetSyncListing(ctx context.Context, i store.Import, l store.SyncListing) error
+	SyncListingOf(ctx context.Context, i store.Import) (l store.SyncListing, there bool, err error)
+	MoveCursor(ctx context.Context, i store.Import) error
+	ForgetCursor(ctx context.Context, i store.Import) error
+	HiddenObjects(ctx context.Context, p knowledge.Principal, i store.Import) (int64, error)
+	FollowObjects(ctx context.Context, i store.Import, page int, list []store.FollowedObject) (settled []string, err error)
+	MarkGone(ctx context.Context, i store.Import, page int, keys []string) error
+	FailedBefore(ctx context.Context, i store.Import, after string, limit int) ([]store.ImportFailure, error)
 }
 
 // Tenants keeps workspaces, their projects and keys, and what they have chosen.
@@ -228,8 +257,8 @@ type Imports interface {
 	PreviousImport(ctx context.Context, i store.Import) (string, error)
 	HasClaim(ctx context.Context, workspace, document string, upto int) (bool, error)
 	RecordImported(ctx context.Context, i store.Import, r store.ImportRecord) (store.Recorded, error)
-	CountVanished(ctx context.Context, i store.Import) (int64, error)
-	MarkVanished(ctx context.Context, i store.Import, after string) (store.VanishedPage, error)
+	CountVanished(ctx context.Context, i store.Import, full bool) (int64, error)
+	MarkVanished(ctx context.Context, i store.Import, full bool, after string) (store.VanishedPage, error)
 	FailedObjects(ctx context.Context, i store.Import, after string, limit int) ([]store.ImportFailure, error)
 	MarkRetried(ctx context.Context, i store.Import, o store.RetriedObject) error
 	SettleRetried(ctx context.Context, i store.Import) (left int, err error)

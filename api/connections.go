@@ -1,0 +1,144 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/following"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	objects "github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// ConnectionOptions are the settings of a connection.
+type ConnectionOptions struct {
+	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive: leave it out for Google. webdav: of the files of the user who signs in, such as http://cloud.example.com/remote.php/dav/files/ann/"`
+	Username string `json:"username,omitempty" maxLength:"256" doc:"webdav: the user who signs in with the secret"`
+	Subject  string `json:"subject,omitempty" maxLength:"256" doc:"drive: the user of Google Workspace for whom the service account acts, by domain-wide delegation. His domain is the organisation of permissions mirror"`
+}
+
+// connectionView is a connection as it is shown.
+type connectionView struct {
+	ID         string            `json:"id"`
+	Type       string            `json:"type" enum:"webdav,drive"`
+	Options    ConnectionOptions `json:"options"`
+	WaitsUntil *time.Time        `json:"waits_until" doc:"The service asked for fewer requests: those of all syncs of the connection wait until then; null: they do not wait"`
+	CreatedAt  time.Time         `json:"created_at"`
+}
+
+type connectionOutput struct{ Body connectionView }
+
+// ConnectionPath is the path of a connection.
+type ConnectionPath struct {
+	WorkspacePath
+	ID string `path:"id" maxLength:"64" doc:"The connection"`
+}
+
+type connectionInput struct {
+	WorkspacePath
+	Body struct {
+		Type    string            `json:"type" enum:"webdav,drive"`
+		Options ConnectionOptions `json:"options" doc:"Each type accepts its own options only"`
+		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. It is sealed and never shown again"`
+	} `nameHint:"NewConnection"`
+}
+
+// connectionCheck is what a service says to a connection.
+type connectionCheck struct {
+	OK    bool             `json:"ok"`
+	Error *connectionError `json:"error" doc:"What an administrator has to change; null: nothing"`
+}
+
+type connectionError struct {
+	Code    knowledge.Code `json:"code"`
+	Message string         `json:"message"`
+}
+
+type checkOutput struct{ Body connectionCheck }
+
+// connectionRoutes holds the routes of connections.
+type connectionRoutes struct {
+	connections following.Store
+	syncs       *following.Manager
+	now         func() time.Time
+}
+
+func (cr *connectionRoutes) mount(e *edge.Edge) {
+	const path = "/workspaces/{workspaceId}/connections"
+	route := func(id, method, path, summary, description string, status int) edge.Route {
+		return edge.Route{Operation: huma.Operation{
+			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"syncs"}, DefaultStatus: status,
+		}}
+	}
+	edge.Handle(e, route("add-connection", http.MethodPost, path, "Make a connection to a service",
+		"It stores how to sign in to the service, and asks nothing of it: POST …/check does.", http.StatusCreated), cr.add)
+	edge.Handle(e, route("list-connections", http.MethodGet, path, "List the connections, newest first", "", 0), cr.list)
+	edge.Handle(e, route("get-connection", http.MethodGet, path+"/{id}", "Read a connection", "", 0), cr.get)
+	edge.Handle(e, route("delete-connection", http.MethodDelete, path+"/{id}", "Remove a connection", "One that a sync uses is a conflict.", 0), cr.remove)
+	edge.Handle(e, route("check-connection", http.MethodPost, path+"/{id}/check", "Ask the service whether it accepts the connection", "", http.StatusOK), cr.check)
+}
+
+func (cr *connectionRoutes) add(ctx context.Context, p knowledge.Principal, in *connectionInput) (*connectionOutput, error) {
+	id, _ := edge.RunID(ctx)
+	c, err := cr.syncs.AddConnection(ctx, p, store.Connection{
+		ID: id, Type: objects.Type(in.Body.Type), Options: in.Body.Options.settings(),
+	}, in.Body.Secret)
+	if err != nil {
+		return nil, err
+	}
+	return &connectionOutput{cr.view(c)}, nil
+}
+
+func (cr *connectionRoutes) list(ctx context.Context, p knowledge.Principal, in *struct {
+	WorkspacePath
+	PageQuery
+}) (*listOutput[connectionView], error) {
+	list, next, err := cr.connections.Connections(ctx, p, store.Page(in.PageQuery))
+	if err != nil {
+		return nil, fmt.Errorf("list connections: %w", err)
+	}
+	return page(convert(list, cr.view), next), nil
+}
+
+func (cr *connectionRoutes) get(ctx context.Context, p knowledge.Principal, in *ConnectionPath) (*connectionOutput, error) {
+	c, err := cr.connections.Connection(ctx, p, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &connectionOutput{cr.view(c)}, nil
+}
+
+func (cr *connectionRoutes) remove(ctx context.Context, p knowledge.Principal, in *ConnectionPath) (*struct{}, error) {
+	return nil, cr.connections.RemoveConnection(ctx, p, in.ID)
+}
+
+func (cr *connectionRoutes) check(ctx context.Context, p knowledge.Principal, in *ConnectionPath) (*checkOutput, error) {
+	refused, err := cr.syncs.Try(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("check connection %s: %w", in.ID, err)
+	}
+	out := &checkOutput{connectionCheck{OK: refused == nil}}
+	if refused != nil {
+		out.Body.Error = &connectionError{Code: refused.Code, Message: refused.Message}
+	}
+	return out, nil
+}
+
+func (o ConnectionOptions) settings() objects.Settings {
+	return objects.Settings{URL: o.URL, Username: o.Username, Subject: o.Subject}
+}
+
+func (cr *connectionRoutes) view(c store.Connection) connectionView {
+	view := connectionView{
+		ID: c.ID, Type: string(c.Type), Options: ConnectionOptions{URL: c.Options.URL, Username: c.Options.Username, Subject: c.Options.Subject}, CreatedAt: c.CreatedAt,
+	}
+	if c.WaitsUntil.After(cr.now()) {
+		view.WaitsUntil = &c.WaitsUntil
+	}
+	return view
+}

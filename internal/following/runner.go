@@ -1,0 +1,283 @@
+package following
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/source/throttle"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// RunnerDeps is what a Runner works with. All fields are required, and safe for concurrent
+// use.
+type RunnerDeps struct {
+	Store     RunnerStore
+	Secrets   Opener
+	Places    Places
+	Workflows Workflows
+	Log       *slog.Logger
+	Now       func() time.Time
+}
+
+// RunnerStore is the part of the database that runs of syncs start in.
+type RunnerStore interface {
+	// SyncForSystem returns a sync, which may be removed.
+	SyncForSystem(ctx context.Context, workspace, id string) (store.Sync, error)
+	// ConnectionForSystem returns a connection.
+	ConnectionForSystem(ctx context.Context, workspace, id string) (store.Connection, error)
+	// SetConnectionWait stores until when a service asked for fewer requests.
+	SetConnectionWait(ctx context.Context, workspace, id string, until time.Time) error
+	// ProjectForSystem returns a project.
+	ProjectForSystem(ctx context.Context, workspace, id string) (knowledge.Project, error)
+	// StartSyncRun inserts the import of a run, or returns the one that has not ended.
+	StartSyncRun(ctx context.Context, n store.NewImport) (store.Import, error)
+	// UnscheduledSyncs lists syncs whose schedules are not as they say.
+	UnscheduledSyncs(ctx context.Context, before time.Time, limit int) ([]store.Sync, error)
+	// MarkScheduled stores that the schedule of a sync is as it says, and DropSync deletes a
+	// removed one.
+	MarkScheduled(ctx context.Context, y store.Sync) error
+	DropSync(ctx context.Context, workspace, id string) error
+}
+
+// Opener opens sealed secrets.
+type Opener interface {
+	// Open returns the value that was sealed for the same context.
+	Open(sealed, context string) (string, error)
+}
+
+// Places opens the places of services.
+type Places interface {
+	// CheckConnection and CheckScope refuse what no place can be opened with: CodeInvalid.
+	// They dial nothing.
+	CheckConnection(f source.Follow) error
+	CheckScope(f source.Follow) error
+	// Try asks a service whether it accepts the credentials.
+	Try(ctx context.Context, f source.Follow, gate *throttle.Gate) error
+	// Follow returns the source of a place. It dials nothing.
+	Follow(f source.Follow, gate *throttle.Gate) (source.Source, error)
+}
+
+// Workflows reaches the workflows of syncs. Doing anything twice changes nothing.
+type Workflows interface {
+	// Import starts the run of an import.
+	Import(ctx context.Context, i store.Import) error
+	// ScheduleSync makes or changes the schedule of a sync, and UnscheduleSync deletes it.
+	ScheduleSync(ctx context.Context, y store.Sync) error
+	UnscheduleSync(ctx context.Context, y store.Sync) error
+}
+
+// Runner starts the runs of syncs, and opens their places. The requests of all syncs of a
+// connection wait together when its service asks for fewer. It is safe for concurrent use.
+type Runner struct {
+	deps RunnerDeps
+
+	mu    sync.Mutex
+	gates map[string]*throttle.Gate // by connection
+}
+
+// NewRunner returns a Runner.
+func NewRunner(deps RunnerDeps) *Runner {
+	return &Runner{deps: deps, gates: map[string]*throttle.Gate{}}
+}
+
+// The bounds of the work on schedules.
+const (
+	scheduleGrace = 15 * time.Second // younger changes are being made by the process that stored them
+	schedulesOnce = 1000
+	waitPatience  = 5 * time.Second
+)
+
+// Start starts a run of a sync, whose import has an id, or returns the run that has not
+// ended. A run that cannot be started now is started later: that is no error.
+func (r *Runner) Start(ctx context.Context, workspace, sync, id string) (store.Import, error) {
+	y, err := r.deps.Store.SyncForSystem(ctx, workspace, sync)
+	if err != nil {
+		return store.Import{}, err
+	}
+	c, err := r.deps.Store.ConnectionForSystem(ctx, workspace, y.Connection)
+	if err != nil {
+		return store.Import{}, err
+	}
+	project, err := r.deps.Store.ProjectForSystem(ctx, workspace, y.Project)
+	if err != nil {
+		return store.Import{}, fmt.Errorf("read project: %w", err)
+	}
+	i, err := r.deps.Store.StartSyncRun(ctx, store.NewImport{
+		ImportRef: knowledge.ImportRef{Workspace: workspace, Project: y.Project, Import: id}, RunID: id, SourceName: "sync " + y.ID,
+		Request: requestOf(y, c, project), Splitter: project.Config.WithDefaults().AI.Splitter, Now: r.deps.Now(),
+	})
+	if err != nil {
+		return i, err
+	}
+	if err := r.deps.Workflows.Import(ctx, i); err != nil { // the sweep repeats it
+		r.deps.Log.WarnContext(ctx, "the run of a sync starts later", "workspace", workspace, "sync", sync, "import", i.Import, "error", err)
+	}
+	return i, nil
+}
+
+// connection returns the connection of a sync.
+func (r *Runner) connection(ctx context.Context, y store.Sync) (store.Connection, error) {
+	return r.deps.Store.ConnectionForSystem(ctx, y.Workspace, y.Connection)
+}
+
+// requestOf returns what the import of a run is asked to do.
+func requestOf(y store.Sync, c store.Connection, project knowledge.Project) store.ImportRequest {
+	return store.ImportRequest{
+		Source:  source.Spec{Type: c.Type, URI: addressOf(y, c)},
+		Include: y.Request.Include, Exclude: y.Request.Exclude, Tags: y.Request.Tags, RemoveVanished: y.Request.RemoveVanished,
+		Sync: y.ID, Mirror: y.Request.Mirror,
+		Limits: project.Config.Limits, Enrichment: knowledge.Override{}.EnrichmentIn(project.Config),
+	}
+}
+
+// addressOf returns what a person calls the place of a sync.
+func addressOf(y store.Sync, c store.Connection) string {
+	address := c.Options.URL
+	for _, part := range []string{y.Request.Scope.Site, y.Request.Scope.Drive, y.Request.Scope.Space, y.Request.Scope.Repository, y.Request.Scope.Folder} {
+		switch {
+		case part == "":
+		case address == "":
+			address = part
+		default:
+			address = trimSlash(address) + "/" + part
+		}
+	}
+	return address
+}
+
+func trimSlash(s string) string {
+	for len(s) > 0 && s[len(s)-1] == '/' {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// StartScheduled is Start for the schedule of a sync. A sync that is paused, removed or gone
+// starts nothing, and the schedule of one that is gone is deleted.
+func (r *Runner) StartScheduled(ctx context.Context, workspace, sync, id string) error {
+	_, err := r.Start(ctx, workspace, sync, id)
+	switch {
+	case knowledge.IsCode(err, knowledge.CodeConflict):
+		return nil
+	case knowledge.IsCode(err, knowledge.CodeNotFound):
+		r.deps.Log.InfoContext(ctx, "a sync is gone", "workspace", workspace, "sync", sync, "error", err)
+		return r.deps.Workflows.UnscheduleSync(ctx, store.Sync{ID: sync, Workspace: workspace})
+	}
+	return err
+}
+
+// Schedule makes the schedule of a sync what the sync says.
+func (r *Runner) Schedule(ctx context.Context, y store.Sync) error {
+	if y.Removed {
+		if err := r.deps.Workflows.UnscheduleSync(ctx, y); err != nil {
+			return err
+		}
+		return r.deps.Store.DropSync(ctx, y.Workspace, y.ID)
+	}
+	if err := r.deps.Workflows.ScheduleSync(ctx, y); err != nil {
+		return err
+	}
+	return r.deps.Store.MarkScheduled(ctx, y)
+}
+
+// Once makes the schedules of syncs what the syncs say that a process left which died.
+func (r *Runner) Once(ctx context.Context) error {
+	list, err := r.deps.Store.UnscheduledSyncs(ctx, r.deps.Now().Add(-scheduleGrace), schedulesOnce)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, y := range list {
+		if err := r.Schedule(ctx, y); err != nil {
+			errs = append(errs, fmt.Errorf("schedule sync %s: %w", y.ID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Allow refuses the run of a sync that was removed, or whose connection was.
+func (r *Runner) Allow(ctx context.Context, i store.Import) error {
+	_, _, err := r.placeOf(ctx, i)
+	return err
+}
+
+func (r *Runner) placeOf(ctx context.Context, i store.Import) (store.Sync, store.Connection, error) {
+	y, err := r.deps.Store.SyncForSystem(ctx, i.Workspace, i.Request.Sync)
+	if err == nil && y.Removed {
+		err = knowledge.NotFound("sync", y.ID)
+	}
+	if err != nil {
+		return y, store.Connection{}, err
+	}
+	c, err := r.deps.Store.ConnectionForSystem(ctx, i.Workspace, y.Connection)
+	return y, c, err
+}
+
+// Open returns the source that lists what has changed since the cursor of a sync.
+func (r *Runner) Open(ctx context.Context, i store.Import) (source.Source, error) {
+	y, c, err := r.placeOf(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	f, err := r.followOf(c)
+	if err != nil {
+		return nil, err
+	}
+	f.Scope, f.Mirror, f.Cursor = y.Request.Scope, i.Request.Mirror, y.Cursor
+	return r.deps.Places.Follow(f, r.gate(c))
+}
+
+// followOf returns what opens the places of a connection.
+func (r *Runner) followOf(c store.Connection) (source.Follow, error) {
+	f := source.Follow{Type: c.Type, Options: c.Options}
+	if c.Sealed == "" {
+		return f, nil
+	}
+	var err error
+	if f.Credentials, err = r.deps.Secrets.Open(c.Sealed, sealedFor(c)); err != nil {
+		return f, knowledge.Errorf(knowledge.CodeConflict, "the secret of the connection does not open with the key of this instance: make the connection again").WithCause(err)
+	}
+	return f, nil
+}
+
+// sealedFor is the context of the secret of a connection.
+func sealedFor(c store.Connection) string { return "connection " + c.Workspace + " " + c.ID }
+
+// Try asks the service of a connection whether it accepts the credentials.
+func (r *Runner) Try(ctx context.Context, c store.Connection) error {
+	f, err := r.followOf(c)
+	if err != nil {
+		return err
+	}
+	return r.deps.Places.Try(ctx, f, r.gate(c))
+}
+
+// gate returns what the requests of a connection wait at.
+func (r *Runner) gate(c store.Connection) *throttle.Gate {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g := r.gates[c.ID]
+	if g == nil {
+		g = throttle.NewGate(c.WaitsUntil, func(until time.Time) { r.waits(c, until) })
+		r.gates[c.ID] = g
+	}
+	g.Extend(c.WaitsUntil) // another process may have been asked to wait
+	return g
+}
+
+// waits stores until when the service of a connection asked for fewer requests. A wait that
+// is not stored holds in this process alone.
+func (r *Runner) waits(c store.Connection, until time.Time) {
+	// The request that was refused may end meanwhile: others wait too.
+	ctx, cancel := context.WithTimeout(context.Background(), waitPatience)
+	defer cancel()
+	if err := r.deps.Store.SetConnectionWait(ctx, c.Workspace, c.ID, until); err != nil {
+		r.deps.Log.Warn("a wait for a service is not stored", "connection", c.ID, "error", err)
+	}
+}

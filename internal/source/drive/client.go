@@ -1,0 +1,244 @@
+package drive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
+)
+
+// The addresses of Google.
+const (
+	googleAPI   = "https://www.googleapis.com"
+	googleToken = "https://oauth2.googleapis.com/token"
+	scope       = "https://www.googleapis.com/auth/drive.readonly"
+)
+
+// tokenLife is how long a token is asked for, and renewBefore how long before its end it is
+// renewed.
+const (
+	tokenLife   = time.Hour
+	renewBefore = 5 * time.Minute
+)
+
+// account is the file of a service account.
+type account struct {
+	Type  string `json:"type"`
+	Email string `json:"client_email"`
+	Key   string `json:"private_key"`
+	KeyID string `json:"private_key_id"`
+}
+
+// readAccount reads the file of a service account.
+func readAccount(credentials string) (account, error) {
+	var a account
+	if err := json.Unmarshal([]byte(credentials), &a); err != nil || a.Type != "service_account" || a.Email == "" || a.Key == "" {
+		return a, knowledge.Invalid("body.secret", "must be the JSON file of a key of a service account of Google")
+	}
+	if _, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(a.Key)); err != nil {
+		return a, knowledge.Invalid("body.secret", "has a private_key that is none: download the key of the service account again")
+	}
+	return a, nil
+}
+
+// client speaks to Drive as a service account.
+type client struct {
+	http    *http.Client
+	api     string
+	tokens  string
+	subject string
+	account account
+
+	mu    sync.Mutex
+	token string
+	ends  time.Time
+}
+
+// bearer returns a token, a new one if it ends soon.
+func (c *client) bearer(ctx context.Context) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if c.token != "" && now.Before(c.ends) {
+		return c.token, nil
+	}
+	key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(c.account.Key))
+	if err != nil {
+		return "", knowledge.Invalid("body.secret", "has a private_key that is none")
+	}
+	claims := jwt.MapClaims{"iss": c.account.Email, "scope": scope, "aud": googleToken, "iat": now.Unix(), "exp": now.Add(tokenLife).Unix()}
+	if c.subject != "" {
+		claims["sub"] = c.subject
+	}
+	t := jwt.NewWithClaims(jwt.SigningMethodRS256, claims)
+	t.Header["kid"] = c.account.KeyID
+	assertion, err := t.SignedString(key)
+	if err != nil {
+		return "", knowledge.Errorf(knowledge.CodeInvalid, "the private key of the service account does not sign").WithCause(err)
+	}
+	var granted struct {
+		Token   string `json:"access_token"`
+		Seconds int    `json:"expires_in"`
+	}
+	err = source.Retry(ctx, func() error { return c.exchange(ctx, assertion, &granted) })
+	if err != nil {
+		return "", err
+	}
+	c.token, c.ends = granted.Token, now.Add(time.Duration(granted.Seconds)*time.Second-renewBefore)
+	return c.token, nil
+}
+
+func (c *client) exchange(ctx context.Context, assertion string, granted any) error {
+	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.tokens, strings.NewReader(form.Encode()))
+	if err != nil {
+		return knowledge.Errorf(knowledge.CodeInvalid, "the address of the tokens is not valid").WithCause(err)
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return source.FromExchange(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusUnauthorized {
+		return knowledge.Errorf(knowledge.CodeForbidden, "Google does not accept the service account: check that its key is not revoked and, with options.subject, that its client id has the scope %s by domain-wide delegation in the admin console", scope)
+	}
+	if answer.StatusCode != http.StatusOK {
+		return source.FromStatus(answer.StatusCode, answer.Header, "service account", c.account.Email)
+	}
+	return decodeBody(answer.Body, granted)
+}
+
+// maxAnswer bounds an answer in bytes.
+const maxAnswer = 64 << 20
+
+// decodeBody reads an answer. One that ends early is an error that can be retried.
+func decodeBody(body io.Reader, into any) error {
+	data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		return source.Unavailable(err)
+	}
+	return nil
+}
+
+// get asks for a resource, and reads the answer into a value.
+func (c *client) get(ctx context.Context, path string, query url.Values, into any) error {
+	return source.Retry(ctx, func() error {
+		answer, err := c.send(ctx, path, query)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			return refused(answer, path)
+		}
+		return decodeBody(answer.Body, into)
+	})
+}
+
+func (c *client) send(ctx context.Context, path string, query url.Values) (*http.Response, error) {
+	token, err := c.bearer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	query.Set("supportsAllDrives", "true")
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.api+"/drive/v3/"+path+"?"+query.Encode(), nil)
+	if err != nil {
+		return nil, knowledge.Errorf(knowledge.CodeInvalid, "the address of Drive is not valid").WithCause(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return nil, source.FromExchange(err)
+	}
+	return answer, nil
+}
+
+// open opens the bytes of a resource. The caller closes the body.
+func (c *client) open(ctx context.Context, path string, query url.Values) (answer *http.Response, cancel context.CancelFunc, err error) {
+	ctx, cancel = context.WithCancel(ctx)
+	err = source.Retry(ctx, func() error {
+		if answer, err = c.send(ctx, path, query); err != nil {
+			return err
+		}
+		if answer.StatusCode == http.StatusOK {
+			return nil
+		}
+		defer answer.Body.Close()
+		return refused(answer, path)
+	})
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return answer, cancel, nil
+}
+
+// refused returns the error for an answer that is none.
+func refused(answer *http.Response, path string) error {
+	switch answer.StatusCode {
+	case http.StatusGone:
+		return source.ErrExpired
+	case http.StatusUnauthorized:
+		return source.Unavailable(errors.New("the token was not accepted"))
+	case http.StatusForbidden:
+		if reasonOf(answer) == "exportSizeLimitExceeded" {
+			return knowledge.Errorf(knowledge.CodeTooLarge, "Google exports documents up to 10 MB only, and this one is larger")
+		}
+		return knowledge.Errorf(knowledge.CodeForbidden, "Google Drive refused the request: enable the Drive API in the project of the service account, and make the account a viewer of the drive or folder")
+	case http.StatusNotFound:
+		return knowledge.Errorf(knowledge.CodeNotFound, "Google Drive does not show this to the service account: check the scope of the sync, and make the account a viewer")
+	}
+	return source.FromStatus(answer.StatusCode, answer.Header, "resource", path)
+}
+
+// reasonOf returns the reason that Google states in an error, and puts the body back.
+func reasonOf(answer *http.Response) string {
+	data, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+	answer.Body = struct {
+		io.Reader
+		io.Closer
+	}{strings.NewReader(string(data)), answer.Body}
+	var stated struct {
+		Error struct {
+			Errors []struct {
+				Reason string `json:"reason"`
+			} `json:"errors"`
+		} `json:"error"`
+	}
+	if err != nil || json.Unmarshal(data, &stated) != nil || len(stated.Error.Errors) == 0 {
+		return ""
+	}
+	return stated.Error.Errors[0].Reason
+}
+
+// Slow reports whether Google asks for fewer requests: it says so by 429, and by 403 with a
+// reason.
+func Slow(answer *http.Response) (time.Duration, bool) {
+	switch answer.StatusCode {
+	case http.StatusTooManyRequests:
+		return source.RetryAfter(answer.Header), true
+	case http.StatusForbidden:
+		switch reasonOf(answer) {
+		case "userRateLimitExceeded", "rateLimitExceeded", "sharingRateLimitExceeded":
+			return source.RetryAfter(answer.Header), true
+		}
+	case http.StatusServiceUnavailable:
+		after := source.RetryAfter(answer.Header)
+		return after, after > 0
+	}
+	return 0, false
+}

@@ -1,0 +1,67 @@
+package drive_test
+
+import (
+	"crypto/rsa"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/source/drive"
+	"github.com/cairn-rag/cairn/internal/source/sourcetest"
+)
+
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	key := newKey(t)
+	scripts := 10_000
+	if testing.Short() {
+		scripts = 400
+	}
+	sourcetest.Follow(t, scripts, func(mirror bool) sourcetest.Place {
+		world := sourcetest.NewWorld("ann@example.org")
+		fake := sourcetest.NewDrive(world, key)
+		fake.Exports = func(int) bool { return false } // their names have another extension
+		return sourcetest.Place{
+			World: world, Handler: fake, Mirrors: mirror, Expire: fake.Expire, Slow: drive.Slow,
+			Open: func(client *http.Client, cursor string) (source.Source, error) {
+				return drive.New(source.Follow{
+					Options: source.Settings{URL: "http://drive.test"}, Credentials: fake.Account(), Mirror: mirror, Cursor: cursor, PageSize: 3,
+				}, client)
+			},
+			Key: func(id int) string { return fmt.Sprintf("id:item-%d", id) },
+		}
+	})
+}
+
+// TestCredentials has an account that Google knows, and one that it does not.
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	key := newKey(t)
+	fake := sourcetest.NewDrive(sourcetest.NewWorld("ann"), key)
+	other := sourcetest.NewDrive(sourcetest.NewWorld("ann"), newKey(t))
+	client := sourcetest.Local(fake)
+	f := source.Follow{Options: source.Settings{URL: "http://drive.test"}, Credentials: fake.Account()}
+	if err := drive.Try(t.Context(), f, client); err != nil {
+		t.Errorf("its own account is refused: %v", err)
+	}
+	f.Credentials = other.Account()
+	if err := drive.Try(t.Context(), f, client); !knowledge.IsCode(err, knowledge.CodeForbidden) || !strings.Contains(err.Error(), "domain-wide delegation") {
+		t.Errorf("another account: %v", err)
+	}
+	f.Credentials = `{"type":"authorized_user"}`
+	if err := drive.CheckConnection(f); !knowledge.IsCode(err, knowledge.CodeInvalid) {
+		t.Errorf("a file of a user: %v", err)
+	}
+}
+
+func newKey(t *testing.T) *rsa.PrivateKey {
+	t.Helper()
+	key, err := sourcetest.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}

@@ -1,0 +1,58 @@
+package source
+
+import "errors"
+
+// TokenAll is the token of the first page of a listing of everything, whatever the
+// cursor is.
+const TokenAll = "all"
+
+// ErrExpired is returned by Source.List of a place that is followed if the place does not
+// know the cursor or the token any more. A listing from TokenAll on is then needed.
+var ErrExpired = errors.New("the place has forgotten the changes since the cursor")
+
+// Follow describes a place that is followed: a Source is opened for each run, and lists
+// what has changed since the cursor of the run before.
+//
+// The Source lists an object with a Key that stays when it is moved or renamed, where the
+// place has one, with its Name, and with its Access if Mirror is set. A listing may name an
+// object twice, also as removed: what it names last counts. One page names an object once. A
+// listing is one of everything or one of changes from its first page on.
+type Follow struct {
+	Type    Type
+	Options Settings
+	Scope   Scope
+	// Credentials are the secret of the connection.
+	Credentials string
+	// Mirror asks for the Access of each object.
+	Mirror bool
+	// Cursor is where the last completed run ended, "" = there was none.
+	Cursor string
+	// PageSize bounds the objects of a page. Defaults to MaxPage.
+	PageSize int
+}
+
+// Settings are the settings of a connection. Each type accepts those that it lists.
+type Settings struct {
+	// URL is the address of the service.
+	URL string `json:"url,omitempty"`
+	// Username is who signs in with the secret.
+	Username string `json:"username,omitempty"`
+	// Deployment is cloud or data_center, for Confluence.
+	Deployment string `json:"deployment,omitempty"`
+	// TenantID and ClientID name the application of Microsoft Entra that signs in.
+	TenantID string `json:"tenant_id,omitempty"`
+	ClientID string `json:"client_id,omitempty"`
+	// Subject is the user of Google Workspace for whom a service account acts.
+	Subject string `json:"subject,omitempty"`
+}
+
+// Scope is the part of a place that a sync follows. Each type accepts those fields that it
+// lists.
+type Scope struct {
+	Site       string `json:"site,omitempty"`
+	Drive      string `json:"drive,omitempty"`
+	Folder     string `json:"folder,omitempty"`
+	Space      string `json:"space,omitempty"`
+	Repository string `json:"repository,omitempty"`
+	Branch     string `json:"branch,omitempty"`
+}

@@ -1,0 +1,179 @@
+package sourcetest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
+)
+
+// follower is the reference of an import that follows a place: what it knows is what
+// documents would be.
+type follower struct {
+	*script
+	known  map[string]held
+	failed map[string]source.Object // that could not be read
+	cursor string
+	quiet  bool // the world stands still during the run
+}
+
+// held is what the follower knows of an object.
+type held struct {
+	etag string
+	Expected
+}
+
+// run lists everything or what has changed, and reads what is new. With busy the world
+// changes meanwhile. An error ends it: the next run begins at the same cursor.
+func (f *follower) run(busy bool) {
+	f.quiet = !busy
+	src, token := f.open(f.cursor), ""
+	listed, gone := map[string]bool{}, map[string]bool{}
+	for {
+		page, err := src.List(f.context(), token)
+		if errors.Is(err, source.ErrExpired) {
+			f.cursor = ""
+			if token == "" {
+				token = source.TokenAll
+				continue
+			}
+			return
+		}
+		if err != nil {
+			f.check(err)
+			return
+		}
+		for _, o := range page.Objects {
+			listed[o.Key], gone[o.Key] = true, false
+			f.object(src, o)
+		}
+		for _, key := range page.Removed {
+			listed[key], gone[key] = false, true
+		}
+		if len(page.Next) > source.MaxToken {
+			f.t.Errorf("script %d: a token has %d bytes", f.seed, len(page.Next))
+		}
+		if page.Next == "" {
+			f.end(src, page, listed, gone)
+			return
+		}
+		if token = page.Next; f.random.IntN(4) == 0 { // the process was killed
+			src = f.open(f.cursor)
+		}
+		if busy {
+			f.change()
+		}
+	}
+}
+
+// check fails the script for an error that a source must not return.
+func (f *follower) check(err error) {
+	var known *knowledge.Error
+	if !errors.As(err, &known) || known.Code == knowledge.CodeInternal {
+		f.t.Errorf("script %d: the error is %v", f.seed, err)
+	}
+}
+
+// object reads an object whose bytes are not known.
+func (f *follower) object(src source.Source, o source.Object) {
+	before, there := f.known[o.Key]
+	now := held{etag: o.ETag, Expected: Expected{Path: o.Path(), Content: before.Content, Labels: o.Tags}}
+	if o.Access != nil {
+		now.Access = *o.Access
+	}
+	delete(f.failed, o.Key)
+	if there && before.etag == o.ETag && o.ETag != "" {
+		f.known[o.Key] = now
+		return
+	}
+	content, opened, err := f.read(src, o)
+	switch {
+	case err != nil:
+		f.check(err)
+		f.failed[o.Key] = o
+		if there { // its document keeps its text, and not its rights
+			now.etag, now.Content = before.etag, before.Content
+			f.known[o.Key] = now
+		}
+		return
+	case f.Mirrors && opened.ETag != o.ETag: // its rights may have changed with it
+		f.failed[o.Key] = o
+		return
+	}
+	now.etag, now.Content = opened.ETag, content
+	f.known[o.Key] = now
+}
+
+func (f *follower) read(src source.Source, o source.Object) (string, source.Object, error) {
+	r, now, err := src.Open(f.context(), o, "")
+	if err != nil {
+		return "", now, err
+	}
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	return string(data), now, err
+}
+
+// end forgets what is gone, reads again what failed, and moves the cursor.
+func (f *follower) end(src source.Source, last source.Page, listed, gone map[string]bool) {
+	files := f.World.Files()
+	visible := map[string]bool{}
+	for id := range files {
+		visible[f.Key(id)] = true
+	}
+	for key := range f.known {
+		if !gone[key] && (!last.Full || listed[key]) {
+			continue
+		}
+		if f.quiet && visible[key] {
+			f.t.Errorf("script %d: %s is taken for gone, and is there", f.seed, key)
+		}
+		delete(f.known, key)
+	}
+	for key, o := range maps.Clone(f.failed) {
+		switch {
+		case gone[key] || last.Full && !listed[key]:
+			delete(f.failed, key)
+		case !listed[key]:
+			f.object(src, o)
+		}
+	}
+	f.cursor = last.Cursor
+}
+
+// compare returns how what is known differs from the world, "" = it does not.
+func (f *follower) compare() string {
+	want, got := map[string]Expected{}, map[string]Expected{}
+	for id, e := range f.World.Files() {
+		want[f.Key(id)] = f.relevant(e)
+	}
+	for key, k := range f.known {
+		got[key] = f.relevant(k.Expected)
+	}
+	diff := cmp.Diff(want, got)
+	if len(f.failed) > 0 {
+		diff += fmt.Sprintf("not read: %s", strings.Join(slices.Sorted(maps.Keys(f.failed)), ", "))
+	}
+	return diff
+}
+
+// relevant leaves out what the place does not carry over.
+func (f *follower) relevant(e Expected) Expected {
+	if !f.Mirrors {
+		e.Access = knowledge.Access{}
+	}
+	if !f.Place.Labels {
+		e.Labels = nil
+	}
+	if len(e.Access.Groups) == 0 {
+		e.Access.Groups = nil
+	}
+	return e
+}
