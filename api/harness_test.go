@@ -25,6 +25,7 @@ import (
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/credential"
 	"github.com/cairn-rag/cairn/internal/extract"
@@ -348,6 +349,8 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)), Secrets: box,
 		Addresses: safedial.New(safedial.Config{}), Models: modelsOf(e.models),
 	}
+	deps.Audit = audit.NewRecorder(e.store)
+	deps.AuditChain = &audit.Keeper{Store: e.store, Recorder: deps.Audit, Signer: audit.NewSigner([]byte("key")), Log: deps.Log}
 	deps.NamedSecrets = credential.New(credential.Config{Secrets: configuredSecrets}, e.store, box)
 	deps.Quotations = &forget.Forgetter{Store: e.store, Blobs: e.blobs, Histories: noHistories{}, Log: deps.Log}
 	deps.Attributes = &ingestion.Attributes{Store: e.store, Index: e.work}

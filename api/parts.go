@@ -80,8 +80,8 @@ func newParts(cfg Config, deps Deps) *parts {
 // start makes what starts runs, and the edge around every handler.
 func (p *parts) start(cfg Config, deps Deps) {
 	keys := idempotency.New(deps.Store, cfg.Process, deps.Clock)
-	p.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory, PublicURL: cfg.PublicURL}, edge.Deps{
-		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Log: deps.Log,
+	p.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory, PublicURL: cfg.PublicURL, AuditQuestions: cfg.AuditQuestions}, edge.Deps{
+		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Audit: deps.Audit, Log: deps.Log,
 	})
 	p.intake = intake.New(intake.Config{InstanceLimits: cfg.InstanceLimits, RequestFiles: cfg.RequestFiles}, intake.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: p.late, Secrets: deps.Secrets, Log: deps.Log, Now: p.now,
@@ -114,6 +114,7 @@ func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 		&roleRoutes{store: deps.Store},
 		&memberRoutes{store: deps.Store, rights: deps.Access, now: p.now},
 		&browserRoutes{store: deps.Store},
+		&auditRoutes{store: deps.Store, chain: deps.AuditChain},
 		&sessionRoutes{access: deps.Access, edge: p.edge},
 		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},
 		p.projects,

@@ -76,7 +76,7 @@ func (rr *runReaders) runByLink(r *http.Request, token, id string) (knowledge.Pr
 	if err != nil {
 		return knowledge.Principal{}, run, err
 	}
-	edge.SetHolder(r.Context(), edge.Holder{Key: link.Key, Ends: link.Ends})
+	edge.ByLink(r.Context(), link)
 	principal, err := rr.runPrincipal(r.Context(), run, link)
 	return principal, run, err
 }
@@ -148,5 +148,6 @@ func (rr *runReaders) runByFileLink(r *http.Request, token, id, name string) (st
 	if named := r.PathValue("workspaceId"); named != "" && named != link.Workspace {
 		return store.Run{}, knowledge.NotFound("run", id)
 	}
+	edge.ByLink(r.Context(), link)
 	return rr.followed.RunForSystem(r.Context(), link.Workspace, id)
 }

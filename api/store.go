@@ -29,6 +29,7 @@ type Store interface {
 	Runs
 	Imports
 	Deliveries
+	AuditStore
 	idempotency.Store
 	question.Store
 	intake.Store

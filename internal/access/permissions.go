@@ -96,7 +96,7 @@ func Permissions() []Permission {
 		{knowledge.MembersWrite, "Add, change and remove members", admins, []string{"PUT /members/{user}", "DELETE /members/{user}"}},
 		{knowledge.SessionsOwn, "List and end the sessions of browsers that signed in with one's own key", everybody, []string{"GET /sessions", "DELETE /sessions/{id}"}},
 		{knowledge.SessionsAdmin, "List and end everybody's sessions", admins, nil},
-		{knowledge.AuditRead, "Read the audit", auditors, nil},
+		{knowledge.AuditRead, "Read and verify the audit", auditors, []string{"GET /audit", "GET /audit/checkpoints", "GET /audit/verify"}},
 		{knowledge.HoldsRead, "Read legal holds", auditors, nil},
 		{knowledge.HoldsWrite, "Place and lift legal holds", admins, nil},
 		{knowledge.WorkspacesRead, "List one's workspaces", everybody, []string{"GET /workspaces"}},

@@ -50,6 +50,7 @@ type Store struct {
 	webhookStore
 	generationStore
 	leaseStore
+	auditStore
 }
 
 // newStore returns a store without connections.
@@ -76,6 +77,7 @@ func newStore(cfg Config) *Store {
 		webhookStore:      webhookStore{db},
 		generationStore:   generationStore{db, names},
 		leaseStore:        leaseStore{db},
+		auditStore:        auditStore{db},
 	}
 }
 
