@@ -349,8 +349,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)), Secrets: box,
 		Addresses: safedial.New(safedial.Config{}), Models: modelsOf(e.models),
 	}
-	deps.Audit = audit.NewRecorder(e.store)
-	deps.AuditChain = &audit.Keeper{Store: e.store, Recorder: deps.Audit, Signer: audit.NewSigner([]byte("key")), Log: deps.Log}
+	e.keepAudit(&deps)
 	deps.NamedSecrets = credential.New(credential.Config{Secrets: configuredSecrets}, e.store, box)
 	deps.Quotations = &forget.Forgetter{Store: e.store, Blobs: e.blobs, Histories: noHistories{}, Log: deps.Log}
 	deps.Attributes = &ingestion.Attributes{Store: e.store, Index: e.work}
@@ -362,6 +361,18 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	}
 	e.handler = e.server.Handler()
 	return e
+}
+
+// keepAudit keeps the audit as a server that is alone does.
+func (e *edge) keepAudit(deps *api.Deps) {
+	e.t.Helper()
+	journal, err := audit.OpenJournal(filepath.Join(e.t.TempDir(), "audit.journal"), audit.Position{})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() { _ = journal.Close() }) // its rows are of no more use
+	deps.Audit = audit.NewRecorder(journal)
+	deps.AuditChain = &audit.Keeper{Store: e.store, Recorder: deps.Audit, Journal: journal, Signer: audit.NewSigner([]byte("key")), Log: deps.Log}
 }
 
 // noHistories stands for a Temporal server that has no histories.
