@@ -22,7 +22,9 @@ func (e *Edge) newTrail(r *http.Request, c *call) *audit.Trail {
 	if err != nil { // a request within the process
 		address = ""
 	}
-	return audit.NewTrail(audit.Config{Questions: e.cfg.AuditQuestions}, e.deps.Audit, c.id, address)
+	return audit.NewTrail(audit.Config{Questions: e.cfg.AuditQuestions, Failed: func(err error) {
+		e.deps.Log.ErrorContext(context.WithoutCancel(r.Context()), "a row of the audit was not kept", "request", c.id, "error", err)
+	}}, e.deps.Audit, c.id, address)
 }
 
 // begin notes that the handler of a route runs next, so that the first change has a row.

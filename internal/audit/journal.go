@@ -99,17 +99,28 @@ func (j *Journal) makeRoom() error {
 
 // Append implements Sink.
 func (j *Journal) Append(_ context.Context, rows []Row) error {
+	if err := j.Buffer(rows); err != nil {
+		return err
+	}
+	if err := syncData(j.file); err != nil {
+		return fmt.Errorf("write the journal of the audit: %w", err)
+	}
+	return nil
+}
+
+// Buffer implements Buffered.
+func (j *Journal) Buffer(rows []Row) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if len(rows) == 0 {
+		return nil
+	}
 	data, err := json.Marshal(line{j.end.Round, rows})
 	if err != nil {
 		return fmt.Errorf("encode rows of the audit: %w", err)
 	}
 	data = append(data, '\n')
 	if _, err := j.file.WriteAt(data, j.end.Offset); err != nil {
-		return fmt.Errorf("write the journal of the audit: %w", err)
-	}
-	if err := syncData(j.file); err != nil {
 		return fmt.Errorf("write the journal of the audit: %w", err)
 	}
 	j.end.Offset += int64(len(data))

@@ -17,6 +17,8 @@ type Recorder struct {
 	sink Sink
 	turn chan struct{} // of 1: full during a commit
 
+	later sync.WaitGroup // commits that nobody waits for
+
 	mu       sync.Mutex
 	next     *group // the rows of the next commit; nil = there are none
 	finished []Row  // of changes, whose opening rows are in the database
@@ -60,6 +62,39 @@ func (r *Recorder) commit(ctx context.Context, g *group) {
 	r.mu.Unlock()
 	g.err = r.sink.Append(ctx, g.rows)
 	close(g.done)
+}
+
+// Buffered is a Sink that takes rows which nobody waits for.
+type Buffered interface {
+	// Buffer returns when the rows survive the process. A later Append makes them survive a
+	// loss of power.
+	Buffer(rows []Row) error
+}
+
+// Follow takes a row of which the database knows the most important part: the row of its
+// request, with the run that has the rest. It returns when the row survives the process, where
+// the sink can tell, and does not wait for the commit.
+func (r *Recorder) Follow(ctx context.Context, row Row, failed func(error)) {
+	ctx = context.WithoutCancel(ctx)
+	if buffer, ok := r.sink.(Buffered); ok {
+		if err := buffer.Buffer([]Row{row}); err != nil {
+			failed(err)
+		}
+		r.later.Go(func() { _ = r.commitNow(ctx) }) // a later commit of others has the rows too
+		return
+	}
+	r.later.Go(func() {
+		if err := r.Record(ctx, row); err != nil {
+			failed(err)
+		}
+	})
+}
+
+// commitNow has the rows of Follow committed.
+func (r *Recorder) commitNow(ctx context.Context) error {
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
+	return r.sink.Append(ctx, nil)
 }
 
 // Finish takes the row of a change that has ended. The database has the row that was written

@@ -142,3 +142,15 @@ func TestJournalBeginsAnew(t *testing.T) {
 		t.Errorf("found %d rows", len(ids(again)))
 	}
 }
+
+// TestARowThatFollowsOutlivesItsProcess takes a row that nobody waits for: the file has it when
+// Follow returns.
+func TestARowThatFollowsOutlivesItsProcess(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.journal")
+	r := audit.NewRecorder(openJournal(t, path, audit.Position{}))
+	r.Follow(t.Context(), audit.Row{ID: "a", Entry: audit.Entry{At: at(1)}}, func(err error) { t.Error(err) })
+	if again := openJournal(t, path, audit.Position{}); !slices.Equal(ids(again), []string{"a"}) {
+		t.Errorf("found %v", ids(again))
+	}
+}

@@ -17,7 +17,8 @@ const maxDocuments = 500
 // use. All functions do nothing without a Trail in ctx.
 type Trail struct {
 	recorder *Recorder
-	text     bool // keep questions as they are
+	text     bool        // keep questions as they are
+	failed   func(error) // is told of rows that nobody waited for
 
 	mu      sync.Mutex
 	row     Row
@@ -33,13 +34,19 @@ type Trail struct {
 type Config struct {
 	// Questions keeps the words of questions. Defaults to false: their hashes are kept.
 	Questions bool
+	// Failed is told of rows that nobody waited for and that could not be kept. Defaults to
+	// nobody.
+	Failed func(error)
 }
 
 // NewTrail returns the Trail of a request. A nil recorder keeps nothing.
 func NewTrail(cfg Config, recorder *Recorder, id, address string) *Trail {
+	if cfg.Failed == nil {
+		cfg.Failed = func(error) {}
+	}
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	return &Trail{
-		recorder: recorder, text: cfg.Questions,
+		recorder: recorder, text: cfg.Questions, failed: cfg.Failed,
 		row: Row{ID: id, Entry: Entry{At: now, RequestID: id, Address: clean(address)}},
 	}
 }
@@ -204,7 +211,9 @@ func (t *Trail) takeRow(documents bool) Row {
 	return row
 }
 
-// Commit keeps the rows of documents that were noted since the row of Answer.
+// Commit keeps the rows of documents that were noted since the row of Answer. Those of a run
+// that the request has started do not wait for a commit: the row that names the run was
+// committed with it, and the run's record, which has its sources, before its words are shown.
 func (t *Trail) Commit(ctx context.Context) error {
 	for t.recorder != nil {
 		t.mu.Lock()
@@ -212,8 +221,12 @@ func (t *Trail) Commit(ctx context.Context) error {
 			t.mu.Unlock()
 			return nil
 		}
-		row := t.takeRow(true)
+		row, follows := t.takeRow(true), t.opened && t.details.Run != ""
 		t.mu.Unlock()
+		if follows {
+			t.recorder.Follow(ctx, row, t.failed)
+			continue
+		}
 		if err := t.recorder.Record(ctx, row); err != nil {
 			return err
 		}

@@ -79,6 +79,9 @@ func putPendingAudit(ctx context.Context, tx transaction, row audit.Row, waits b
 
 // Append implements audit.Sink for a database that many processes write at the same time.
 func (s *auditStore) Append(ctx context.Context, rows []audit.Row) error {
+	if len(rows) == 0 {
+		return nil
+	}
 	return s.write(ctx, "write the audit", func(ctx context.Context, tx transaction) error {
 		for _, row := range rows {
 			if err := putPendingAudit(ctx, tx, row, false); err != nil {
