@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -114,6 +115,7 @@ func (cr *chunkRoutes) getChunk(ctx context.Context, p knowledge.Principal, in *
 	if err := cr.pages.place(ctx, c.Document, &c.Chunk); err != nil {
 		return nil, err
 	}
+	audit.Left(ctx, c.DocumentID)
 	if in.Quote != "" {
 		return &chunkAnswer{viewPassage(c.Chunk, in.Quote)}, nil
 	}
@@ -139,6 +141,7 @@ func (cr *chunkRoutes) listChunks(ctx context.Context, p knowledge.Principal, in
 	if err := cr.pages.place(ctx, d, placed...); err != nil {
 		return nil, err
 	}
+	audit.Left(ctx, d.ID)
 	return page(convert(chunks, func(c knowledge.Chunk) chunkView {
 		return viewChunk(store.ChunkView{Chunk: c, Document: d})
 	}), next), nil

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -212,5 +213,6 @@ func (cr *conversationRoutes) createConversation(ctx context.Context, p knowledg
 	if err != nil {
 		return nil, fmt.Errorf("make conversation: %w", err)
 	}
+	audit.Made(ctx, c.ID)
 	return &conversationOutput{Body: viewConversation(c)}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/following"
 	"github.com/cairn-rag/cairn/internal/forget"
@@ -62,6 +63,9 @@ type Config struct {
 	// TempDir holds uploads with an Idempotency-Key while their hash is computed.
 	// Defaults to the system's folder for temporary files.
 	TempDir string
+	// AuditQuestions keeps the words of questions in the audit. Defaults to false: their
+	// hashes are kept.
+	AuditQuestions bool
 }
 
 func (c Config) withDefaults() Config {
@@ -105,6 +109,8 @@ type Deps struct {
 	Links       Links
 	Addresses   Addresses
 	Log         *slog.Logger
+	Audit       *audit.Recorder
+	AuditChain  AuditChain
 	Metrics     Metrics          // nil: nothing is counted
 	MetricsPage http.Handler     // serves /metrics; nil: there is none
 	Ready       []Dependency     // what /readyz asks

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -155,6 +156,9 @@ func (dar *documentActionRoutes) actOnDocuments(ctx context.Context, p knowledge
 	}
 	out := &selectionOutput{Status: http.StatusOK, Body: selectionView{Matched: len(chosen), Refused: refused}}
 	if !b.DryRun {
+		for _, d := range chosen {
+			audit.Made(ctx, d.id)
+		}
 		if !action.immediate {
 			out.Status = http.StatusAccepted
 		}

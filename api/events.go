@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/sse"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -173,6 +174,9 @@ func (r *renderer) send(ctx context.Context, item stream.Item, id int64, sink ev
 	name, data, err := r.event(ctx, item)
 	if err != nil || id <= r.after {
 		return err
+	}
+	if err := audit.Commit(ctx); err != nil {
+		return fmt.Errorf("write the audit of run %s: %w", r.run.ID, err)
 	}
 	encoded, err := json.Marshal(data)
 	if err != nil {

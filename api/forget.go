@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -36,6 +37,7 @@ func (f *forgetRoutes) mount(e *edge.Edge) {
 			DryRun     bool   `json:"dry_run,omitempty" doc:"Only count"`
 		}
 	}) (*forgottenOutput, error) {
+		audit.Made(ctx, in.Body.DocumentID)
 		counts, err := f.quotations.Document(ctx, p, in.Body.DocumentID, in.Body.DryRun)
 		if err != nil {
 			return nil, err

@@ -25,6 +25,7 @@ import (
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/credential"
 	"github.com/cairn-rag/cairn/internal/extract"
@@ -384,6 +385,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	}
 	deps.Places = connect.New(http.DefaultClient)
 	deps.Syncs = following.NewRunner(following.RunnerDeps{Store: e.store, Secrets: box, Places: deps.Places, Workflows: e.work, Log: deps.Log, Now: time.Now})
+	e.keepAudit(&deps)
 	deps.NamedSecrets = credential.New(credential.Config{Secrets: configuredSecrets}, e.store, box)
 	deps.Quotations = &forget.Forgetter{Store: e.store, Blobs: e.blobs, Histories: noHistories{}, Log: deps.Log}
 	deps.Attributes = &ingestion.Attributes{Store: e.store, Index: e.work}
@@ -395,6 +397,18 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	}
 	e.handler = e.server.Handler()
 	return e
+}
+
+// keepAudit keeps the audit as a server that is alone does.
+func (e *edge) keepAudit(deps *api.Deps) {
+	e.t.Helper()
+	journal, err := audit.OpenJournal(filepath.Join(e.t.TempDir(), "audit.journal"), audit.Position{})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() { _ = journal.Close() }) // its rows are of no more use
+	deps.Audit = audit.NewRecorder(journal)
+	deps.AuditChain = &audit.Keeper{Store: e.store, Recorder: deps.Audit, Journal: journal, Signer: audit.NewSigner([]byte("key")), Log: deps.Log}
 }
 
 // noHistories stands for a Temporal server that has no histories.

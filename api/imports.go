@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -141,6 +142,8 @@ func (ir *importRoutes) startImport(ctx context.Context, p knowledge.Principal, 
 	if err != nil {
 		return nil, err
 	}
+	audit.Made(ctx, i.Import)
+	audit.Ran(ctx, i.RunID)
 	return &importOutput{i.RunID, ir.views.importView(p, i, nil)}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -111,6 +112,7 @@ func (kr *keyRoutes) createKey(ctx context.Context, p knowledge.Principal, in *n
 	if err != nil {
 		return nil, fmt.Errorf("create key %s: %w", k.ID, err)
 	}
+	audit.Made(ctx, k.ID)
 	view := viewKey(k)
 	view.Key = secret
 	return &keyOutput{view}, nil

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/cairn-rag/cairn/api/openai"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
@@ -93,6 +94,7 @@ func (l *openaiLibrary) Original(ctx context.Context, p knowledge.Principal, doc
 	if err != nil {
 		return nil, err
 	}
+	audit.Left(ctx, v.Document)
 	content, err := l.originals.open(ctx, v)
 	if err != nil {
 		return nil, err
@@ -128,8 +130,10 @@ func (l *openaiLibrary) Search(ctx context.Context, p knowledge.Principal, proje
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
+	audit.Asked(ctx, s.Text)
 	found := make([]openai.Passage, 0, len(result.Contexts))
 	for _, c := range result.Contexts {
+		audit.Left(ctx, c.DocumentID)
 		found = append(found, openai.Passage{Document: c.Document, ChunkID: c.ID, Text: c.Text, Score: c.Score})
 	}
 	return found, nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -64,11 +65,13 @@ func (o *originals) getOriginal(_ context.Context, _ knowledge.Principal, in *st
 		v, err := o.requestedVersion(r, in.ID, in.Token, in.Version)
 		if err == nil && o.presign && r.Method == http.MethodGet {
 			var redirected bool
+			audit.Left(r.Context(), v.Document)
 			if redirected, err = o.redirect(w, r, v); redirected {
 				return
 			}
 		}
 		if err == nil {
+			audit.Left(r.Context(), v.Document)
 			err = o.serve(w, r, v)
 		}
 		if err != nil {
@@ -161,6 +164,7 @@ func (o *originals) versionByLink(ctx context.Context, workspace, id, token stri
 	if link.Workspace != workspace {
 		return store.Version{}, knowledge.NotFound("document", id)
 	}
+	edge.ByLink(ctx, link)
 	p := access.ForDocumentRun(workspace, "", link)
 	d, err := o.store.Document(ctx, p, id)
 	if err != nil {

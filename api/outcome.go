@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -30,6 +31,7 @@ func (r *renderer) load(ctx context.Context, key string) (*outcome, error) {
 	if r.outcome != nil {
 		return r.outcome, nil
 	}
+	audit.Ran(ctx, r.run.ID)
 	out := &outcome{}
 	if err := r.results.blobs.GetJSON(ctx, key, &out.record); err != nil {
 		return nil, fmt.Errorf("read the answer of run %s: %w", r.run.ID, err)
@@ -75,7 +77,11 @@ func (r *results) passages(ctx context.Context, p knowledge.Principal, sources [
 		}
 		hits = append(hits, knowledge.Hit{ChunkID: x.ChunkID, DocumentID: x.DocumentID})
 	}
-	return retrieve.Lookup(ctx, r.store, p, hits)
+	found, err := retrieve.Lookup(ctx, r.store, p, hits)
+	for _, c := range found {
+		audit.Left(ctx, c.DocumentID)
+	}
+	return found, err
 }
 
 // messageSources are the sources of a stored message, as an answer shows them.

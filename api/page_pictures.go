@@ -19,6 +19,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -108,6 +109,7 @@ func (ppr *pagePictureRoutes) pagePicture(ctx context.Context, p knowledge.Princ
 	if err != nil {
 		return nil, err
 	}
+	audit.Left(ctx, v.Document)
 	return pageResponse(http.StatusOK, tag, picture), nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/extract/format"
@@ -60,6 +61,7 @@ func (pr *parsedRoutes) parsedDocument(ctx context.Context, p knowledge.Principa
 	if err != nil {
 		return nil, err
 	}
+	audit.Left(ctx, v.Document)
 	contentType, body := "text/markdown; charset=utf-8", []byte(parsed.Markdown(layout))
 	if in.Format == "json" {
 		contentType = "application/json"

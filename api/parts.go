@@ -84,8 +84,8 @@ func newParts(cfg Config, deps Deps) *parts {
 // start makes what starts runs, and the edge around every handler.
 func (p *parts) start(cfg Config, deps Deps) {
 	keys := idempotency.New(deps.Store, cfg.Process, deps.Clock)
-	p.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory, PublicURL: cfg.PublicURL}, edge.Deps{
-		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Log: deps.Log,
+	p.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory, PublicURL: cfg.PublicURL, AuditQuestions: cfg.AuditQuestions}, edge.Deps{
+		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Audit: deps.Audit, Log: deps.Log,
 	})
 	p.intake = intake.New(intake.Config{InstanceLimits: cfg.InstanceLimits, RequestFiles: cfg.RequestFiles, Levels: cfg.Levels}, intake.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: p.late, Secrets: deps.Secrets, Log: deps.Log, Now: p.now,
@@ -129,6 +129,7 @@ func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 		&providerRoutes{access: deps.Access, edge: p.edge},
 		&connectionRoutes{connections: deps.Store, syncs: p.syncs, now: p.now},
 		&syncRoutes{store: deps.Store, intake: p.intake, syncs: p.syncs, views: p.views, now: p.now},
+		&auditRoutes{store: deps.Store, chain: deps.AuditChain},
 		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},
 		p.projects,
 		p.projectRemovals,

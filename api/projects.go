@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/view"
@@ -148,6 +149,7 @@ func (pr *projectRoutes) createProject(ctx context.Context, p knowledge.Principa
 	if err != nil {
 		return nil, err
 	}
+	audit.Made(ctx, project.ID)
 	run, again := edge.RunID(ctx)
 	key := store.Key{
 		ID: knowledge.DerivedID("key", run), Name: "project " + project.ID,

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
@@ -77,6 +78,7 @@ func (rr *retrieveRoutes) retrieveContext(ctx context.Context, p knowledge.Princ
 	if err := b.check(); err != nil {
 		return nil, err
 	}
+	audit.Asked(ctx, b.Text)
 	p, err := rr.edge.ActFor(ctx, p, b.ActingBody)
 	if err != nil {
 		return nil, err
@@ -119,7 +121,9 @@ func (rr *retrieveRoutes) retrieveContext(ctx context.Context, p knowledge.Princ
 		return nil, fmt.Errorf("retrieve: %w", err)
 	}
 	passages = retrieve.PromptOrder(passages, result.Contexts, config.AI.Retrieval.Order)
-	return &retrieveOutput{viewContexts(result, passages)}, nil
+	out := viewContexts(result, passages)
+	out.noteDocuments(ctx)
+	return &retrieveOutput{out}, nil
 }
 
 // allowWeb counts a search that asks the web as a question, because the search engine may
@@ -137,6 +141,13 @@ func (b retrieveBody) check() error {
 		return err
 	}
 	return knowledge.InvalidFields(b.Filters.Fields("body.filters"))
+}
+
+// noteDocuments notes the documents whose text leaves with the answer.
+func (c retrievedContext) noteDocuments(ctx context.Context) {
+	for _, chunk := range c.Chunks {
+		audit.Left(ctx, chunk.DocumentID)
+	}
 }
 
 // viewContexts returns what was found, with the passages that a model is given of it.

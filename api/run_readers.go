@@ -63,15 +63,6 @@ func (rr *runReaders) runByKey(r *http.Request, id string) (knowledge.Principal,
 	return principal, run, err
 }
 
-// holderOf returns on what a request with a link depends.
-func holderOf(link access.Link) edge.Holder {
-	holder := edge.Holder{Key: link.Key, Ends: link.Ends}
-	if link.Member != "" {
-		holder.Member = edge.Member{Workspace: link.Workspace, User: link.Member}
-	}
-	return holder
-}
-
 // runByLink finds the run that a token is for.
 func (rr *runReaders) runByLink(r *http.Request, token, id string) (knowledge.Principal, store.Run, error) {
 	link, err := rr.access.VerifyRun(r.Context(), token, id, rr.now())
@@ -85,7 +76,7 @@ func (rr *runReaders) runByLink(r *http.Request, token, id string) (knowledge.Pr
 	if err != nil {
 		return knowledge.Principal{}, run, err
 	}
-	edge.SetHolder(r.Context(), holderOf(link))
+	edge.ByLink(r.Context(), link)
 	principal, err := rr.runPrincipal(r.Context(), run, link)
 	return principal, run, err
 }
@@ -157,5 +148,6 @@ func (rr *runReaders) runByFileLink(r *http.Request, token, id, name string) (st
 	if named := r.PathValue("workspaceId"); named != "" && named != link.Workspace {
 		return store.Run{}, knowledge.NotFound("run", id)
 	}
+	edge.ByLink(r.Context(), link)
 	return rr.followed.RunForSystem(r.Context(), link.Workspace, id)
 }

@@ -72,8 +72,8 @@ func (d Deps) check() error {
 		return errors.New("api: Imports, NamedSecrets and Quotations are required")
 	case d.Retriever == nil, d.Pages == nil, d.Attributes == nil, d.Dispatch == nil, d.Answers == nil, d.Relay == nil:
 		return errors.New("api: Retriever, Pages, Attributes, Dispatch, Answers and Relay are required")
-	case d.Links == nil, d.Log == nil, d.Addresses == nil:
-		return errors.New("api: Links, Log and Addresses are required")
+	case d.Links == nil, d.Log == nil, d.Addresses == nil, d.Audit == nil, d.AuditChain == nil:
+		return errors.New("api: Links, Log, Addresses, Audit and AuditChain are required")
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -101,6 +102,9 @@ func (s *sessionRoutes) view(ctx context.Context, c access.Credentials) (*sessio
 	if err != nil {
 		return nil, err
 	}
+	if found.KeyID != "" {
+		audit.SignedIn(ctx, "key:"+found.KeyID, found.Workspace)
+	}
 	body.SignedIn, body.User, body.Roles, body.Workspace = true, &found.User, found.Roles, &found.Workspace
 	return &sessionOutput{Body: body}, nil
 }
@@ -135,6 +139,9 @@ func (s *sessionRoutes) signOut(_ context.Context, _ knowledge.Principal, in *st
 	cookie, err := r.Cookie(edge.SessionCookie)
 	if err != nil {
 		return out, nil // nobody is signed in
+	}
+	if found, err := s.access.Session(r.Context(), access.Credentials{Session: cookie.Value}); err == nil {
+		audit.SignedIn(r.Context(), "key:"+found.KeyID, found.Workspace)
 	}
 	if !s.edge.FromOwnPage(r) {
 		return nil, knowledge.Errorf(knowledge.CodeForbidden, "a browser signs out on a page of Cairn itself")

@@ -37,6 +37,7 @@ type Store interface {
 	TestSets
 	Evaluations
 	following.Store
+	AuditStore
 	idempotency.Store
 	question.Store
 	intake.Store

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -61,6 +62,7 @@ func (wr *workspaceRoutes) createWorkspace(ctx context.Context, _ knowledge.Prin
 	if err != nil {
 		return nil, fmt.Errorf("create workspace %s: %w", w.ID, err)
 	}
+	audit.Made(ctx, w.ID)
 	return &workspaceOutput{viewWorkspace(w)}, nil
 }
 

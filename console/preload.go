@@ -23,6 +23,7 @@ func pages() map[string]string {
 		"projects":   "pages/projects.js",
 		"keys":       "pages/keys.js",
 		"usage":      "pages/usage.js",
+		"audit":      "pages/audit.js",
 		"operations": "pages/operations.js",
 		"imports":    "pages/imports.js",
 

@@ -46,7 +46,7 @@ func TestConsolePictures(t *testing.T) {
 
 	var runs struct{ Data []struct{ ID string } }
 	s.call(t, "GET", "/workspaces/default/runs?kind=query", nil, &runs)
-	paths := map[string]string{"run": "/runs/" + runs.Data[0].ID, "project": "/projects/default", "keys": "/keys", "document": "/documents/" + document, "usage": "/usage", "missing-document": "/documents/none"}
+	paths := map[string]string{"run": "/runs/" + runs.Data[0].ID, "project": "/projects/default", "keys": "/keys", "document": "/documents/" + document, "usage": "/usage", "audit": "/audit", "missing-document": "/documents/none"}
 	for _, path := range evaluate[[]string](t, page, `[...document.querySelectorAll("nav a")].map(a => a.getAttribute("href"))`) {
 		paths[strings.TrimPrefix(path, "/")] = path
 	}

@@ -54,6 +54,7 @@ type commands struct {
 	Members       membersCmd        `cmd:"" group:"administration" help:"Add, list and remove the people and service accounts of a workspace."`
 	Roles         rolesCmd          `cmd:"" group:"administration" help:"Define, list and remove roles."`
 	Connections   connectionsCmd    `cmd:"" group:"administration" help:"Add, list, check and remove the connections to services that syncs follow."`
+	Audit         auditCmd          `cmd:"" group:"administration" help:"List, verify and export the audit."`
 	Secrets       secretsCmd        `cmd:"" group:"administration" help:"Store, list and remove the secrets of tools and imports."`
 	Models        modelsCmd         `cmd:"" group:"administration" help:"Add, list and remove embedding models that run on this machine."`
 	Health        healthCmd         `cmd:"" group:"administration" help:"Report whether a server or a worker is ready."`

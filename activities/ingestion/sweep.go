@@ -18,6 +18,11 @@ type Sweeping struct {
 	Uploads interface {
 		Once(ctx context.Context) error
 	}
+	// Audit brings rows of the audit into their chains, signs checkpoints, and removes what
+	// is too old.
+	Audit interface {
+		Once(ctx context.Context) error
+	}
 }
 
 // SweepInput names a sweep.
@@ -29,14 +34,18 @@ type SweepInput struct {
 const (
 	SweepRuns    = "runs"
 	SweepUploads = "uploads"
+	SweepAudit   = "audit"
 )
 
 // SweepOnce runs a sweep once. Everything that it does may be done twice.
 func (a *Sweeping) SweepOnce(ctx context.Context, in SweepInput) error {
 	defer step.Heartbeat(ctx)()
 	sweep := a.Runs
-	if in.Sweep == SweepUploads {
+	switch in.Sweep {
+	case SweepUploads:
 		sweep = a.Uploads
+	case SweepAudit:
+		sweep = a.Audit
 	}
 	if err := sweep.Once(ctx); err != nil {
 		return fmt.Errorf("sweep %s: %w", in.Sweep, err)

@@ -60,6 +60,10 @@ func (e *Edge) prove(r *http.Request, workspace string) (knowledge.Principal, er
 		credentials.Workspace = ""
 	}
 	p, err := e.deps.Access.Authenticate(r.Context(), credentials)
+	if err == nil {
+		proved := p
+		c.proved = &proved
+	}
 	if err == nil && workspace != "" {
 		p, err = e.deps.Access.In(r.Context(), p, workspace)
 	}
@@ -139,7 +143,11 @@ func (e *Edge) ActFor(ctx context.Context, p knowledge.Principal, b ActingBody) 
 	if a.Session = b.SessionID; a.Session == "" {
 		a.Session = p.ConversationID()
 	}
-	return e.deps.Access.As(ctx, p, a)
+	acting, err := e.deps.Access.As(ctx, p, a)
+	if err == nil {
+		callOf(ctx).acting = &acting
+	}
+	return acting, err
 }
 
 // ActingFromBody returns the user for whom a request acts, by its body and its query

@@ -15,24 +15,28 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // Config is the part of the API's configuration that concerns every route. All
-// fields but PublicURL are required.
+// fields but PublicURL and AuditQuestions are required.
 type Config struct {
 	Version    string // of the program, in openapi.json
 	BodyMemory int64  // bytes of large bodies that are held in memory at a time; further requests wait
 	PublicURL  string // at which clients reach the API; "" = as the request says
+
+	AuditQuestions bool // keep the words of questions in the audit
 }
 
-// Deps is what an Edge works with. All fields are required, and safe for
+// Deps is what an Edge works with. All fields but Audit are required, and safe for
 // concurrent use.
 type Deps struct {
 	Access  Access
 	Keys    Keys
 	Metrics Metrics
+	Audit   *audit.Recorder // nil = there is no audit
 	Log     *slog.Logger
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -19,6 +20,11 @@ type call struct {
 	log             *slog.Logger // of the server; RequestLog adds what follows
 	id              string       // of the request
 	method          string
+	trail           *audit.Trail                                         // nil = there is no audit
+	route           *Route                                               // nil = the request has none
+	code            knowledge.Code                                       // of the error of the answer, "" = there is none
+	proved          *knowledge.Principal                                 // whose credentials these are, before the workspace of the path was looked at
+	acting          *knowledge.Principal                                 // as the body says for whom it acts
 	principal       knowledge.Principal                                  // who may do what the route does
 	sender          *knowledge.Principal                                 // whose credentials these are
 	holder          *Holder                                              // of the link that opened it
@@ -58,7 +64,7 @@ func Later(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
 // parameters, reads the body within its limit, and claims the Idempotency-Key.
 func (e *Edge) guard(w http.ResponseWriter, r *http.Request, op *huma.Operation, rt *Route, next http.HandlerFunc) {
 	c := callOf(r.Context())
-	c.needs, c.byGrant = rt.needs, rt.ByGrant
+	c.needs, c.byGrant, c.route = rt.needs, rt.ByGrant, rt
 	if !rt.Public {
 		p, err := e.PrincipalFromQuery(r, r.PathValue("workspaceId"))
 		if err != nil {
@@ -80,6 +86,7 @@ func (e *Edge) guard(w http.ResponseWriter, r *http.Request, op *huma.Operation,
 		WriteError(w, r, err)
 		return
 	}
+	e.begin(r, rt)
 	if rt.Streams || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		next(w, r)
 		return

@@ -3,6 +3,8 @@ package edge
 import (
 	"context"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/access"
 )
 
 // Holder is what a request depends on while it is served: the key and the session, and when
@@ -19,6 +21,16 @@ type Member struct{ Workspace, User string }
 
 // SetHolder notes for whom a link was made with which a request is served.
 func SetHolder(ctx context.Context, h Holder) { callOf(ctx).holder = &h }
+
+// LinkHolder returns on what a request with a link depends: the key, the session or the member for
+// whom the link was made.
+func LinkHolder(link access.Link) Holder {
+	holder := Holder{Key: link.Key, Ends: link.Ends}
+	if link.Member != "" {
+		holder.Member = Member{Workspace: link.Workspace, User: link.Member}
+	}
+	return holder
+}
 
 // HolderOf returns on what a request depends: its link, else its key, JWT or session.
 func HolderOf(ctx context.Context) Holder {

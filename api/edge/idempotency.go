@@ -38,6 +38,9 @@ func (e *Edge) Once(w http.ResponseWriter, r *http.Request, rt *Route, hash stri
 	defer claim.Leave()
 	if claim.Earlier != nil {
 		w.Header().Set(ReplayedHeader, "true")
+		if c.trail != nil {
+			c.trail.Replayed()
+		}
 		if !rt.Anew {
 			replay(w, r, claim.Earlier)
 			return

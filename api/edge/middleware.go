@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -28,11 +30,27 @@ type response struct {
 	http.ResponseWriter
 	status int // 0 = nothing yet
 	bytes  int64
+
+	// before is called before an answer with a status begins, and commit before each part of
+	// it. After an error nothing of what they let pass may leave.
+	before func(status int) error
+	commit func() error
+	failed bool // before has returned an error, and the client an error of its own
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *response) WriteHeader(status int) {
+	if w.failed {
+		return
+	}
 	if w.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
+		if before := w.before; before != nil {
+			w.before = nil
+			if err := before(status); err != nil {
+				w.failed = true
+				return
+			}
+		}
 		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)
@@ -42,7 +60,13 @@ func (w *response) WriteHeader(status int) {
 // client that stopped reading. The server takes the deadline away after the answer.
 func (w *response) Write(p []byte) (total int, err error) {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.failed {
+		return 0, errNotKept
+	}
+	if w.commit != nil && w.commit() != nil {
+		panic(http.ErrAbortHandler) // so that what came does not look whole
 	}
 	control := http.NewResponseController(w.ResponseWriter)
 	for piece := range slices.Chunk(p, writePiece) {
@@ -56,11 +80,33 @@ func (w *response) Write(p []byte) (total int, err error) {
 	return total, nil
 }
 
+// end ends an answer of which nothing was written: it is empty, or its reader has left.
+func (w *response) end(left bool) {
+	switch before := w.before; {
+	case w.status != 0 || w.failed:
+	case left && before != nil:
+		_ = before(statusClientClosed) // who would be told has left
+	default:
+		w.WriteHeader(http.StatusOK)
+	}
+}
+
+// errNotKept is why nothing is sent of an answer whose row the audit could not keep.
+var errNotKept = errors.New("the audit could not be written")
+
 // Unwrap lets http.ResponseController reach the connection.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Flush sends what was written.
-func (w *response) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+func (w *response) Flush() {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.failed {
+		return
+	}
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}
 
 // hasBegun reports whether something was answered already.
 func hasBegun(w http.ResponseWriter) bool {
@@ -90,8 +136,9 @@ func (e *Edge) observe(next http.Handler) http.Handler {
 		began := time.Now()
 		c := &call{log: e.deps.Log, id: knowledge.NewID(), method: r.Method}
 		c.refuse = e.refuse(r)
-		r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
-		rec := &response{ResponseWriter: w}
+		c.trail = e.newTrail(r, c)
+		r = r.WithContext(audit.With(context.WithValue(r.Context(), callKey{}, c), c.trail))
+		rec := e.newResponse(w, r, c)
 		rec.Header().Set("X-Content-Type-Options", "nosniff")
 		defer func() {
 			failure := recover()
@@ -115,7 +162,28 @@ func (e *Edge) observe(next http.Handler) http.Handler {
 			c.later = nil
 			later()
 		}
+		rec.end(r.Context().Err() != nil)
 	})
+}
+
+// newResponse returns the writer of an answer that begins when the audit has its row.
+func (e *Edge) newResponse(w http.ResponseWriter, r *http.Request, c *call) *response {
+	rec := &response{ResponseWriter: w}
+	rec.Header().Set(RequestHeader, c.id)
+	rec.commit = func() error { return c.trail.Commit(r.Context()) }
+	rec.before = func(status int) error {
+		err := e.keepAudit(r, c, status)
+		if err != nil {
+			rec.commit = nil
+			clear(rec.Header()) // of the answer that stays here
+			rec.Header().Set(RequestHeader, c.id)
+			problem := newProblem(knowledge.Errorf(knowledge.CodeUnavailable, "the audit cannot be written, so nothing is answered").WithCause(err))
+			RequestLog(r.Context()).ErrorContext(r.Context(), "the audit cannot be written", "error", err)
+			writeProblem(rec, r, problem)
+		}
+		return err
+	}
+	return rec
 }
 
 // done counts and logs one request: its route's pattern, never its path's ids

@@ -163,6 +163,7 @@ func problem(ctx context.Context, log *slog.Logger, err error) *Problem {
 		e = refuse(e)
 	}
 	p := newProblem(e)
+	noteCode(ctx, p.Code)
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		p.Status = statusClientClosed
@@ -198,6 +199,7 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func writeProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
+	noteCode(r.Context(), p.Code)
 	for name, values := range p.headers {
 		w.Header()[name] = values
 	}
@@ -228,7 +230,7 @@ func encodeJSON(w http.ResponseWriter, v any) {
 }
 
 // reshape is the huma transformer that turns huma's own errors into a Problem.
-func reshape(_ huma.Context, _ string, v any) (any, error) {
+func reshape(ctx huma.Context, _ string, v any) (any, error) {
 	theirs, ok := v.(*huma.ErrorModel)
 	if !ok {
 		return v, nil
@@ -252,6 +254,7 @@ func reshape(_ huma.Context, _ string, v any) (any, error) {
 		e.Fields = append(e.Fields, fieldOf(d))
 	}
 	p := newProblem(e)
+	noteCode(ctx.Context(), p.Code)
 	p.Status = theirs.Status
 	return p, nil
 }

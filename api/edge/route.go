@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -27,7 +28,10 @@ type Route struct {
 	ByGrant bool             // a reader reaches the handler too: a grant may let it change the document of the request
 	Anew    bool             // the answer is not stored: the handler runs again for a repetition under its Idempotency-Key
 
-	needs knowledge.Permission // of the caller, by the table of package access
+	needs   knowledge.Permission // of the caller, by the table of package access
+	audited bool                 // each answer is in the audit
+	changes bool                 // it may change something
+	names   []string             // the parameters of the path, without the workspace
 }
 
 // routeMetadata is where an operation keeps its route.
@@ -65,6 +69,8 @@ func HandleRaw(e *Edge, rt Route, h func(w http.ResponseWriter, r *http.Request,
 // the permission that it needs.
 func (e *Edge) operation(rt Route) huma.Operation {
 	rt.needs = e.needed(rt)
+	rt.audited, rt.changes = access.Audited(access.RouteName(rt.Method, rt.Path))
+	rt.names = namesIn(rt.Path)
 	if rt.Limit == 0 {
 		rt.Limit = SmallBody
 	}

@@ -22,6 +22,7 @@ const modules = {
   "imports": () => import("./pages/imports.js"),
   "operations": () => import("./pages/operations.js"),
   "usage": () => import("./pages/usage.js"),
+  "audit": () => import("./pages/audit.js"),
 };
 
 /**

@@ -5,6 +5,8 @@ export const routes = /** @type {const} */ ({
   "get-session": ["GET", "/auth/session"],
   "sign-in": ["POST", "/auth/session"],
   "sign-out": ["DELETE", "/auth/session"],
+  "list-audit": ["GET", "/workspaces/{workspaceId}/audit"],
+  "verify-audit": ["GET", "/workspaces/{workspaceId}/audit/verify"],
   "query": ["POST", "/workspaces/{workspaceId}/webhooks/query"],
   "list-conversations": ["GET", "/workspaces/{workspaceId}/conversations"],
   "get-conversation": ["GET", "/workspaces/{workspaceId}/conversations/{id}"],

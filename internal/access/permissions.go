@@ -121,9 +121,9 @@ func Permissions() []Permission {
 		{knowledge.SessionsAdmin, "List and end everybody's sessions", admins, nil},
 		{knowledge.GrantsRead, "List the grants on documents", auditors, []string{"GET /grants", "GET /grants/{id}"}},
 		{knowledge.GrantsWrite, "Add and remove grants on documents", admins, []string{"POST /grants", "DELETE /grants/{id}"}},
-		{knowledge.AuditRead, "Read the audit", auditors, nil},
 		{knowledge.HoldsRead, "Read legal holds", auditors, []string{"GET /holds", "GET /holds/{id}", "GET /holds/{id}/documents"}},
 		{knowledge.HoldsWrite, "Place and lift legal holds", admins, []string{"POST /holds", "DELETE /holds/{id}"}},
+		{knowledge.AuditRead, "Read and verify the audit", auditors, []string{"GET /audit", "GET /audit/checkpoints", "GET /audit/verify"}},
 		{knowledge.WorkspacesRead, "List one's workspaces", everybody, []string{"GET /workspaces"}},
 		{knowledge.InstanceAdmin, "Create workspaces, and check the machine: the instance's admin key alone", nil, []string{"POST /workspaces", "GET /machine"}},
 		{knowledge.Public, "Needs no credentials", nil, []string{

@@ -25,6 +25,7 @@ type SessionView struct {
 	User      string   // the sub of a JWT, or the name of a key
 	Roles     []string // all whose permissions it has
 	Workspace string
+	KeyID     string // "" = a JWT
 }
 
 // SignIn starts a session of a browser with an API key, and returns its cookie. A key that is
@@ -64,7 +65,7 @@ func (a *Authenticator) Session(ctx context.Context, c Credentials) (SessionView
 }
 
 func viewOf(p knowledge.Principal, user string) SessionView {
-	return SessionView{User: user, Workspace: p.Workspace(), Roles: rolesWithin(p.Claims().Permissions)}
+	return SessionView{User: user, Workspace: p.Workspace(), KeyID: p.KeyID(), Roles: rolesWithin(p.Claims().Permissions)}
 }
 
 // sessionKey returns a session by its cookie, with its key if it is one of a key, and moves the

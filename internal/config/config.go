@@ -49,11 +49,13 @@ type Config struct {
 
 	Classification Classification `koanf:"classification"`
 
-	Egress   Egress   `koanf:"egress"`
-	Limits   Limits   `koanf:"limits"`
-	Log      Log      `koanf:"log"`
-	Operator Operator `koanf:"operator"`
-	Import   Import   `koanf:"import"`
+	Egress    Egress    `koanf:"egress"`
+	Limits    Limits    `koanf:"limits"`
+	Log       Log       `koanf:"log"`
+	Operator  Operator  `koanf:"operator"`
+	Import    Import    `koanf:"import"`
+	Audit     Audit     `koanf:"audit"`
+	Retention Retention `koanf:"retention"`
 
 	// Warnings are sentences for the operator about what Load ignored, and about what
 	// cannot be used.

@@ -62,6 +62,7 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	c.Vector.URL = or(c.Vector.URL, fileURL("sqlite", filepath.Join(data, "index.db")))
 	c.Blob.URL = or(c.Blob.URL, fileURL("file", filepath.Join(data, "blobs")))
 	c.Log.Level = or(c.Log.Level, "info")
+	c.Audit.Questions = or(c.Audit.Questions, questionsHash)
 	c.Sandbox.Helpers = or(c.Sandbox.Helpers, HelpersInNamespaces)
 	if c.Operator.Names == nil {
 		names := c.Temporal.Embedded()
@@ -87,6 +88,9 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 		return Config{}, err
 	}
 	if c.Blob, err = c.Blob.withCredentials(env); err != nil {
+		return Config{}, err
+	}
+	if c.Audit, err = c.Audit.withCredentials(env); err != nil {
 		return Config{}, err
 	}
 	if c.WebSearch, err = c.WebSearch.withKey(env); err != nil {
@@ -200,6 +204,16 @@ func (b Blob) withCredentials(env map[string]string) (Blob, error) {
 		return Blob{}, fmt.Errorf("blob.credentials_env names the environment variable %s, which is not set", b.CredentialsEnv)
 	}
 	return b, nil
+}
+
+func (a Audit) withCredentials(env map[string]string) (Audit, error) {
+	if a.CredentialsEnv == "" {
+		return a, nil
+	}
+	if a.Credentials = env[a.CredentialsEnv]; a.Credentials == "" {
+		return Audit{}, fmt.Errorf("audit.credentials_env names the environment variable %s, which is not set", a.CredentialsEnv)
+	}
+	return a, nil
 }
 
 func (w WebSearch) withKey(env map[string]string) (WebSearch, error) {

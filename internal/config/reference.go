@@ -22,6 +22,8 @@ var (
 	oidcSource string
 	//go:embed sandbox.go
 	sandboxSource string
+	//go:embed audit.go
+	auditSource string
 )
 
 const referenceHead = `# Configuration
@@ -176,7 +178,7 @@ func sectionOf(key string) string {
 // fieldComments returns the comment of each field on one line, by "Struct.Field".
 func fieldComments() map[string]string {
 	comments := map[string]string{}
-	for name, text := range map[string]string{"config.go": source, "models.go": modelsSource, "secret.go": secretSource, "sandbox.go": sandboxSource, "oidc.go": oidcSource} {
+	for name, text := range map[string]string{"config.go": source, "models.go": modelsSource, "secret.go": secretSource, "sandbox.go": sandboxSource, "oidc.go": oidcSource, "audit.go": auditSource} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
 		if err != nil {
 			continue // the compiler has read the same file

@@ -34,6 +34,8 @@ func (c Config) validate() error {
 		checkURL("temporal.ui_url", c.Temporal.UIURL),
 		c.Temporal.validate(),
 		checkChoice("temporal.sync", c.Temporal.Sync, "full", "normal"),
+		checkChoice("audit.questions", c.Audit.Questions, questionsHash, questionsText),
+		c.Audit.validate(),
 		checkChoice("log.level", c.Log.Level, "debug", "info", "warn", "error"),
 		checkChoice("sandbox.helpers", c.Sandbox.Helpers, HelpersInNamespaces, HelpersUnconfined),
 		c.Database.validate(),
@@ -146,6 +148,7 @@ func (c Config) validateNumbers() error {
 	return errors.Join(
 		checkRange("shutdown_seconds", int64(c.ShutdownSeconds), 1, 3600),
 		checkRange("models.offline.tokens_per_second", int64(c.Models.Offline.TokensPerSecond), 0, 1e6),
+		checkRange("retention.audit", int64(c.Retention.Audit), 0, 36500),
 		checkRange("limits.file_bytes", int64(l.FileBytes), 1, 10e9),
 		checkRange("limits.text_bytes", int64(l.TextBytes), 1, 20<<20),
 		checkRange("limits.request_bytes", int64(l.RequestBytes), 1, 15e9),
@@ -254,6 +257,17 @@ func (b Blob) validate() error {
 		return errors.New("blob.url: credentials belong into the variable that blob.credentials_env names")
 	}
 	return nil
+}
+
+func (a Audit) validate() error {
+	at := Blob{URL: a.Checkpoints}
+	switch {
+	case a.Checkpoints == "" && a.CredentialsEnv == "", at.Bucket():
+		return nil
+	case a.CredentialsEnv != "":
+		return errors.New("audit.credentials_env is for a bucket, which audit.checkpoints does not name")
+	}
+	return checkStore("audit.checkpoints", a.Checkpoints, "file", "file:///absolute/folder, s3://bucket/prefix, gs://bucket/prefix and azblob://account/container/prefix")
 }
 
 func checkRange(key string, value, low, high int64) error {

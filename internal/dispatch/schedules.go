@@ -17,6 +17,7 @@ import (
 // sweepEvery is how often each sweep runs in a cluster.
 var sweepEvery = map[string]time.Duration{
 	ingestion.SweepRuns:    time.Minute,
+	ingestion.SweepAudit:   time.Minute,
 	ingestion.SweepUploads: 10 * time.Minute, // it walks through all blobs once a day
 }
 

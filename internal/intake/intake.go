@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -224,6 +225,7 @@ func (in *Intake) accept(ctx context.Context, nv store.NewVersion) (Taken, error
 	if err != nil {
 		return Taken{}, fmt.Errorf("add document %s: %w", nv.DocumentID, err)
 	}
+	audit.Made(ctx, v.Document)
 	if v.RunID != nv.RunID {
 		in.deleteOriginal(ctx, nv)
 		in.deps.Log.DebugContext(ctx, "document is unchanged", "workspace", v.Workspace, "document", v.Document, "version", v.Version)

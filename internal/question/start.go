@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/record"
@@ -63,11 +64,13 @@ type Started struct {
 // a run that an earlier request left without one was left by a process that
 // died, and gets its workflow here.
 func (s *Starter) Start(ctx context.Context, p knowledge.Principal, r Request) (Started, error) {
+	audit.Asked(ctx, r.Text)
 	claim, err := s.deps.Keys.Claim(ctx, p, r.Idempotency)
 	if err != nil {
 		return Started{}, err
 	}
 	defer claim.Leave()
+	audit.Ran(ctx, claim.Run)
 	if claim.Repeated {
 		run, err := s.resumeRun(ctx, p, claim.Run)
 		if err == nil {

@@ -61,6 +61,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 		Store: p.store, Followed: p.store, Blobs: p.blobs,
 		Access:    authenticator,
 		Retriever: p.retriever(), Pages: p.drawers, Texts: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), ModelNames: p.chats, Imports: p.sources(), Syncs: p.runner(), Places: p.connector, NamedSecrets: p.credentials(),
+		Audit: p.recorder, AuditChain: p.keeper,
 		Quotations: &forget.Forgetter{Store: p.store, Blobs: p.blobs, Histories: p.workflow, Log: p.log},
 		Links:      links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(), Details: p.healthDetails(),
 	})
@@ -110,8 +111,8 @@ func (p *platform) apiConfig() api.Config {
 		process = p.identity
 	}
 	return api.Config{
-		Process: process,
 		Levels:  p.cfg.Classification.Of(),
+		Process: process, AuditQuestions: p.cfg.Audit.KeepsText(),
 		Version: p.version, PublicURL: p.cfg.PublicURL, TempDir: p.temporary(), Presign: p.cfg.Blob.Presign,
 		Currency: p.currency(), Streams: p.cfg.Limits.Streams, InstanceLimits: p.cfg.Limits.Instance(),
 		InstanceFeatures: knowledge.InstanceFeatures{
@@ -202,7 +203,7 @@ func (p *platform) activities() worker.Activities {
 		Deliveries: p.store, Secrets: p.secrets, Sender: sender, OperatorURL: links{p}.OperatorURL,
 		Metrics: p.metrics, Log: p.log,
 	}
-	return worker.Activities{Ingestion: ingesting, Answering: answering.New(questions), Importing: p.importing(ingesting), Delivering: delivering, Sweeping: &ingestion.Sweeping{Runs: p.sweep(), Uploads: p.uploads()}}
+	return worker.Activities{Ingestion: ingesting, Answering: answering.New(questions), Importing: p.importing(ingesting), Delivering: delivering, Sweeping: &ingestion.Sweeping{Runs: p.sweep(), Uploads: p.uploads(), Audit: p.auditSweep()}}
 }
 
 // retriever returns a retriever that records its durations.

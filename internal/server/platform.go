@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/cairn-rag/cairn/activities/ingestion"
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/backup"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/browser"
@@ -46,6 +47,8 @@ type platform struct {
 	attributes  *ingestion.Attributes // of documents, in the index
 	blobs       *blob.Store
 	secrets     *secret.Box // seals the secrets of users
+	keeper      *audit.Keeper
+	recorder    *audit.Recorder // of the requests of this process; nil = it serves none
 	client      client.Client
 	workflow    *dispatch.Dispatcher
 	hub         *stream.Hub

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/audit"
 )
 
 // database is what the types of all resources share: the connections and the clock.
@@ -31,6 +33,9 @@ type engine interface {
 	// ping returns an error if the database cannot be read or cannot be written. It
 	// writes nothing, and waits for no writer.
 	ping(ctx context.Context, reader *pool) error
+	// alone reports whether no other process has a transaction that called it with the same
+	// name. It is true for one process of several, until the transaction ends.
+	alone(ctx context.Context, tx transaction, name string) (bool, error)
 	// erase is EraseDeleted.
 	erase(ctx context.Context) error
 	// close is called before the connections are closed.
@@ -45,7 +50,7 @@ func (s *database) write(ctx context.Context, doing string, work func(ctx contex
 	var woken []WebhookQueue
 	err := s.engine.transact(ctx, s.writer, func(ctx context.Context, tx bun.Tx) error {
 		woken = nil
-		return work(ctx, transaction{tx, s.clock, s.writer, &woken})
+		return audited(ctx, transaction{tx, s.clock, s.writer, &woken}, work)
 	})
 	if err != nil {
 		if isDiskFull(err) {
@@ -53,6 +58,7 @@ func (s *database) write(ctx context.Context, doing string, work func(ctx contex
 		}
 		return fmt.Errorf("%s: %w", doing, failure(err))
 	}
+	audit.Opened(ctx)
 	for _, q := range woken {
 		select {
 		case s.woken <- q:
@@ -61,6 +67,16 @@ func (s *database) write(ctx context.Context, doing string, work func(ctx contex
 	}
 	s.writer.prepareWanted(ctx)
 	return nil
+}
+
+// audited does work in a transaction, which gets the row of the request that asks for it, if
+// it is the request's first: the audit has a row exactly for the changes that are committed.
+func audited(ctx context.Context, tx transaction, work func(ctx context.Context, tx transaction) error) error {
+	row, opens := audit.Opening(ctx)
+	if err := work(ctx, tx); err != nil || !opens {
+		return err
+	}
+	return putPendingAudit(ctx, tx, row, true)
 }
 
 // Ping reports whether the database can be read and written. It writes nothing and

@@ -109,6 +109,12 @@ func (postgresEngine) ping(ctx context.Context, reader *pool) error {
 	return err
 }
 
+// alone takes an advisory lock, which PostgreSQL releases with the transaction.
+func (postgresEngine) alone(ctx context.Context, tx transaction, name string) (alone bool, err error) {
+	err = tx.Tx.Tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock(hashtext($1))", "cairn "+name).Scan(&alone)
+	return alone, err
+}
+
 func (postgresEngine) erase(context.Context) error { return nil }
 
 func (postgresEngine) close() {}

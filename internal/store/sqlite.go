@@ -86,6 +86,9 @@ func (e sqliteEngine) ping(ctx context.Context, reader *pool) error {
 	return reader.QueryRowContext(ctx, "SELECT count(*) FROM settings").Scan(&settings)
 }
 
+// alone is true: one transaction writes at a time.
+func (e sqliteEngine) alone(context.Context, transaction, string) (bool, error) { return true, nil }
+
 func (e sqliteEngine) erase(ctx context.Context) error {
 	err := e.file.Erase(ctx)
 	if errors.Is(err, erase.ErrBusy) {

@@ -57,6 +57,7 @@ type Store struct {
 	testSetStore
 	evaluationStore
 	syncStore
+	auditStore
 }
 
 // newStore returns a store without connections.
@@ -90,6 +91,7 @@ func newStore(cfg Config) *Store {
 		testSetStore:      testSetStore{db},
 		evaluationStore:   evaluationStore{db},
 		syncStore:         syncStore{db},
+		auditStore:        auditStore{db},
 	}
 }
 

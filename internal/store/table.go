@@ -20,6 +20,7 @@ type table[T any] struct {
 
 // The tables of the statements that are prepared once.
 var (
+	auditTable            = tableOf[auditRow]()
 	chunkTable            = tableOf[chunkRow]()
 	conversationTable     = tableOf[conversationRow]()
 	deliveryTable         = tableOf[deliveryRow]()

@@ -41,7 +41,7 @@ export async function open() {
   };
   await Promise.all([read(), readMachine()]);
   const element = h("div", { class: "padded operations" },
-    h("div", { class: "row" }, h("h1", {}, t("operations")), h("span", { class: "space" }), h("a", { class: "button", href: "/usage" }, t("usage")), actionButton(t("ops.again"), () => Promise.all([read(), readMachine()]))),
+    h("div", { class: "row" }, h("h1", {}, t("operations")), h("span", { class: "space" }), h("a", { class: "button", href: "/audit" }, t("to.audit")), h("a", { class: "button", href: "/usage" }, t("usage")), actionButton(t("ops.again"), () => Promise.all([read(), readMachine()]))),
     done, content, machine);
   return { title: t("operations"), element, stop: live.stop };
 }

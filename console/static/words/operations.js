@@ -73,6 +73,7 @@ export const operations = table({
   "ops.tasks": ["Tasks that wait for a worker", "Aufgaben, die auf einen Worker warten"],
   "ops.queues.empty": ["No task waits in {n} queues.", "In {n} Warteschlangen wartet keine Aufgabe."],
   "usage": ["Usage", "Nutzung"],
+  "to.audit": ["Audit", "Prüfprotokoll"],
   "use.by": ["By", "Nach"],
   "use.project": ["project", "Projekt"],
   "use.key": ["key", "Schlüssel"],
