@@ -63,6 +63,7 @@ func TestRoutesAreClosedToOtherTenants(t *testing.T) {
 			"document": "/workspaces/default/documents/{document}", "run_id": "/runs/{run_id}", "conversation": "/workspaces/default/conversations/{conversation}?userId=ann",
 			"import": "/workspaces/default/imports/{import}", "file": "/v1/files/{file}", "store": "/v1/vector_stores/{store}", "response": "/v1/responses/{response}",
 			"project": "/workspaces/default/projects/{project}", "chunk_id": "/chunks/{chunk_id}", "batch": "/v1/vector_stores/{store}/file_batches/{batch}",
+			"scim_user": "/scim/v2/Users/{scim_user}", "scim_group": "/scim/v2/Groups/{scim_group}",
 			"user": "/workspaces/default/members/{user}", "role": "/workspaces/default/roles/{role}",
 		} {
 			if res, answer := s.raw(t, "GET", things.in(path), "", nil); res.StatusCode != http.StatusOK || strings.Contains(string(answer), "taken") {
@@ -140,6 +141,8 @@ func (s *server) things(t *testing.T, m *modeltest.Server) things {
 	}
 	made["chunk_id"] = chunks.Data[0].ID
 	s.membersOf(t, made)
+	create("scim_user", "/scim/v2/Users", json.RawMessage(`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"mate-of-the-keeper"}`))
+	create("scim_group", "/scim/v2/Groups", json.RawMessage(made.in(`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:Group"],"displayName":"keepers-of-the-lamp","members":[{"value":"{scim_user}"}]}`)))
 	create("key", "/workspaces/default/keys", map[string]any{"name": "a", "scopes": []string{"read"}})
 	create("response", "/v1/responses", map[string]any{"model": made.in("project:{project}"), "input": "Who cleans the lamp?", "store": true})
 	made["import"] = s.importZip(t)
@@ -287,6 +290,10 @@ var bodies = map[string]string{
 	"PATCH /documents/{id}":                       `{"tags": ["taken"]}`,
 	"PATCH /projects/{id}":                        `{"name": "taken"}`,
 	"POST /projects/{id}/files":                   "form",
+	"PUT /scim/v2/Users/{scim_user}":              `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"taken"}`,
+	"PATCH /scim/v2/Users/{scim_user}":            `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[{"op":"replace","path":"nickName","value":"taken"}]}`,
+	"PUT /scim/v2/Groups/{scim_group}":            `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:Group"],"displayName":"taken"}`,
+	"PATCH /scim/v2/Groups/{scim_group}":          `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[{"op":"replace","path":"displayName","value":"taken"}]}`,
 	"POST /conversations/{id}/attachments":        "form",
 	"POST /v1/vector_stores/{store}":              `{"name": "taken"}`,
 	"POST /v1/vector_stores/{store}/search":       `{"query": "lamp"}`,
