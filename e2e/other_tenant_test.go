@@ -64,6 +64,7 @@ func TestRoutesAreClosedToOtherTenants(t *testing.T) {
 			"import": "/workspaces/default/imports/{import}", "file": "/v1/files/{file}", "store": "/v1/vector_stores/{store}", "response": "/v1/responses/{response}",
 			"project": "/workspaces/default/projects/{project}", "chunk_id": "/chunks/{chunk_id}", "batch": "/v1/vector_stores/{store}/file_batches/{batch}",
 			"test_set": "/workspaces/default/test_sets/{test_set}", "evaluation": "/workspaces/default/evaluations/{evaluation}",
+			"scim_user": "/scim/v2/Users/{scim_user}", "scim_group": "/scim/v2/Groups/{scim_group}",
 			"user": "/workspaces/default/members/{user}", "role": "/workspaces/default/roles/{role}",
 			"grant": "/workspaces/default/grants/{grant}", "hold": "/workspaces/default/holds/{hold}",
 		} {
@@ -146,6 +147,8 @@ func (s *server) things(t *testing.T, m *modeltest.Server) things {
 	create("grant", "/workspaces/default/grants", map[string]any{"subject": map[string]string{"user": "nobody-in-particular"}, "object": map[string]string{"document_id": made["document"]}, "effect": "allow", "permission": "read"})
 	create("hold", "/workspaces/default/holds", map[string]any{"name": "lamp", "reason": "kept", "document_ids": []string{made["document"]}})
 	s.syncOf(t, made)
+	create("scim_user", "/scim/v2/Users", json.RawMessage(`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"mate-of-the-keeper"}`))
+	create("scim_group", "/scim/v2/Groups", json.RawMessage(made.in(`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:Group"],"displayName":"keepers-of-the-lamp","members":[{"value":"{scim_user}"}]}`)))
 	create("key", "/workspaces/default/keys", map[string]any{"name": "a", "scopes": []string{"read"}})
 	create("response", "/v1/responses", map[string]any{"model": made.in("project:{project}"), "input": "Who cleans the lamp?", "store": true})
 	made["import"] = s.importZip(t)
@@ -328,6 +331,10 @@ var bodies = map[string]string{
 	"PATCH /syncs/{id}":                           `{"tags": ["taken"]}`,
 	"POST /projects/{id}/files":                   "form",
 	"DELETE /holds/{id}":                          `{"reason": "taken"}`,
+	"PUT /scim/v2/Users/{scim_user}":              `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"taken"}`,
+	"PATCH /scim/v2/Users/{scim_user}":            `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[{"op":"replace","path":"nickName","value":"taken"}]}`,
+	"PUT /scim/v2/Groups/{scim_group}":            `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:Group"],"displayName":"taken"}`,
+	"PATCH /scim/v2/Groups/{scim_group}":          `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[{"op":"replace","path":"displayName","value":"taken"}]}`,
 	"POST /conversations/{id}/attachments":        "form",
 	"POST /v1/vector_stores/{store}":              `{"name": "taken"}`,
 	"POST /v1/vector_stores/{store}/search":       `{"query": "lamp"}`,

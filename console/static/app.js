@@ -6,7 +6,6 @@ import { language, languages, setLanguage, t } from "./language.js";
 import { applyTheme, preference, setPreference } from "./preferences.js";
 import { followLink, navigate, pageOf } from "./router.js";
 import { help, listKeys } from "./keyboard.js";
-import { signIn } from "./sign_in.js";
 
 /** @typedef {import("./router.js").Page} Page */
 
@@ -21,6 +20,9 @@ const links = /** @type {const} */ ([
   ["operations", "/operations"],
 ]);
 const renewal = 3_600_000; // milliseconds; a session lasts 12 hours from its last renewal
+
+/** @type {typeof import("./sign_in.js").signIn} */
+const signIn = async (...given) => (await import("./sign_in.js")).signIn(...given);
 
 /** @type {Page | null} */
 let page = null;

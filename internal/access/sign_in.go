@@ -57,7 +57,7 @@ func (a *Authenticator) SignInMethods() []string {
 // end. Without an identity provider it is CodeNotFound.
 func (a *Authenticator) BeginSignIn(ctx context.Context, browser, redirect, page string) (address, cookie string, err error) {
 	if a.provider == nil {
-		return "", "", knowledge.Errorf(knowledge.CodeNotFound, "this instance has no identity provider (auth.oidc is not configured): sign in with an API key")
+		return "", "", noProvider()
 	}
 	if cookie = browser; len(cookie) != len(rand.Text()) {
 		cookie = rand.Text()
@@ -77,6 +77,10 @@ func (a *Authenticator) BeginSignIn(ctx context.Context, browser, redirect, page
 	return address, cookie, nil
 }
 
+func noProvider() error {
+	return knowledge.Errorf(knowledge.CodeNotFound, "this instance has no identity provider (auth.oidc is not configured): sign in with an API key")
+}
+
 // SignInAnswer is what a browser brings back from the identity provider.
 type SignInAnswer struct {
 	State   string
@@ -89,8 +93,11 @@ type SignInAnswer struct {
 // FinishSignIn starts a session of a browser that comes back from the identity provider. It
 // returns the cookie of the session and the page to go to. Each sign-in is finished once, by the
 // browser that began it: any other answer is CodeUnauthorized. Somebody without a role
-// is CodeForbidden.
+// is CodeForbidden. Without an identity provider it is CodeNotFound.
 func (a *Authenticator) FinishSignIn(ctx context.Context, answer SignInAnswer) (cookie, page string, err error) {
+	if a.provider == nil {
+		return "", "/", noProvider()
+	}
 	begun, err := a.takeSignIn(ctx, answer)
 	if err != nil {
 		return "", "/", err
@@ -117,7 +124,7 @@ func (a *Authenticator) FinishSignIn(ctx context.Context, answer SignInAnswer) (
 // takeSignIn returns the sign-in that an answer finishes, which no other answer does again.
 func (a *Authenticator) takeSignIn(ctx context.Context, answer SignInAnswer) (begun signInBegun, err error) {
 	refused := refusedSignIn("this sign-in is not known, was finished already, or took longer than 10 minutes")
-	if a.provider == nil || answer.State == "" || answer.Browser == "" {
+	if answer.State == "" || answer.Browser == "" {
 		return begun, refused
 	}
 	taken, err := a.store.TakeSignIn(ctx, HashKey(answer.State))

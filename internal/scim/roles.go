@@ -49,7 +49,7 @@ func (h *users) changedRoles(ctx context.Context, before store.ProvisionedUser, 
 }
 
 func sameRoles(a, b any) bool {
-	return slices.EqualFunc(listOf(a), listOf(b), func(x, y any) bool { return isSame(x, y) })
+	return slices.EqualFunc(listOf(a), listOf(b), isSame)
 }
 
 // mayGive refuses a role that the workspace does not have (CodeNotFound), or that has a
