@@ -140,7 +140,7 @@ func namesIn(text string) map[string]bool {
 func alike(claims []claim) [][2]int {
 	frequency := map[string]int{}
 	for _, c := range claims {
-		for term := range c.statement.terms {
+		for term := range c.terms {
 			frequency[term]++
 		}
 	}
@@ -148,7 +148,7 @@ func alike(claims []claim) [][2]int {
 	var pairs [][2]int
 	for i := range claims {
 		c := &claims[i]
-		c.rarest = slices.SortedFunc(maps.Keys(c.statement.terms), func(a, b string) int {
+		c.rarest = slices.SortedFunc(maps.Keys(c.terms), func(a, b string) int {
 			return cmp.Or(cmp.Compare(frequency[a], frequency[b]), strings.Compare(a, b))
 		})
 		n := len(c.rarest)
@@ -160,7 +160,7 @@ func alike(claims []claim) [][2]int {
 			with[term] = append(with[term], i)
 		}
 		for _, other := range slices.Sorted(maps.Keys(near)) {
-			if claims[other].passage != c.passage && overlap(claims[other].statement.terms, c.statement.terms) >= sameSubject {
+			if claims[other].passage != c.passage && overlap(claims[other].terms, c.terms) >= sameSubject {
 				pairs = append(pairs, [2]int{other, i})
 			}
 		}
@@ -171,7 +171,7 @@ func alike(claims []claim) [][2]int {
 // contradicts returns the quantities in which two statements differ.
 func (c claim) contradicts(other claim) (x, y quantity, ok bool) {
 	if c.negated != other.negated || len(c.quantities) != len(other.quantities) || !maps.Equal(c.names, other.names) ||
-		differsInName(c.statement.terms, other.statement.terms) {
+		differsInName(c.terms, other.terms) {
 		return x, y, false
 	}
 	differing := 0

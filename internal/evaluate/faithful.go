@@ -85,7 +85,7 @@ func (l lexicon) supportBy(s statement, passage []statement) (Support, string) {
 	for i := range passage {
 		p := &passage[i]
 		share := covered(s.terms, p.terms, p.context)
-		together = union(together, p.terms, p.context)
+		addAll(together, p.terms, p.context)
 		if share > most {
 			best, most = p, share
 		}

@@ -29,7 +29,7 @@ func TestJudgeScoresAnswers(t *testing.T) {
 		{"Darf das Gehäuse geöffnet werden?", "Das Gehäuse darf nicht geöffnet werden.", "Das Gehäuse darf jederzeit geöffnet werden.", 0},
 		{"Darf das Gehäuse geöffnet werden?", "Das Gehäuse darf nicht geöffnet werden.", "Nein, das Gehäuse darf nicht geöffnet werden, auch nicht kurz.", 2},
 		{"Wer gründete die Firma?", "Ingrid Solberg und Per Aune.", "Die Dokumente enthalten keine Antwort auf diese Frage.", 0},
-		{"¿Cuánto dura la garantía?", "La garantía dura 36 meses.", "La garantía dura 36 meses desde la entrega.", 2},
+		{"¿Qué duración tiene la garantía?", "La garantía dura 36 meses.", "La garantía dura 36 meses desde la entrega.", 2},
 	} {
 		j := evaluate.Judge(evaluate.Case{Item: evaluate.Item{Question: c.question, Reference: c.reference}, Answer: c.answer})
 		if j.Score == nil || *j.Score != c.score {

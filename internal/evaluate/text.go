@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -101,12 +102,18 @@ func cellsOf(row string) []string {
 	return cells
 }
 
-// lexicon reads the words of texts in the languages of a case.
-type lexicon struct{ languages []string }
+// lexicon reads the words of texts in the languages of a case. It remembers what it has read, because
+// the same sentences are compared with many others. It is used by one goroutine.
+type lexicon struct {
+	languages  []string
+	statements map[string]statement
+	parts      map[string][]statement // the clauses of a sentence
+	ignored    map[string][]string    // a word of grammar -> its stems; other words have none
+}
 
 // newLexicon returns a lexicon for English and the languages of some texts.
 func newLexicon(texts ...string) lexicon {
-	l := lexicon{languages: []string{"eng"}}
+	l := lexicon{languages: []string{"eng"}, statements: map[string]statement{}, parts: map[string][]statement{}, ignored: map[string][]string{}}
 	for _, text := range append(texts, strings.Join(texts, "\n")) {
 		if language := phrase.Language(text); language != "" && !slices.Contains(l.languages, language) {
 			l.languages = append(l.languages, language)
@@ -124,8 +131,17 @@ type statement struct {
 	negated    bool
 }
 
-// statement reads a text.
+// statement reads a text. Its sets are shared with other readers of the same text.
 func (l lexicon) statement(text string) statement {
+	s, known := l.statements[text]
+	if !known {
+		s = l.readStatement(text)
+		l.statements[text] = s
+	}
+	return s
+}
+
+func (l lexicon) readStatement(text string) statement {
 	found := quantities(text)
 	masked := []byte(text)
 	for _, q := range found {
@@ -157,13 +173,25 @@ func (l lexicon) terms(text string) map[string]bool {
 		}
 	}
 	for word := range wordsOf(text) {
-		if l.isGrammar(word) || negations[word] || answers[word] != 0 {
-			for _, t := range words.Question(word) {
-				delete(terms, t.Word)
-			}
+		for _, stem := range l.ignoredStems(word) {
+			delete(terms, stem)
 		}
 	}
 	return terms
+}
+
+// ignoredStems returns the stems of a word of grammar, a negation or a yes, none of another word.
+func (l lexicon) ignoredStems(word string) []string {
+	stems, known := l.ignored[word]
+	if !known {
+		if l.isGrammar(word) || negations[word] || answers[word] != 0 {
+			for _, t := range words.Question(word) {
+				stems = append(stems, t.Word)
+			}
+		}
+		l.ignored[word] = stems
+	}
+	return stems
 }
 
 // longestPart is how many bytes of a text are read at a time, because words.Question reads 64 words.
@@ -194,12 +222,14 @@ func wordsOf(text string) iter.Seq[string] {
 // union returns all elements of some sets.
 func union(sets ...map[string]bool) map[string]bool {
 	all := map[string]bool{}
-	for _, set := range sets {
-		for element := range set {
-			all[element] = true
-		}
-	}
+	addAll(all, sets...)
 	return all
+}
+
+func addAll(all map[string]bool, sets ...map[string]bool) {
+	for _, set := range sets {
+		maps.Copy(all, set)
+	}
 }
 
 // covered returns which share of wanted is in one of some sets, 1 if nothing is wanted.
