@@ -32,7 +32,7 @@ func isNegated(text string) bool {
 var numberSign = regexp.MustCompile(`\b[Nn]o\.\s?\d`)
 
 // clauseEnd matches the ends of the clauses of a sentence.
-var clauseEnd = regexp.MustCompile(`[,;:–—()]\s|\s(?:but|aber|sondern|mais|pero|maar)\s`)
+var clauseEnd = regexp.MustCompile(`[,;:–—()|]\s|\s(?:but|aber|sondern|mais|pero|maar)\s`)
 
 // clauses returns the clauses of a sentence that say something.
 func (l lexicon) clauses(sentence string) []statement {
@@ -62,10 +62,11 @@ const leastClause = 2
 // which on they say the same but for a negation.
 const clauseCover = 0.75
 
-// opposes reports whether a statement is the opposite of another: a clause of it has the words of a
-// clause of the other one and only one of both is negated, and no clause of the other agrees with it.
+// opposes reports whether a statement is the opposite of another: only one of both is negated, a clause
+// of it has the words of a clause of the other one and only one of these is negated, and no clause of
+// the other agrees with it.
 func (l lexicon) opposes(a, b statement) bool {
-	if !a.negated && !b.negated {
+	if a.negated == b.negated {
 		return false
 	}
 	others := l.clauses(b.text)

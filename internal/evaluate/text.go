@@ -3,6 +3,7 @@ package evaluate
 import (
 	"iter"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -58,22 +59,49 @@ func (c *collector) add(text string) {
 	c.header = ""
 }
 
-// addRow adds a row of a table. The first one names the columns.
+// unnamed is the header of rows whose columns have no names.
+const unnamed = "|"
+
+// addRow adds a row of a table. The first one names the columns, if a row of dashes follows or it has no
+// number: a passage may begin in the middle of a table.
 func (c *collector) addRow(text string) {
 	c.flush()
-	switch {
+	switch last := len(c.lines) - 1; {
 	case strings.Trim(text, "|-: ") == "":
-	case c.header == "":
+		if c.header == unnamed && last >= 0 && c.lines[last].row {
+			c.header, c.lines = c.lines[last].text, c.lines[:last]
+		}
+	case c.header == "" && len(quantities(text)) == 0:
 		c.header = text
 	default:
+		if c.header == "" {
+			c.header = unnamed
+		}
 		c.lines = append(c.lines, line{text: text, header: c.header, heading: c.heading, row: true})
 	}
+}
+
+// rowEnd matches the end of a row of a table that an answer quotes as "column: cell, column: cell.", before
+// another one that begins with a small letter.
+var rowEnd = regexp.MustCompile(`\.((?:\s*[\x{e000}-\x{efff}])*\s+)[\pL_][\pL\pN_ ]{0,40}: `)
+
+// rowsOf returns the quoted rows of a sentence, the sentence itself if there are none.
+func rowsOf(sentence string) []string {
+	var rows []string
+	start := 0
+	for _, m := range rowEnd.FindAllStringSubmatchIndex(sentence, -1) {
+		rows = append(rows, sentence[start:m[3]]) // with the marks of its citations
+		start = m[3]
+	}
+	return append(rows, sentence[start:])
 }
 
 func (c *collector) flush() {
 	if len(c.paragraph) > 0 {
 		for _, sentence := range chunk.Sentences(strings.Join(c.paragraph, " ")) {
-			c.lines = append(c.lines, line{text: sentence, heading: c.heading})
+			for _, text := range rowsOf(sentence) {
+				c.lines = append(c.lines, line{text: text, heading: c.heading})
+			}
 		}
 	}
 	c.paragraph = nil
