@@ -86,6 +86,9 @@ func TestContradictions(t *testing.T) {
 		"both differ":              {"In 2024 the company sold 120 pumps to customers.", "In 2025 the company sold 150 pumps to customers.", nil},
 		"rows without own names":   {"| Serial | Offset |\n|---|---|\n| HX4-1 pump | 3 mm |\n| HX4-1 pump | 4 mm |", "| Serial | Offset |\n|---|---|\n| HX4-1 pump | 5 mm |", nil},
 		"a negation":               {"The warranty on the pump lasts 36 months.", "The warranty on the pump never lasts 24 months.", nil},
+		"entries of a list":        {"1.3.0 released on 2016-04-19.", "1.3.0 released on 2014-08-19.", nil},
+		"no sentences":             {"Support for the blue pump in Bergen, 5 kg", "Support for the blue pump in Bergen, 6 kg", nil},
+		"another row":              {"| Pump | Weight |\n|---|---|\n| Blue pump with fallback | 5 kg |", "| Pump | Weight |\n|---|---|\n| Blue pump with fallback + | 6 kg |", nil},
 		"no numbers":               {"The warranty on the pump lasts long.", "The warranty on the pump lasts longer.", nil},
 		"the same passage's words": {"The warranty on the pump lasts 36 months. The warranty on the pump lasts 24 months.", "Boats float on water.", nil},
 	} {
@@ -100,6 +103,18 @@ func TestContradictions(t *testing.T) {
 		if diff := cmp.Diff(c.values, values); diff != "" {
 			t.Errorf("%s: values (-want +got):\n%s", name, diff)
 		}
+	}
+	same := []evaluate.Passage{{ChunkID: "1", DocumentID: "d", Text: "The new pump weighs 5 kg today."}, {ChunkID: "2", DocumentID: "d", Text: "The new pump weighs 6 kg today."}}
+	if got := evaluate.Contradictions(same, 0); len(got) != 1 {
+		t.Errorf("%d contradictions in one document, want 1", len(got))
+	}
+	same[0].Text, same[1].Text = "The list of pumps was updated in May 2023.", "The list of pumps was updated in June 2024."
+	if got := evaluate.Contradictions(same, 0); len(got) != 0 {
+		t.Errorf("a list by date contradicts itself: %+v", got)
+	}
+	same[0].Text, same[1].Text = "The new pump weighs 5 kg today.", "The new blue pump in Bergen weighs 6 kg today."
+	if got := evaluate.Contradictions(same, 0); len(got) != 0 {
+		t.Errorf("a document contradicts itself in other words: %+v", got)
 	}
 	many := []evaluate.Passage{passage("1", "The pump weighs 5 kg today."), passage("2", "The pump weighs 6 kg today."), passage("3", "The pump weighs 7 kg today.")}
 	if got := evaluate.Contradictions(many, 2); len(got) != 2 {
