@@ -96,8 +96,13 @@ func claimsOf(passages []Passage) []claim {
 	return claims
 }
 
-// words returns how many terms of a statement have letters.
+// words returns how many terms of a statement have letters, its units included.
 func (s statement) words() (count int) {
+	for _, q := range s.quantities {
+		if q.known {
+			count++
+		}
+	}
 	for term := range s.terms {
 		if strings.ContainsFunc(term, unicode.IsLetter) {
 			count++

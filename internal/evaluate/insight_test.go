@@ -2,11 +2,14 @@ package evaluate_test
 
 import (
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/cairn-rag/cairn/internal/evaluate"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/samples"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -119,5 +122,36 @@ func TestContradictions(t *testing.T) {
 	many := []evaluate.Passage{passage("1", "The pump weighs 5 kg today."), passage("2", "The pump weighs 6 kg today."), passage("3", "The pump weighs 7 kg today.")}
 	if got := evaluate.Contradictions(many, 2); len(got) != 2 {
 		t.Errorf("%d contradictions, want the limit of 2", len(got))
+	}
+}
+
+// TestSamplesDoNotContradict: the samples agree, although a table has many numbers for the same names.
+func TestSamplesDoNotContradict(t *testing.T) {
+	t.Parallel()
+	documents, err := samples.Documents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var passages []evaluate.Passage
+	for _, name := range []string{"handbook.md", "calibrations.csv"} {
+		text, err := fs.ReadFile(documents, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := string(text)
+		if name == "calibrations.csv" {
+			whole = "| " + strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(whole), ",", " | "), "\n", " |\n| ") + " |"
+		}
+		for i, part := range strings.Split(whole, "\n## ") {
+			passages = append(passages, evaluate.Passage{ChunkID: fmt.Sprint(name, i), DocumentID: name, Text: part})
+		}
+	}
+	if found := evaluate.Contradictions(passages, 0); len(found) > 0 {
+		t.Errorf("the samples contradict each other: %+v", found)
+	}
+	planted := evaluate.Passage{ChunkID: "p", DocumentID: "rules.md", Text: "Everybody has 30 days of holiday."}
+	found := evaluate.Contradictions(append(passages, planted), 0)
+	if len(found) != 1 || found[0].First.Value != "27 days" || found[0].Second.Value != "30 days" {
+		t.Errorf("a planted contradiction is not found: %+v", found)
 	}
 }

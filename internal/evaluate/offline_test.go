@@ -156,6 +156,11 @@ func TestJudgeCutsAnswersIntoSentences(t *testing.T) {
 	if len(rows.Sentences) != 3 || len(rows.Sentences[0].Chunks) != 1 || len(rows.Sentences[1].Chunks) != 0 {
 		t.Errorf("rows of a table are the sentences %+v", rows.Sentences)
 	}
+	given := evaluate.Judge(evaluate.Case{Item: evaluate.Item{Question: "Which?"}, Answer: "Lamps are red. <citation id=\"g\">[1]</citation> Doors are blue. <web_citation url=\"https://a.test/\" title=\"A\">[2]</web_citation>",
+		Passages: []evaluate.Passage{{ChunkID: "g", URL: "https://given.test/", Text: "All lamps are red."}, {URL: "https://a.test/", Text: "All doors are blue."}}})
+	if given.Faithfulness == nil || *given.Faithfulness != 1 {
+		t.Errorf("a chunk with an address and a page of the web: %+v", given)
+	}
 	refusal := evaluate.Judge(evaluate.Case{Item: evaluate.Item{Question: "Colours?"}, Answer: "The documents do not contain an answer to this question.", Passages: []evaluate.Passage{{ChunkID: "a", Text: "x"}}})
 	if refusal.Faithfulness != nil || len(refusal.Sentences) > 0 {
 		t.Errorf("a refusal is judged as faithful or not: %+v", refusal)
