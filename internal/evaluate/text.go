@@ -205,6 +205,9 @@ func (l lexicon) terms(text string) map[string]bool {
 			delete(terms, stem)
 		}
 	}
+	if slices.Contains(l.languages, "deu") {
+		return germanStems(terms)
+	}
 	return terms
 }
 
