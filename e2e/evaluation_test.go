@@ -76,6 +76,8 @@ type evaluation struct {
 		Score  *float64 `json:"score"`
 		RunID  string   `json:"run_id"`
 		Error  *struct{ Code, Message string }
+
+		Reviews []struct{ Score *float64 }
 	}
 	Error *struct{ Code, Message string }
 }

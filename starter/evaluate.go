@@ -42,11 +42,12 @@ type evaluateRunCmd struct {
 
 // Help returns the command's details and examples.
 func (evaluateRunCmd) Help() string {
-	return "The questions are stored as a test set under their name; other questions under the same name make a new version of it.\n\n" +
+	return "cairn evaluate FILE is short for cairn evaluate run FILE.\n\n" +
+		"The questions are stored as a test set under their name; other questions under the same name make a new version of it.\n\n" +
 		"A limit holds if the whole 95 % interval is on its good side. Exit codes: 0 all limits hold, 1 a mean is below its limit for certain, worse than the baseline, or the evaluation failed, " +
 		"4 undecided: more questions are needed, 5 the judge failed too often. 2, 3 and 130 are as for all commands.\n\n" +
 		"Example:\n\n" +
-		"    cairn evaluate questions.csv\n" +
+		"    cairn evaluate run questions.csv\n" +
 		"    cairn evaluate questions.jsonl --project legal --judge gpt-4o --fail-under score=1.6,context=1.5 --junit report.xml\n" +
 		"    cairn evaluate questions.csv --baseline 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
 }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func markCitations(answer string) (marked string, cited []string) {
 		if c.End < len(text) && unicode.IsLetter(text[c.End]) {
 			b.WriteByte(' ')
 		}
-		cited = append(cited, c.ChunkID+c.URL) // one of them is empty
+		cited = append(cited, cmp.Or(c.ChunkID, c.URL))
 		at = c.End
 	}
 	b.WriteString(string(text[at:]))

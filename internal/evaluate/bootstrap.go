@@ -10,12 +10,17 @@ const (
 	resamples = 2000
 	seed      = 0x6361_6972_6e // any number; the same data have the same interval
 	tail      = 0.025          // of a 95 % interval, on each side
+	manyItems = 1000           // from which on a mean is normally distributed, and a bootstrap takes seconds
+	deviation = 1.959964       // of a normal distribution, outside of which are two tails
 )
 
 // interval returns the mean of values with the percentile interval of a bootstrap over them. It does
 // not depend on their order. docs/evaluation-method.md compares it with another interval.
 func interval(values []float64) Estimate {
 	values = slices.Sorted(slices.Values(values))
+	if len(values) >= manyItems {
+		return normalInterval(values)
+	}
 	low, high := percentiles(bootstrap(len(values), func(chosen []int) float64 {
 		sum := 0.0
 		for _, i := range chosen {
@@ -24,6 +29,18 @@ func interval(values []float64) Estimate {
 		return sum / float64(len(chosen))
 	}))
 	return Estimate{Mean: mean(values), Low: low, High: high, N: len(values)}
+}
+
+// normalInterval returns the mean of values and its interval by the standard error.
+func normalInterval(values []float64) Estimate {
+	e := Estimate{Mean: mean(values), N: len(values)}
+	squares := 0.0
+	for _, x := range values {
+		squares += (x - e.Mean) * (x - e.Mean)
+	}
+	half := deviation * math.Sqrt(squares/float64(len(values)-1)/float64(len(values)))
+	e.Low, e.High = e.Mean-half, e.Mean+half
+	return e
 }
 
 // bootstrap returns a statistic of resamples of n items, sorted. Each resample is n indexes.

@@ -1,5 +1,7 @@
 package evaluate
 
+import "cmp"
+
 // Case is what is judged: an answer to an item, and the passages that the answerer had.
 type Case struct {
 	Item     Item
@@ -17,8 +19,12 @@ type Passage struct {
 	Header     string `json:"header,omitempty"` // caption and header row of the table that Text continues
 	Text       string `json:"text"`
 	Pages      []int  `json:"pages,omitempty"` // from 1
-	URL        string `json:"url,omitempty"`   // of a web page, which has no chunk
+	URL        string `json:"url,omitempty"`   // of a web page
 }
+
+// id returns the id by which an answer cites the passage: that of its chunk, or the address of a page of
+// the web.
+func (p Passage) id() string { return cmp.Or(p.ChunkID, p.URL) }
 
 // whole returns the text with the header of the table that it continues.
 func (p Passage) whole() string {

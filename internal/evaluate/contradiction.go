@@ -37,6 +37,7 @@ const (
 type claim struct {
 	statement
 	passage int
+	key     string          // of a cell of a table: the names of its row and column, in lower case
 	names   map[string]bool // words with capitals or digits: what the statement is about
 	rarest  []string        // its terms, the rarest first
 }
@@ -50,11 +51,13 @@ func Contradictions(passages []Passage, limit int) []Contradiction {
 	claims := claimsOf(passages)
 	list := []Contradiction{}
 	seen := map[[2]string]bool{}
-	for _, pair := range alike(claims) {
+	for _, pair := range alike(claims, passages) {
 		a, b := claims[pair[0]], claims[pair[1]]
 		x, y, ok := a.contradicts(b)
 		key := [2]string{a.text, b.text}
-		if !ok || seen[key] {
+		// A document with the same words and several dates is a list by date.
+		dated := passages[a.passage].DocumentID == passages[b.passage].DocumentID && (x.isTime() || y.isTime())
+		if !ok || seen[key] || dated {
 			continue
 		}
 		seen[key] = true
@@ -77,29 +80,48 @@ func (c claim) shown(passages []Passage, q quantity) Statement {
 func claimsOf(passages []Passage) []claim {
 	var claims []claim
 	for i, p := range passages {
-		for _, text := range claimTexts(p) {
-			if len(text) > longestClaim {
+		l := newLexicon(p.whole())
+		for _, c := range claimTexts(p) {
+			if len(c.text) > longestClaim {
 				continue
 			}
-			s := newLexicon(text).statement(text)
-			if len(s.quantities) == 0 || len(s.quantities) > mostNumbersIn || len(s.terms) < leastSubject {
+			c.statement = l.statement(c.text)
+			if len(c.quantities) == 0 || len(c.quantities) > mostNumbersIn || c.words() < leastSubject {
 				continue
 			}
-			claims = append(claims, claim{statement: s, passage: i, names: namesIn(text)})
+			c.passage, c.names = i, namesIn(c.text)
+			claims = append(claims, c)
 		}
 	}
 	return claims
 }
 
+// words returns how many terms of a statement have letters, its units included.
+func (s statement) words() (count int) {
+	for _, q := range s.quantities {
+		if q.known {
+			count++
+		}
+	}
+	for term := range s.terms {
+		if strings.ContainsFunc(term, unicode.IsLetter) {
+			count++
+		}
+	}
+	return count
+}
+
 // claimTexts returns the sentences of a passage, and of each table whose rows have names of their
 // own "name, column: value" for each cell.
-func claimTexts(p Passage) []string {
-	var texts []string
+func claimTexts(p Passage) []claim {
+	var claims []claim
 	tables, headers := map[string][]line{}, []string{}
 	for _, x := range linesOf(p.whole()) {
 		switch {
 		case !x.row:
-			texts = append(texts, x.text)
+			if last, _ := utf8.DecodeLastRuneInString(x.text); strings.ContainsRune(".!。", last) {
+				claims = append(claims, claim{statement: statement{text: x.text}})
+			}
 			continue
 		case tables[x.header] == nil:
 			headers = append(headers, x.header)
@@ -110,11 +132,12 @@ func claimTexts(p Passage) []string {
 		header := cellsOf(raw)
 		for _, row := range namedRows(header, tables[raw]) {
 			for column := 1; column < len(header); column++ {
-				texts = append(texts, row[0]+", "+header[column]+": "+row[column])
+				name := row[0] + ", " + header[column]
+				claims = append(claims, claim{statement: statement{text: name + ": " + row[column]}, key: strings.ToLower(name)})
 			}
 		}
 	}
-	return texts
+	return claims
 }
 
 // namesIn returns the words of a text that have a digit beside letters, or a capital inside a
@@ -137,10 +160,10 @@ func namesIn(text string) map[string]bool {
 
 // alike returns the pairs of claims of different passages that share most words, in their order.
 // Two of them share at least one of their rarest words, so only these are looked up.
-func alike(claims []claim) [][2]int {
+func alike(claims []claim, passages []Passage) [][2]int {
 	frequency := map[string]int{}
 	for _, c := range claims {
-		for term := range c.statement.terms {
+		for term := range c.terms {
 			frequency[term]++
 		}
 	}
@@ -148,7 +171,7 @@ func alike(claims []claim) [][2]int {
 	var pairs [][2]int
 	for i := range claims {
 		c := &claims[i]
-		c.rarest = slices.SortedFunc(maps.Keys(c.statement.terms), func(a, b string) int {
+		c.rarest = slices.SortedFunc(maps.Keys(c.terms), func(a, b string) int {
 			return cmp.Or(cmp.Compare(frequency[a], frequency[b]), strings.Compare(a, b))
 		})
 		n := len(c.rarest)
@@ -160,7 +183,7 @@ func alike(claims []claim) [][2]int {
 			with[term] = append(with[term], i)
 		}
 		for _, other := range slices.Sorted(maps.Keys(near)) {
-			if claims[other].passage != c.passage && overlap(claims[other].statement.terms, c.statement.terms) >= sameSubject {
+			if c.isAlike(&claims[other], passages) {
 				pairs = append(pairs, [2]int{other, i})
 			}
 		}
@@ -168,10 +191,21 @@ func alike(claims []claim) [][2]int {
 	return pairs
 }
 
+// isAlike reports whether two statements of different passages are of the same thing.
+func (c *claim) isAlike(other *claim, passages []Passage) bool {
+	if c.passage == other.passage || c.key != other.key {
+		return false
+	}
+	if passages[c.passage].DocumentID != passages[other.passage].DocumentID {
+		return overlap(c.terms, other.terms) >= sameSubject
+	}
+	return c.key == "" && maps.Equal(c.terms, other.terms)
+}
+
 // contradicts returns the quantities in which two statements differ.
 func (c claim) contradicts(other claim) (x, y quantity, ok bool) {
 	if c.negated != other.negated || len(c.quantities) != len(other.quantities) || !maps.Equal(c.names, other.names) ||
-		differsInName(c.statement.terms, other.statement.terms) {
+		differsInName(c.terms, other.terms) {
 		return x, y, false
 	}
 	differing := 0

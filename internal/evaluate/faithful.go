@@ -22,7 +22,7 @@ func (l lexicon) sentences(c Case) []Sentence {
 	}
 	all := map[string][]statement{}
 	for _, p := range c.Passages {
-		id := p.ChunkID + p.URL
+		id := p.id()
 		all[id] = append(all[id], l.passage(p)...)
 	}
 	var out []Sentence
@@ -51,7 +51,7 @@ func sources(c Case, s said, all map[string][]statement) [][]statement {
 	var chosen [][]statement
 	seen := map[string]bool{}
 	for _, p := range c.Passages {
-		id := p.ChunkID + p.URL
+		id := p.id()
 		if !seen[id] && (len(s.cites) == 0 || slices.Contains(s.cites, id)) {
 			seen[id] = true
 			chosen = append(chosen, all[id])
@@ -85,7 +85,7 @@ func (l lexicon) supportBy(s statement, passage []statement) (Support, string) {
 	for i := range passage {
 		p := &passage[i]
 		share := covered(s.terms, p.terms, p.context)
-		together = union(together, p.terms, p.context)
+		addAll(together, p.terms, p.context)
 		if share > most {
 			best, most = p, share
 		}

@@ -2,11 +2,14 @@ package evaluate_test
 
 import (
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/cairn-rag/cairn/internal/evaluate"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/samples"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -86,6 +89,9 @@ func TestContradictions(t *testing.T) {
 		"both differ":              {"In 2024 the company sold 120 pumps to customers.", "In 2025 the company sold 150 pumps to customers.", nil},
 		"rows without own names":   {"| Serial | Offset |\n|---|---|\n| HX4-1 pump | 3 mm |\n| HX4-1 pump | 4 mm |", "| Serial | Offset |\n|---|---|\n| HX4-1 pump | 5 mm |", nil},
 		"a negation":               {"The warranty on the pump lasts 36 months.", "The warranty on the pump never lasts 24 months.", nil},
+		"entries of a list":        {"1.3.0 released on 2016-04-19.", "1.3.0 released on 2014-08-19.", nil},
+		"no sentences":             {"Support for the blue pump in Bergen, 5 kg", "Support for the blue pump in Bergen, 6 kg", nil},
+		"another row":              {"| Pump | Weight |\n|---|---|\n| Blue pump with fallback | 5 kg |", "| Pump | Weight |\n|---|---|\n| Blue pump with fallback + | 6 kg |", nil},
 		"no numbers":               {"The warranty on the pump lasts long.", "The warranty on the pump lasts longer.", nil},
 		"the same passage's words": {"The warranty on the pump lasts 36 months. The warranty on the pump lasts 24 months.", "Boats float on water.", nil},
 	} {
@@ -101,8 +107,51 @@ func TestContradictions(t *testing.T) {
 			t.Errorf("%s: values (-want +got):\n%s", name, diff)
 		}
 	}
+	same := []evaluate.Passage{{ChunkID: "1", DocumentID: "d", Text: "The new pump weighs 5 kg today."}, {ChunkID: "2", DocumentID: "d", Text: "The new pump weighs 6 kg today."}}
+	if got := evaluate.Contradictions(same, 0); len(got) != 1 {
+		t.Errorf("%d contradictions in one document, want 1", len(got))
+	}
+	same[0].Text, same[1].Text = "The list of pumps was updated in May 2023.", "The list of pumps was updated in June 2024."
+	if got := evaluate.Contradictions(same, 0); len(got) != 0 {
+		t.Errorf("a list by date contradicts itself: %+v", got)
+	}
+	same[0].Text, same[1].Text = "The new pump weighs 5 kg today.", "The new blue pump in Bergen weighs 6 kg today."
+	if got := evaluate.Contradictions(same, 0); len(got) != 0 {
+		t.Errorf("a document contradicts itself in other words: %+v", got)
+	}
 	many := []evaluate.Passage{passage("1", "The pump weighs 5 kg today."), passage("2", "The pump weighs 6 kg today."), passage("3", "The pump weighs 7 kg today.")}
 	if got := evaluate.Contradictions(many, 2); len(got) != 2 {
 		t.Errorf("%d contradictions, want the limit of 2", len(got))
+	}
+}
+
+// TestSamplesDoNotContradict: the samples agree, although a table has many numbers for the same names.
+func TestSamplesDoNotContradict(t *testing.T) {
+	t.Parallel()
+	documents, err := samples.Documents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var passages []evaluate.Passage
+	for _, name := range []string{"handbook.md", "calibrations.csv"} {
+		text, err := fs.ReadFile(documents, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := string(text)
+		if name == "calibrations.csv" {
+			whole = "| " + strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(whole), ",", " | "), "\n", " |\n| ") + " |"
+		}
+		for i, part := range strings.Split(whole, "\n## ") {
+			passages = append(passages, evaluate.Passage{ChunkID: fmt.Sprint(name, i), DocumentID: name, Text: part})
+		}
+	}
+	if found := evaluate.Contradictions(passages, 0); len(found) > 0 {
+		t.Errorf("the samples contradict each other: %+v", found)
+	}
+	planted := evaluate.Passage{ChunkID: "p", DocumentID: "rules.md", Text: "Everybody has 30 days of holiday."}
+	found := evaluate.Contradictions(append(passages, planted), 0)
+	if len(found) != 1 || found[0].First.Value != "27 days" || found[0].Second.Value != "30 days" {
+		t.Errorf("a planted contradiction is not found: %+v", found)
 	}
 }

@@ -39,16 +39,20 @@ type (
 		Suites   []*junitSuite
 	}
 	junitSuite struct {
-		XMLName    xml.Name        `xml:"testsuite"`
-		Name       string          `xml:"name,attr"`
-		Tests      int             `xml:"tests,attr"`
-		Failures   int             `xml:"failures,attr"`
-		Errors     int             `xml:"errors,attr"`
-		Skipped    int             `xml:"skipped,attr"`
-		Time       string          `xml:"time,attr"`
-		Properties []junitProperty `xml:"properties>property,omitempty"`
+		XMLName    xml.Name `xml:"testsuite"`
+		Name       string   `xml:"name,attr"`
+		Tests      int      `xml:"tests,attr"`
+		Failures   int      `xml:"failures,attr"`
+		Errors     int      `xml:"errors,attr"`
+		Skipped    int      `xml:"skipped,attr"`
+		Time       string   `xml:"time,attr"`
+		Properties *junitProperties
 		Cases      []junitCase
 		seconds    float64
+	}
+	junitProperties struct { // never empty, as the schema of Jenkins wants it
+		XMLName xml.Name        `xml:"properties"`
+		List    []junitProperty `xml:"property"`
 	}
 	junitProperty struct {
 		Name  string `xml:"name,attr"`
@@ -74,7 +78,7 @@ type (
 // gate, if there is one.
 func WriteJUnit(w io.Writer, r Report) error {
 	items := itemsByID(r.Items)
-	suite := &junitSuite{Name: r.Name, Properties: r.properties()}
+	suite := &junitSuite{Name: r.Name, Properties: &junitProperties{List: r.properties()}}
 	for _, result := range r.Results {
 		suite.add(r.junitCase(items[result.Outcome.Item], result), result.Outcome.Values[MeasureLatency])
 	}

@@ -1,8 +1,8 @@
 package evaluate
 
 import (
-	"iter"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -32,20 +32,27 @@ func isNegated(text string) bool {
 var numberSign = regexp.MustCompile(`\b[Nn]o\.\s?\d`)
 
 // clauseEnd matches the ends of the clauses of a sentence.
-var clauseEnd = regexp.MustCompile(`[,;:–—()]\s|\s(?:but|aber|sondern|mais|pero|maar)\s`)
+var clauseEnd = regexp.MustCompile(`[,;:–—()|]\s|\s(?:but|aber|sondern|mais|pero|maar)\s`)
 
-// clauses yields the clauses of a sentence.
-func clauses(sentence string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		start := 0
-		for _, m := range clauseEnd.FindAllStringIndex(sentence, -1) {
-			if !yield(strings.TrimSpace(sentence[start:m[0]])) {
-				return
-			}
-			start = m[1]
-		}
-		yield(strings.TrimSpace(sentence[start:]))
+// clauses returns the clauses of a sentence that say something.
+func (l lexicon) clauses(sentence string) []statement {
+	list, known := l.parts[sentence]
+	if known {
+		return list
 	}
+	start := 0
+	add := func(end int) {
+		if s := l.readStatement(strings.TrimSpace(sentence[start:end])); len(s.terms) >= leastClause {
+			list = append(list, s)
+		}
+	}
+	for _, m := range clauseEnd.FindAllStringIndex(sentence, -1) {
+		add(m[0])
+		start = m[1]
+	}
+	add(len(sentence))
+	l.parts[sentence] = list
+	return list
 }
 
 // leastClause is how many words a clause has whose negation is compared.
@@ -55,33 +62,25 @@ const leastClause = 2
 // which on they say the same but for a negation.
 const clauseCover = 0.75
 
-// opposes reports whether a statement is the opposite of another: a clause of it has the words of a
-// clause of the other one and only one of both is negated, and no clause of the other agrees with it.
+// opposes reports whether a statement is the opposite of another: only one of both is negated, a clause
+// of it has the words of a clause of the other one and only one of these is negated, and no clause of
+// the other agrees with it.
 func (l lexicon) opposes(a, b statement) bool {
-	if !a.negated && !b.negated {
+	if a.negated == b.negated {
 		return false
 	}
-	for clause := range clauses(a.text) {
-		mine := l.statement(clause)
-		if len(mine.terms) < leastClause {
-			continue
-		}
-		if l.clauseOpposes(mine, b.text) {
-			return true
-		}
-	}
-	return false
+	others := l.clauses(b.text)
+	return slices.ContainsFunc(l.clauses(a.text), func(mine statement) bool { return mine.opposesOne(others) })
 }
 
-// clauseOpposes compares a clause with those of a sentence.
-func (l lexicon) clauseOpposes(mine statement, sentence string) bool {
+// opposesOne reports whether a clause is the opposite of one of some clauses and agrees with none.
+func (s statement) opposesOne(others []statement) bool {
 	opposed := false
-	for clause := range clauses(sentence) {
-		other := l.statement(clause)
-		if len(other.terms) < leastClause || max(covered(mine.terms, other.terms), covered(other.terms, mine.terms)) < clauseCover {
+	for _, other := range others {
+		if max(covered(s.terms, other.terms), covered(other.terms, s.terms)) < clauseCover {
 			continue
 		}
-		if mine.negated == other.negated {
+		if s.negated == other.negated {
 			return false
 		}
 		opposed = true

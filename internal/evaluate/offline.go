@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -65,31 +66,72 @@ func (l lexicon) gradeAnswer(c Case) (grade int, reason string) {
 	return l.compare(c, sentences).grade()
 }
 
-// point is a sentence of a reference: what an answer should say.
+// point is a part of a reference: what an answer should say.
 type point struct {
 	statement
+	asked  map[string]bool // the words of the question
 	key    map[string]bool // the words that the question does not have
+	answer int             // yes (1) or no (-1), at the beginning of the reference
 	weight float64
 }
+
+// pointEnd matches the ends of the parts of a sentence that say something by themselves.
+var pointEnd = regexp.MustCompile(`[;:]\s+`)
 
 // points returns the points of a reference.
 func (l lexicon) points(item Item) []point {
 	asked := l.statement(item.Question)
 	var points []point
 	for _, x := range linesOf(item.Reference) {
-		p := point{statement: l.statement(x.text), key: map[string]bool{}}
-		for term := range p.terms {
-			if !asked.terms[term] {
-				p.key[term] = true
+		parts := []string{x.text}
+		if !x.row {
+			parts = pointEnd.Split(x.text, -1)
+		}
+		for _, part := range parts {
+			if p, ok := newPoint(l.statement(part), asked.terms); ok {
+				points = append(points, p)
 			}
 		}
-		if len(p.key) == 0 && len(p.quantities) == 0 {
-			p.key = p.terms
-		}
-		p.weight = max(1, float64(len(p.key)+2*len(p.quantities))) // a number says as much as two words
-		points = append(points, p)
+	}
+	if len(points) > 0 {
+		points[0].answer = yesOrNo(item.Reference)
 	}
 	return points
+}
+
+// newPoint returns a point, false for a text that says nothing. A point without a word or number that
+// the question lacks is all of its words.
+func newPoint(s statement, asked map[string]bool) (point, bool) {
+	p := point{statement: s, asked: asked, key: map[string]bool{}}
+	for term := range s.terms {
+		if !asked[term] {
+			p.key[term] = true
+		}
+	}
+	if len(p.key) == 0 && len(p.quantities) == 0 {
+		p.key = p.terms
+	}
+	p.weight = float64(len(p.terms) + 2*len(p.quantities)) // a number says as much as two words
+	return p, p.weight > 0
+}
+
+// has reports whether some sentences have a number of a point. A short number without a unit is on every
+// page, so its sentence must have a word of the point or of the question.
+func (p point) has(q quantity, sentences []statement) bool {
+	short := len(q.dates) == 0 && !q.known && q.number-q.start < 3 || len(q.values) > 0 && numberWords[strings.ToLower(q.text)] > 0
+	return slices.ContainsFunc(sentences, func(s statement) bool {
+		return q.isIn(s.quantities) && (!short || len(s.terms) == 0 || shares(s, p.terms) || shares(s, p.asked))
+	})
+}
+
+// shares reports whether a sentence has one of some words.
+func shares(s statement, terms map[string]bool) bool {
+	for term := range terms {
+		if s.terms[term] || s.context[term] {
+			return true
+		}
+	}
+	return false
 }
 
 // match is how far a text says what a reference says.
@@ -123,11 +165,10 @@ func (l lexicon) compare(c Case, sentences []statement) match {
 // the same.
 func (l lexicon) meet(p point, sentences []statement) (met float64, wrong string) {
 	var terms []map[string]bool
-	var numbers []quantity
 	for _, s := range sentences {
-		terms, numbers = append(terms, s.terms, s.context), append(numbers, s.quantities...)
+		terms = append(terms, s.terms, s.context)
 	}
-	found := slices.DeleteFunc(slices.Clone(p.quantities), func(q quantity) bool { return !q.isIn(numbers) })
+	found := slices.DeleteFunc(slices.Clone(p.quantities), func(q quantity) bool { return !p.has(q, sentences) })
 	if len(found) < len(p.quantities) {
 		if s := l.elsewise(p, sentences); s != "" {
 			return 0, s
@@ -169,10 +210,8 @@ func (l lexicon) elsewise(p point, sentences []statement) string {
 
 // opposite returns the sentence that denies a point, or affirms what it denies.
 func (l lexicon) opposite(p point, sentences []statement) string {
-	if len(sentences) > 0 && len(p.terms) > 0 {
-		if mine, other := yesOrNo(p.text), yesOrNo(sentences[0].text); mine*other < 0 {
-			return sentences[0].text
-		}
+	if len(sentences) > 0 && p.answer*yesOrNo(sentences[0].text) < 0 {
+		return sentences[0].text
 	}
 	denied := ""
 	for _, s := range sentences {

@@ -28,8 +28,16 @@ func TestJudgeScoresAnswers(t *testing.T) {
 		{"Was kostet die Kalibrierung?", "Die Kalibrierung kostet 1.180 Euro.", "Eine Kalibrierung kostet 1180 EUR.", 2},
 		{"Darf das Gehäuse geöffnet werden?", "Das Gehäuse darf nicht geöffnet werden.", "Das Gehäuse darf jederzeit geöffnet werden.", 0},
 		{"Darf das Gehäuse geöffnet werden?", "Das Gehäuse darf nicht geöffnet werden.", "Nein, das Gehäuse darf nicht geöffnet werden, auch nicht kurz.", 2},
+		{"Darf das Gehäuse geöffnet werden?", "Das Gehäuse darf nicht geöffnet werden.", "Nein, das Gehäuse darf man nicht öffnen.", 2},
+		{"Darf das Gehäuse geöffnet werden?", "Das Gehäuse darf nicht geöffnet werden.", "Man darf das Gehäuse öffnen.", 0},
+		{"Was wird an der Pumpe gewechselt?", "Die Dichtungen und Lager der Pumpe.", "Man wechselt die Dichtung und das Lager.", 2},
 		{"Wer gründete die Firma?", "Ingrid Solberg und Per Aune.", "Die Dokumente enthalten keine Antwort auf diese Frage.", 0},
-		{"¿Cuánto dura la garantía?", "La garantía dura 36 meses.", "La garantía dura 36 meses desde la entrega.", 2},
+		{"When can one be reached?", "Between 10 and 14 o'clock on weekdays.", "A repair takes ten working days.", 0},
+		{"When is a team searched for?", "One hour after the agreed time, if it has not called.", "A team that has not called one hour after the agreed time is looked for.", 2},
+		{"May somebody work alone?", "No, nobody works on the water alone: a field team has at least two people.", "Nobody works on the water alone.", 1.5},
+		{"May wet packs be carried in a car?", "Wet packs are never carried in a closed car; they go into the steel drum with sand.", "Wet packs are never carried in a closed car.", 1.5},
+		{"What does it cost?", "1,180 EUR", "You pay 1.180 euros.", 2},
+		{"¿Qué duración tiene la garantía?", "La garantía dura 36 meses.", "La garantía dura 36 meses desde la entrega.", 2},
 	} {
 		j := evaluate.Judge(evaluate.Case{Item: evaluate.Item{Question: c.question, Reference: c.reference}, Answer: c.answer})
 		if j.Score == nil || *j.Score != c.score {
@@ -80,6 +88,8 @@ func TestJudgeContext(t *testing.T) {
 		{"the document without the passage", evaluate.Item{Question: "What is eaten at noon?", Reference: "Soup with bread.", ExpectedDocuments: []string{"handbook.md"}}, []evaluate.Passage{handbook}, 0},
 		{"nothing", evaluate.Item{Question: "How many days of holiday?", Reference: "27 days."}, nil, 0},
 		{"documents alone", evaluate.Item{Question: "Holiday?", ExpectedDocuments: []string{"d1", "manual.pdf"}}, []evaluate.Passage{handbook}, 1.5},
+		{"rows without their header", evaluate.Item{Question: "When is X-2 due?", Reference: "2026-04-16"}, []evaluate.Passage{{Text: "| X-2 | pass | 2026-04-16 |\n| X-3 | pass | 2026-05-16 |"}}, 2},
+		{"a header with years", evaluate.Item{Question: "What was the rent in 2024?", Reference: "The rent was 900 EUR."}, []evaluate.Passage{{Text: "| Cost | 2023 | 2024 |\n|---|---|---|\n| Rent | 800 EUR | 900 EUR |"}}, 2},
 		{"all documents", evaluate.Item{Question: "Holiday?", ExpectedDocuments: []string{"d1", "manual.pdf"}}, []evaluate.Passage{handbook, table}, 2},
 	} {
 		j := evaluate.Judge(evaluate.Case{Item: c.item, Answer: "Something else.", Passages: c.passages})
@@ -97,6 +107,7 @@ func TestJudgeFaithfulness(t *testing.T) {
 		{ChunkID: "t", DocumentID: "d3", Header: "| Where it is used | Interval |\n|---|---|", Text: "| Fjord or coast | 18 months |\n| Open sea | 24 months |"},
 		{ChunkID: "g", DocumentID: "d4", Text: "Das Gehäuse darf nur in der Werkstatt geöffnet werden. Die Dichtung wird alle 12 Monate gewechselt."},
 	}
+	passages = append(passages, evaluate.Passage{ChunkID: "p", DocumentID: "d5", Text: "| Service | HX-4 | HX-Profiler |\n|---|---|---|\n| Calibration by a service partner | 890 EUR | not offered |"})
 	cite := func(chunk string) string { return ` <citation id="` + chunk + `">[1]</citation>` }
 	for _, c := range []struct {
 		answer string
@@ -115,6 +126,8 @@ func TestJudgeFaithfulness(t *testing.T) {
 		{"Records taken with an unset clock cannot be repaired." + cite("unknown"), evaluate.NotFound},
 		{"In a fjord the interval is 18 months." + cite("t"), evaluate.Supported},
 		{"In a fjord the interval is 30 months." + cite("t"), evaluate.Contradicted},
+		{"Service: Calibration by a service partner, HX-4: 890 EUR." + cite("p"), evaluate.Supported},
+		{"Service: Calibration by a service partner, HX-4: 980 EUR." + cite("p"), evaluate.Contradicted},
 		{"Die Dichtung wird alle 12 Monate gewechselt." + cite("g"), evaluate.Supported},
 		{"Die Dichtung wird alle zwölf Monate gewechselt." + cite("g"), evaluate.Supported},
 		{"Die Dichtung wird alle 6 Monate gewechselt." + cite("g"), evaluate.Contradicted},
@@ -141,6 +154,15 @@ func TestJudgeCutsAnswersIntoSentences(t *testing.T) {
 		if got := j.Sentences[i]; got.Text != want.Text || len(got.Chunks) != len(want.Chunks) {
 			t.Errorf("sentence %d is %+v, want %+v", i+1, got, want)
 		}
+	}
+	rows := evaluate.Judge(evaluate.Case{Item: evaluate.Item{Question: "Which?"}, Answer: "serial: X-1, result: pass. <citation id=\"a\">[1]</citation> serial: X-2, next_due: 2026-04-16. Lamps are red."})
+	if len(rows.Sentences) != 3 || len(rows.Sentences[0].Chunks) != 1 || len(rows.Sentences[1].Chunks) != 0 {
+		t.Errorf("rows of a table are the sentences %+v", rows.Sentences)
+	}
+	given := evaluate.Judge(evaluate.Case{Item: evaluate.Item{Question: "Which?"}, Answer: "Lamps are red. <citation id=\"g\">[1]</citation> Doors are blue. <web_citation url=\"https://a.test/\" title=\"A\">[2]</web_citation>",
+		Passages: []evaluate.Passage{{ChunkID: "g", URL: "https://given.test/", Text: "All lamps are red."}, {URL: "https://a.test/", Text: "All doors are blue."}}})
+	if given.Faithfulness == nil || *given.Faithfulness != 1 {
+		t.Errorf("a chunk with an address and a page of the web: %+v", given)
 	}
 	refusal := evaluate.Judge(evaluate.Case{Item: evaluate.Item{Question: "Colours?"}, Answer: "The documents do not contain an answer to this question.", Passages: []evaluate.Passage{{ChunkID: "a", Text: "x"}}})
 	if refusal.Faithfulness != nil || len(refusal.Sentences) > 0 {

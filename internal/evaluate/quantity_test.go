@@ -67,7 +67,7 @@ func TestOpposes(t *testing.T) {
 		{"Nasse Akkus dürfen im geschlossenen Auto transportiert werden.", "Nasse Akkus dürfen niemals im geschlossenen Auto transportiert werden.", true},
 		{"The tarn needs a boat for mounting.", "The tarn needs no boat for mounting.", true},
 		{"The pump measures the pressure.", "The pump measures the pressure, but not the temperature.", false},
-		{"Les capteurs sont nettoyés avec un solvant.", "Les capteurs ne sont jamais nettoyés avec un solvant.", true},
+		{"Les vitres sont nettoyées avec un solvant.", "Les vitres ne sont jamais nettoyées avec un solvant.", true},
 		{"See No. 5 for the price list.", "See number 5 for the price list.", false},
 	} {
 		if got := evaluate.Opposes(c.a, c.b); got != c.opposes {

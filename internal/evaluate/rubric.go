@@ -107,7 +107,7 @@ func listed(c Case, sentences []said) string {
 	for i, s := range sentences {
 		var cites []string
 		for n, p := range c.Passages[:min(len(c.Passages), judgedPassages)] {
-			if slices.Contains(s.cites, p.ChunkID+p.URL) {
+			if slices.Contains(s.cites, p.id()) {
 				cites = append(cites, fmt.Sprint(n+1))
 			}
 		}

@@ -123,3 +123,33 @@ func TestOfflineJudgeSeparates(t *testing.T) {
 		t.Errorf("wrong answers beside right ones are %s", c.Verdict)
 	}
 }
+
+// TestOfflineJudgeOnParaphrases: on answers in other words, in English and German, which the judge was not
+// made with, it may take a right answer for a partial one, but never for a wrong one, and no wrong one
+// for right. The agreement with the grades that the answers were written for is a golden file.
+func TestOfflineJudgeOnParaphrases(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join("testdata", "paraphrases.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pairs []evaluate.Pair
+	for line := range strings.Lines(string(data)) {
+		var x struct{ Question, Reference, Good, Partial, Bad string }
+		if err := json.Unmarshal([]byte(line), &x); err != nil {
+			t.Fatal(err)
+		}
+		for want, answer := range map[float64]string{evaluate.ScoreRight: x.Good, evaluate.ScorePartial: x.Partial, evaluate.ScoreWrong: x.Bad} {
+			j := evaluate.Judge(evaluate.Case{Item: evaluate.Item{Question: x.Question, Reference: x.Reference}, Answer: answer})
+			pairs = append(pairs, evaluate.Pair{Judge: *j.Score, Person: want})
+			if want+*j.Score == evaluate.ScoreRight { // one is right and the other wrong
+				t.Errorf("%q beside %q scores %v instead of %v", answer, x.Reference, *j.Score, want)
+			}
+		}
+	}
+	a := evaluate.Agree(pairs)
+	golden(t, "paraphrases.golden", fmt.Sprintf("kappa %.3f (%.3f to %.3f)\nequal %.3f\nbias  %.3f\n", a.Kappa.Mean, a.Kappa.Low, a.Kappa.High, a.Raw, a.Bias.Mean))
+	if a.N != 60 || a.Kappa.Low < .6 {
+		t.Errorf("the agreement is %+v", a)
+	}
+}

@@ -91,6 +91,21 @@ func scored(values []float64) []evaluate.Outcome {
 	return list
 }
 
+// TestManyItems: at the number of items from which on the interval is that of the standard error, it is nearly
+// that of the bootstrap.
+func TestManyItems(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(6, 6))
+	var values []float64
+	for range 1000 {
+		values = append(values, drawn(random, .2, .5))
+	}
+	few, many := evaluate.Interval(values[:999]), evaluate.Interval(values)
+	if math.Abs(few.Low-many.Low) > .005 || math.Abs(few.High-many.High) > .005 || many.Low >= many.Mean || many.Mean >= many.High {
+		t.Errorf("999 items have the interval %+v, 1000 items %+v", few, many)
+	}
+}
+
 // TestNoDifferenceIsRarelyCalledOne compares pairs of evaluations between which there is no true
 // difference, and pairs with one.
 func TestNoDifferenceIsRarelyCalledOne(t *testing.T) {

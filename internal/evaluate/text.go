@@ -2,6 +2,8 @@ package evaluate
 
 import (
 	"iter"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -57,22 +59,49 @@ func (c *collector) add(text string) {
 	c.header = ""
 }
 
-// addRow adds a row of a table. The first one names the columns.
+// unnamed is the header of rows whose columns have no names.
+const unnamed = "|"
+
+// addRow adds a row of a table. The first one names the columns, if a row of dashes follows or it has no
+// number: a passage may begin in the middle of a table.
 func (c *collector) addRow(text string) {
 	c.flush()
-	switch {
+	switch last := len(c.lines) - 1; {
 	case strings.Trim(text, "|-: ") == "":
-	case c.header == "":
+		if c.header == unnamed && last >= 0 && c.lines[last].row {
+			c.header, c.lines = c.lines[last].text, c.lines[:last]
+		}
+	case c.header == "" && len(quantities(text)) == 0:
 		c.header = text
 	default:
+		if c.header == "" {
+			c.header = unnamed
+		}
 		c.lines = append(c.lines, line{text: text, header: c.header, heading: c.heading, row: true})
 	}
+}
+
+// rowEnd matches the end of a row of a table that an answer quotes as "column: cell, column: cell.", before
+// another one that begins with a small letter.
+var rowEnd = regexp.MustCompile(`\.((?:\s*[\x{e000}-\x{efff}])*\s+)[\pL_][\pL\pN_ ]{0,40}: `)
+
+// rowsOf returns the quoted rows of a sentence, the sentence itself if there are none.
+func rowsOf(sentence string) []string {
+	var rows []string
+	start := 0
+	for _, m := range rowEnd.FindAllStringSubmatchIndex(sentence, -1) {
+		rows = append(rows, sentence[start:m[3]]) // with the marks of its citations
+		start = m[3]
+	}
+	return append(rows, sentence[start:])
 }
 
 func (c *collector) flush() {
 	if len(c.paragraph) > 0 {
 		for _, sentence := range chunk.Sentences(strings.Join(c.paragraph, " ")) {
-			c.lines = append(c.lines, line{text: sentence, heading: c.heading})
+			for _, text := range rowsOf(sentence) {
+				c.lines = append(c.lines, line{text: text, heading: c.heading})
+			}
 		}
 	}
 	c.paragraph = nil
@@ -101,12 +130,18 @@ func cellsOf(row string) []string {
 	return cells
 }
 
-// lexicon reads the words of texts in the languages of a case.
-type lexicon struct{ languages []string }
+// lexicon reads the words of texts in the languages of a case. It remembers what it has read, because
+// the same sentences are compared with many others. It is used by one goroutine.
+type lexicon struct {
+	languages  []string
+	statements map[string]statement
+	parts      map[string][]statement // the clauses of a sentence
+	ignored    map[string][]string    // a word of grammar -> its stems; other words have none
+}
 
 // newLexicon returns a lexicon for English and the languages of some texts.
 func newLexicon(texts ...string) lexicon {
-	l := lexicon{languages: []string{"eng"}}
+	l := lexicon{languages: []string{"eng"}, statements: map[string]statement{}, parts: map[string][]statement{}, ignored: map[string][]string{}}
 	for _, text := range append(texts, strings.Join(texts, "\n")) {
 		if language := phrase.Language(text); language != "" && !slices.Contains(l.languages, language) {
 			l.languages = append(l.languages, language)
@@ -124,8 +159,17 @@ type statement struct {
 	negated    bool
 }
 
-// statement reads a text.
+// statement reads a text. Its sets are shared with other readers of the same text.
 func (l lexicon) statement(text string) statement {
+	s, known := l.statements[text]
+	if !known {
+		s = l.readStatement(text)
+		l.statements[text] = s
+	}
+	return s
+}
+
+func (l lexicon) readStatement(text string) statement {
 	found := quantities(text)
 	masked := []byte(text)
 	for _, q := range found {
@@ -157,13 +201,28 @@ func (l lexicon) terms(text string) map[string]bool {
 		}
 	}
 	for word := range wordsOf(text) {
-		if l.isGrammar(word) || negations[word] || answers[word] != 0 {
-			for _, t := range words.Question(word) {
-				delete(terms, t.Word)
-			}
+		for _, stem := range l.ignoredStems(word) {
+			delete(terms, stem)
 		}
 	}
+	if slices.Contains(l.languages, "deu") {
+		return germanStems(terms)
+	}
 	return terms
+}
+
+// ignoredStems returns the stems of a word of grammar, a negation or a yes, none of another word.
+func (l lexicon) ignoredStems(word string) []string {
+	stems, known := l.ignored[word]
+	if !known {
+		if l.isGrammar(word) || negations[word] || answers[word] != 0 {
+			for _, t := range words.Question(word) {
+				stems = append(stems, t.Word)
+			}
+		}
+		l.ignored[word] = stems
+	}
+	return stems
 }
 
 // longestPart is how many bytes of a text are read at a time, because words.Question reads 64 words.
@@ -194,12 +253,14 @@ func wordsOf(text string) iter.Seq[string] {
 // union returns all elements of some sets.
 func union(sets ...map[string]bool) map[string]bool {
 	all := map[string]bool{}
-	for _, set := range sets {
-		for element := range set {
-			all[element] = true
-		}
-	}
+	addAll(all, sets...)
 	return all
+}
+
+func addAll(all map[string]bool, sets ...map[string]bool) {
+	for _, set := range sets {
+		maps.Copy(all, set)
+	}
 }
 
 // covered returns which share of wanted is in one of some sets, 1 if nothing is wanted.
