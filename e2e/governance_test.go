@@ -56,13 +56,16 @@ func TestGrants(t *testing.T) {
 		t.Errorf("explained: %+v, %v", explained, err)
 	}
 	await(t, 5*time.Second, "the grant ends", func(context.Context) error {
-		if strings.Contains(sees("ann"), "Tourmaline") {
-			return errors.New("she still sees it")
+		if res, _ := s.raw(t, "GET", "/workspaces/default/documents/"+private+"/content?userId=ann", "", nil, header...); res.StatusCode != http.StatusNotFound {
+			return fmt.Errorf("she opens it with status %d", res.StatusCode)
 		}
 		return nil
 	})
 	if at := time.Now(); at.Before(end) {
 		t.Errorf("the grant ended %v early", end.Sub(at))
+	}
+	if ann := sees("ann"); ann != "" {
+		t.Errorf("after its end she sees %s", ann)
 	}
 	if err := s.RemoveGrant(t.Context(), deny.ID); err != nil {
 		t.Fatal(err)

@@ -1,9 +1,12 @@
 package e2e_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
@@ -40,4 +43,35 @@ func TestRetentionHistories(t *testing.T) {
 	if *updateHistories {
 		record(t, "apply_retention", h)
 	}
+}
+
+// TestRetentionAfterAKill kills the server as soon as it has accepted a retention. The server that
+// starts again on the same folder completes it.
+func TestRetentionAfterAKill(t *testing.T) {
+	t.Parallel()
+	s := start(t, at(standIn(t, modeltest.Options{}).URL())...)
+	for i := range 12 {
+		s.publishIn(t, "default", fmt.Sprint("old-", i), fmt.Sprintf("Text %d is old.", i), map[string]any{"tags": []string{"draft"}})
+	}
+	s.publishIn(t, "default", "kept", "This one is kept.", nil)
+	rules := map[string]any{"documents": []map[string]any{{"tag": "draft", "days": 0, "action": "remove"}}}
+	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", map[string]any{"retention": rules}, nil); status != http.StatusOK {
+		t.Fatalf("the rules: status %d", status)
+	}
+	due, err := s.RunRetention(t.Context(), false)
+	if err != nil || due.Documents != 12 {
+		t.Fatalf("%+v, %v", due, err)
+	}
+	s.kill()
+	s.restart()
+	await(t, time.Minute, "the retention is completed", func(context.Context) error {
+		var run struct{ Status string }
+		var list struct{ Data []struct{ ExternalID string } }
+		s.call(t, "GET", "/runs/"+due.RunID, nil, &run)
+		s.call(t, "GET", "/workspaces/default/documents", nil, &list)
+		if run.Status != "completed" || len(list.Data) != 1 || list.Data[0].ExternalID != "kept" {
+			return fmt.Errorf("the run is %s, and %d documents are left", run.Status, len(list.Data))
+		}
+		return nil
+	})
 }

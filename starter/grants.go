@@ -152,7 +152,7 @@ func (g grantsAddCmd) Run(ctx context.Context, a *app) error {
 
 type grantsRemoveCmd struct {
 	clientFlags
-	ID string `arg:"" help:"The grant's id."`
+	ID string `arg:"" help:"The grant's id, or the beginning of it."`
 }
 
 // Help returns the command's example.
@@ -162,7 +162,7 @@ func (grantsRemoveCmd) Help() string {
 
 // Run removes a grant.
 func (r grantsRemoveCmd) Run(ctx context.Context, a *app) error {
-	c, err := r.connect()
+	c, err := r.connectGrant(ctx, &r.ID)
 	if err != nil {
 		return err
 	}

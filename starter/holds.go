@@ -98,7 +98,7 @@ func (h holdsPlaceCmd) Run(ctx context.Context, a *app) error {
 
 type holdsLiftCmd struct {
 	clientFlags
-	ID     string `arg:"" help:"The hold's id."`
+	ID     string `arg:"" help:"The hold's id, or the beginning of it."`
 	Reason string `required:"" help:"Why the hold is lifted."`
 }
 
@@ -109,7 +109,7 @@ func (holdsLiftCmd) Help() string {
 
 // Run lifts a hold.
 func (l holdsLiftCmd) Run(ctx context.Context, a *app) error {
-	c, err := l.connect()
+	c, err := l.connectHold(ctx, &l.ID)
 	if err != nil {
 		return err
 	}

@@ -180,6 +180,28 @@ func (f clientFlags) connectTestSet(ctx context.Context, id *string) (*client.Cl
 	return c, err
 }
 
+// connectGrant is connectKey for a grant.
+func (f clientFlags) connectGrant(ctx context.Context, id *string) (*client.Client, error) {
+	c, err := f.connect()
+	if err == nil {
+		*id, err = fromStart(*id, "grant", func(cursor string, limit int) (client.List[client.Grant], error) {
+			return c.Grants(ctx, nil, cursor, limit)
+		}, func(g client.Grant) match { return match{g.ID, g.Effect + " " + g.Permission} })
+	}
+	return c, err
+}
+
+// connectHold is connectKey for a legal hold.
+func (f clientFlags) connectHold(ctx context.Context, id *string) (*client.Client, error) {
+	c, err := f.connect()
+	if err == nil {
+		*id, err = fromStart(*id, "hold", func(cursor string, limit int) (client.List[client.Hold], error) {
+			return c.Holds(ctx, false, cursor, limit)
+		}, func(h client.Hold) match { return match{h.ID, h.Name} })
+	}
+	return c, err
+}
+
 // newestItems is the number of runs, imports or keys among which a beginning of an id is
 // looked for.
 const newestItems = pageSize

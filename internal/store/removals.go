@@ -143,7 +143,7 @@ func requireChange(ctx context.Context, tx transaction, p knowledge.Principal, i
 	switch {
 	case err != nil:
 		return err
-	case !p.Can(knowledge.ScopeWrite) && !(sees && allowed):
+	case !p.Can(knowledge.ScopeWrite) && (!sees || !allowed):
 		return noGrant()
 	case !there || p.Can(knowledge.ScopeWrite) && !manages:
 		return knowledge.NotFound("document", id)
