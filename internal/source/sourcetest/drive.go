@@ -24,6 +24,9 @@ type Drive struct {
 	World *World
 	// Exports are the files that are documents of Google, which have no bytes of their own.
 	Exports func(id int) bool
+	// Unreadable is a file whose bytes are refused, 0 = none.
+	Unreadable int
+
 	key     *rsa.PrivateKey
 	forgets int // changes before this one
 }
@@ -202,6 +205,8 @@ func (d *Drive) file(w http.ResponseWriter, name, action string, q url.Values) {
 		w.WriteHeader(http.StatusNotFound)
 	case action == "" && q.Get("alt") != "media":
 		answer(w, f)
+	case id == d.Unreadable && q.Get("alt") == "media":
+		w.WriteHeader(http.StatusForbidden)
 	case trashed || i.Folder:
 		w.WriteHeader(http.StatusNotFound)
 	case action == "permissions":
