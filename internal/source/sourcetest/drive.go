@@ -70,14 +70,14 @@ func (d *Drive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path, q := strings.TrimPrefix(r.URL.Path, "/drive/v3/"), r.URL.Query()
 	id, action, _ := strings.Cut(strings.TrimPrefix(path, "files/"), "/")
-	switch {
-	case path == "about":
+	switch path {
+	case "about":
 		answer(w, map[string]any{"user": map[string]string{}})
-	case path == "changes/startPageToken":
+	case "changes/startPageToken":
 		answer(w, map[string]string{"startPageToken": strconv.Itoa(d.World.logged())})
-	case path == "changes":
+	case "changes":
 		d.changes(w, q)
-	case path == "files":
+	case "files":
 		d.files(w, q)
 	default:
 		d.file(w, id, action, q)
@@ -212,7 +212,7 @@ func (d *Drive) file(w http.ResponseWriter, name, action string, q url.Values) {
 	case action == "permissions":
 		answer(w, map[string]any{"permissions": f["permissions"]})
 	case action == "export" && d.Exports(id), action == "" && !d.Exports(id):
-		fmt.Fprint(w, i.Content)
+		put(w, "%s", i.Content)
 	default:
 		w.WriteHeader(http.StatusForbidden)
 	}
