@@ -59,7 +59,7 @@ func (l syncsListCmd) Run(ctx context.Context, a *app) error {
 		none:   "no syncs; cairn syncs add makes one",
 		header: []string{"ID", "TYPE", "SCOPE", "PROJECT", "STATUS", "EVERY", "PUBLISHED", "FAILED", "NEXT RUN"},
 		rows:   rows,
-		spare:  []string{"EVERY", "PROJECT", "PUBLISHED", "NEXT RUN", "TYPE", "FAILED"},
+		spare:  []string{"EVERY", "NEXT RUN", "PROJECT", "PUBLISHED", "TYPE", "FAILED"},
 	})
 }
 

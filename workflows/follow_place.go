@@ -6,7 +6,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/cairn-rag/cairn/activities/ingestion"
-	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // FollowID returns the id of the schedule of a sync. The ids of its workflows begin with
@@ -20,7 +19,6 @@ const FollowLimit = 10 * time.Minute
 // While a run has not ended, it starts no other one.
 func FollowPlace(ctx workflow.Context, in ingestion.StartSyncInput) error {
 	var acts *ingestion.Importing
-	in.Import = knowledge.DerivedID("import", in.Sync, workflow.GetInfo(ctx).WorkflowExecution.RunID)
 	options := onQueue(activityOptions(ctx, "start a run of the sync", FollowLimit, storeRetries()), QueueBulk, 0)
 	return execute(options, acts.StartSync, in, nil)
 }

@@ -3,6 +3,8 @@ package ingestion
 import (
 	"context"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -14,19 +16,19 @@ type Syncs interface {
 	StartScheduled(ctx context.Context, workspace, sync, id string) error
 }
 
-// StartSyncInput names a sync, and the import of the run that starts.
+// StartSyncInput names a sync.
 type StartSyncInput struct {
 	Workspace string `json:"workspace"`
 	Project   string `json:"project"`
 	Sync      string `json:"sync"`
-	Import    string `json:"import,omitempty"`
 }
 
-// StartSync starts a run of a sync.
+// StartSync starts a run of a sync: one for each run of its workflow.
 func (a *Importing) StartSync(ctx context.Context, in StartSyncInput) error {
 	defer step.Heartbeat(ctx)()
-	if err := a.Syncs.StartScheduled(ctx, in.Workspace, in.Sync, in.Import); err != nil {
-		return a.fail(ctx, knowledge.ImportRef{Workspace: in.Workspace, Project: in.Project, Import: in.Import}, err)
+	id := knowledge.DerivedID("import", in.Sync, activity.GetInfo(ctx).WorkflowExecution.RunID)
+	if err := a.Syncs.StartScheduled(ctx, in.Workspace, in.Sync, id); err != nil {
+		return a.fail(ctx, knowledge.ImportRef{Workspace: in.Workspace, Project: in.Project, Import: id}, err)
 	}
 	return nil
 }

@@ -248,6 +248,6 @@ func onlyPipeline(i store.Import) string {
 }
 
 // followedAttributes returns the other part.
-func followedAttributes(i store.Import, chosen selection.Selection, o source.Object) string {
+func followedAttributes(chosen selection.Selection, o source.Object) string {
 	return selection.Fingerprint(selection.Pipeline{Access: o.Access}, chosen.AttributesOf(o, nil), "")
 }

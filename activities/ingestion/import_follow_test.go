@@ -17,6 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/source/drive"
 	"github.com/cairn-rag/cairn/internal/source/sourcetest"
 	"github.com/cairn-rag/cairn/internal/source/webdav"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -27,6 +28,7 @@ type followFixture struct {
 	*importFixture
 	world *sourcetest.World
 	fake  *sourcetest.WebDAV
+	drive *sourcetest.Drive // is followed if it is set
 	sync  store.Sync
 	page  int // objects of a page
 }
@@ -42,6 +44,12 @@ func (p places) Open(ctx context.Context, i store.Import) (source.Source, error)
 	y, err := p.f.Store.SyncForSystem(ctx, i.Workspace, i.Request.Sync)
 	if err != nil {
 		return nil, err
+	}
+	if d := p.f.drive; d != nil {
+		return drive.New(source.Follow{
+			Options: source.Settings{URL: "http://drive.test", Subject: "ann@example.org"}, Credentials: d.Account(),
+			Mirror: i.Request.Mirror, Cursor: y.Cursor, PageSize: p.f.page,
+		}, sourcetest.Local(d))
 	}
 	return webdav.New(source.Follow{
 		Options: source.Settings{URL: "http://cloud.test" + p.f.fake.Base, Username: p.f.fake.Username}, Credentials: p.f.fake.Password,

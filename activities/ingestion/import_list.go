@@ -209,7 +209,7 @@ func fingerprint(i store.Import, chosen selection.Selection, o source.Object, de
 		description += "\n" + o.Transcript.ETag
 	}
 	if i.Request.Sync != "" {
-		return onlyPipeline(i) + followedAttributes(i, chosen, o)
+		return onlyPipeline(i) + followedAttributes(chosen, o)
 	}
 	return selection.Fingerprint(pipelineOf(i), chosen.Attributes(o.Key, nil), description)
 }

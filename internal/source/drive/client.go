@@ -171,7 +171,7 @@ func (c *client) send(ctx context.Context, path string, query url.Values) (*http
 func (c *client) open(ctx context.Context, path string, query url.Values) (answer *http.Response, cancel context.CancelFunc, err error) {
 	ctx, cancel = context.WithCancel(ctx)
 	err = source.Retry(ctx, func() error {
-		if answer, err = c.send(ctx, path, query); err != nil {
+		if answer, err = c.send(ctx, path, query); err != nil { //nolint:bodyclose // the caller closes it
 			return err
 		}
 		if answer.StatusCode == http.StatusOK {

@@ -165,7 +165,7 @@ func (s *Source) Open(ctx context.Context, o source.Object, known string) (io.Re
 	if media != "" {
 		path, query = path+"/export", url.Values{"mimeType": {media}}
 	}
-	answer, cancel, err := s.client.open(ctx, path, query)
+	answer, cancel, err := s.client.open(ctx, path, query) //nolint:bodyclose // Body closes it
 	if err != nil {
 		return nil, o, err
 	}

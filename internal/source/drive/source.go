@@ -159,7 +159,7 @@ func (s *Source) listAll(ctx context.Context, at token) (source.Page, error) {
 }
 
 // errIncomplete is the cause of the error for a listing that Drive did not complete.
-var errIncomplete = errors.New("Drive did not search everything")
+var errIncomplete = errors.New("the answer of Drive is not complete")
 
 // next sets the token of the page after.
 func (s *Source) next(page *source.Page, at token) error {

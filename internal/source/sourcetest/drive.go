@@ -24,6 +24,9 @@ type Drive struct {
 	World *World
 	// Exports are the files that are documents of Google, which have no bytes of their own.
 	Exports func(id int) bool
+	// Unreadable is a file whose bytes are refused, 0 = none.
+	Unreadable int
+
 	key     *rsa.PrivateKey
 	forgets int // changes before this one
 }
@@ -67,14 +70,14 @@ func (d *Drive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path, q := strings.TrimPrefix(r.URL.Path, "/drive/v3/"), r.URL.Query()
 	id, action, _ := strings.Cut(strings.TrimPrefix(path, "files/"), "/")
-	switch {
-	case path == "about":
+	switch path {
+	case "about":
 		answer(w, map[string]any{"user": map[string]string{}})
-	case path == "changes/startPageToken":
+	case "changes/startPageToken":
 		answer(w, map[string]string{"startPageToken": strconv.Itoa(d.World.logged())})
-	case path == "changes":
+	case "changes":
 		d.changes(w, q)
-	case path == "files":
+	case "files":
 		d.files(w, q)
 	default:
 		d.file(w, id, action, q)
@@ -202,12 +205,14 @@ func (d *Drive) file(w http.ResponseWriter, name, action string, q url.Values) {
 		w.WriteHeader(http.StatusNotFound)
 	case action == "" && q.Get("alt") != "media":
 		answer(w, f)
+	case id == d.Unreadable && q.Get("alt") == "media":
+		w.WriteHeader(http.StatusForbidden)
 	case trashed || i.Folder:
 		w.WriteHeader(http.StatusNotFound)
 	case action == "permissions":
 		answer(w, map[string]any{"permissions": f["permissions"]})
 	case action == "export" && d.Exports(id), action == "" && !d.Exports(id):
-		fmt.Fprint(w, i.Content)
+		put(w, "%s", i.Content)
 	default:
 		w.WriteHeader(http.StatusForbidden)
 	}

@@ -169,7 +169,7 @@ func (f *follower) relevant(e Expected) Expected {
 	if !f.Mirrors {
 		e.Access = knowledge.Access{}
 	}
-	if !f.Place.Labels {
+	if !f.Labels {
 		e.Labels = nil
 	}
 	if len(e.Access.Groups) == 0 {

@@ -45,7 +45,7 @@ func (d *WebDAV) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet && !item.Folder:
 		w.Header().Set("ETag", `"`+tagOf(item)+`"`)
 		w.Header().Set("Content-Type", "text/plain")
-		fmt.Fprint(w, item.Content)
+		put(w, "%s", item.Content)
 	default:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	}
@@ -56,7 +56,7 @@ func tagOf(i Item) string { return fmt.Sprintf("%dv%d", i.ID, i.Version) }
 func (d *WebDAV) propfind(w http.ResponseWriter, r *http.Request, item Item, children []Item) {
 	w.Header().Set("Content-Type", "application/xml; charset=utf-8")
 	w.WriteHeader(http.StatusMultiStatus)
-	fmt.Fprint(w, `<?xml version="1.0"?><d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns">`)
+	put(w, `<?xml version="1.0"?><d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns">`)
 	at := strings.TrimSuffix(r.URL.Path, "/")
 	d.response(w, at, item)
 	if r.Header.Get("Depth") == "1" && item.Folder {
@@ -64,7 +64,7 @@ func (d *WebDAV) propfind(w http.ResponseWriter, r *http.Request, item Item, chi
 			d.response(w, at+"/"+c.Name, c)
 		}
 	}
-	fmt.Fprint(w, `</d:multistatus>`)
+	put(w, `</d:multistatus>`)
 }
 
 func (d *WebDAV) response(w http.ResponseWriter, path string, i Item) {
@@ -72,15 +72,15 @@ func (d *WebDAV) response(w http.ResponseWriter, path string, i Item) {
 	if i.Folder {
 		kind, length, path = "<d:resourcetype><d:collection/></d:resourcetype>", "", path+"/"
 	}
-	fmt.Fprintf(w, "<d:response><d:href>%s</d:href><d:propstat><d:prop>%s%s<d:getetag>&quot;%s&quot;</d:getetag><d:getlastmodified>%s</d:getlastmodified><oc:fileid>%d</oc:fileid>",
+	put(w, "<d:response><d:href>%s</d:href><d:propstat><d:prop>%s%s<d:getetag>&quot;%s&quot;</d:getetag><d:getlastmodified>%s</d:getlastmodified><oc:fileid>%d</oc:fileid>",
 		text((&url.URL{Path: path}).EscapedPath()), kind, length, tagOf(i), time.Unix(int64(i.Changed), 0).UTC().Format(http.TimeFormat), i.ID)
-	fmt.Fprintf(w, "<oc:owner-id>%s</oc:owner-id><nc:sharees>", text(i.Owner))
+	put(w, "<oc:owner-id>%s</oc:owner-id><nc:sharees>", text(i.Owner))
 	for kind, names := range [][]string{i.Users, i.Groups} {
 		for _, name := range names {
-			fmt.Fprintf(w, "<nc:sharee><nc:id>%s</nc:id><nc:type>%d</nc:type></nc:sharee>", text(name), kind)
+			put(w, "<nc:sharee><nc:id>%s</nc:id><nc:type>%d</nc:type></nc:sharee>", text(name), kind)
 		}
 	}
-	fmt.Fprint(w, "</nc:sharees></d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>")
+	put(w, "</nc:sharees></d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>")
 }
 
 // text returns a text as XML.
@@ -88,4 +88,9 @@ func text(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // a Builder does not fail
 	return b.String()
+}
+
+// put writes to a client, which may have gone.
+func put(w http.ResponseWriter, format string, args ...any) {
+	_, _ = fmt.Fprintf(w, format, args...)
 }

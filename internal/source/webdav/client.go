@@ -46,8 +46,6 @@ type entry struct {
 	shares []sharee
 }
 
-func (e entry) name() string { return path.Base(e.path) }
-
 // sharee is somebody with whom an entry is shared.
 type sharee struct {
 	Kind string `xml:"http://nextcloud.org/ns type"`
@@ -274,7 +272,7 @@ func cleanTag(tag string) string {
 func (c *client) get(ctx context.Context, p string) (answer *http.Response, cancel context.CancelFunc, err error) {
 	ctx, cancel = context.WithCancel(ctx)
 	err = source.Retry(ctx, func() error {
-		if answer, err = c.send(ctx, http.MethodGet, p, false, nil, http.Header{"Accept-Encoding": {"identity"}}); err != nil {
+		if answer, err = c.send(ctx, http.MethodGet, p, false, nil, http.Header{"Accept-Encoding": {"identity"}}); err != nil { //nolint:bodyclose // the caller closes it
 			return err
 		}
 		if answer.StatusCode == http.StatusOK {

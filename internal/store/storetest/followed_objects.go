@@ -67,7 +67,7 @@ func (f *fixture) documentOfKey(key string) knowledge.Document {
 }
 
 func followAttributes(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	f.synced(y, "k")
 	before := f.documentOfKey("k")
 	i := f.syncRun(y)
@@ -92,7 +92,7 @@ func followAttributes(f *fixture) {
 }
 
 func followRightsFirst(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	f.synced(y, "k")
 	i := f.syncRun(y)
 	f.listPage(i, 0, followed("k", "2", "b"))
@@ -125,7 +125,7 @@ func (f *fixture) vanish(i store.Import, full bool) (n int64, removals []store.R
 }
 
 func followGone(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	f.synced(y, "a", "b", "c")
 	i := f.syncRun(y)
 	f.listPage(i, 0, followed("b", "1", "a"))
@@ -145,7 +145,7 @@ func followGone(f *fixture) {
 }
 
 func followRestored(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	f.synced(y, "a")
 	i := f.syncRun(y)
 	f.must(f.MarkGone(f.ctx, i, 0, []string{"a"}))
@@ -162,7 +162,7 @@ func followRestored(f *fixture) {
 }
 
 func followPartial(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	f.synced(y, "a", "b")
 	i := f.syncRun(y)
 	f.listPage(i, 0, followed("a", "1", "a"))
@@ -175,7 +175,7 @@ func followPartial(f *fixture) {
 }
 
 func followExcluded(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	f.synced(y, "a")
 	i := f.syncRun(y)
 	o := followed("a", "1", "a")
@@ -187,7 +187,7 @@ func followExcluded(f *fixture) {
 }
 
 func followFailed(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	first := f.syncRun(y)
 	f.listPage(first, 0, followed("a", "1", "a"), followed("b", "1", "a"))
 	var failed []store.FailedObject
@@ -220,7 +220,7 @@ func (f *fixture) wantFailedBefore(i store.Import, keys ...string) {
 }
 
 func followHidden(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	i := f.syncRun(y)
 	hidden := followed("a", "1", "a")
 	hidden.Hidden = true

@@ -37,9 +37,10 @@ func (f *fixture) connection(id string) store.Connection {
 	return c
 }
 
-// sync is a sync of acme/handbook.
-func (f *fixture) sync(id string) store.Sync {
+// sync is the sync y of acme/handbook.
+func (f *fixture) sync() store.Sync {
 	f.Helper()
+	const id = "y"
 	f.connection("c-" + id)
 	y, err := f.AddSync(f.ctx, manager("acme"), store.Sync{
 		ID: id, Project: "handbook", Connection: "c-" + id, Every: time.Hour, Request: store.SyncRequest{Scope: source.Scope{Folder: "a"}, RemoveVanished: true},
@@ -64,10 +65,10 @@ func (f *fixture) syncRun(y store.Sync) store.Import {
 	return i
 }
 
-// wantCursor checks the cursor of a sync.
-func (f *fixture) wantCursor(id, want string) {
+// wantCursor checks the cursor of the sync.
+func (f *fixture) wantCursor(want string) {
 	f.Helper()
-	y, err := f.SyncForSystem(f.ctx, "acme", id)
+	y, err := f.SyncForSystem(f.ctx, "acme", "y")
 	if err != nil || y.Cursor != want {
 		f.Errorf("the cursor is %q, %v; want %q", y.Cursor, err, want)
 	}
@@ -100,7 +101,7 @@ func connectionScope(f *fixture) {
 }
 
 func connectionUsed(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	f.wantCode(f.RemoveConnection(f.ctx, manager("acme"), y.Connection), knowledge.CodeConflict)
 	_, err := f.RemoveSync(f.ctx, manager("acme"), y.ID)
 	f.must(err)
@@ -110,7 +111,7 @@ func connectionUsed(f *fixture) {
 }
 
 func syncScope(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	for name, p := range map[string]knowledge.Principal{"the workspace": manager("acme"), "the project": ofProject("acme", "handbook")} {
 		if got, err := f.Sync(f.ctx, p, y.ID); err != nil || got.Request.Scope.Folder != "a" {
 			f.Errorf("a key of %s: %+v, %v", name, got, err)
@@ -134,7 +135,7 @@ func syncScope(f *fixture) {
 }
 
 func syncRuns(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	first := f.syncRun(y)
 	if second := f.syncRun(y); second.Import != first.Import {
 		f.Errorf("a second run %s starts beside %s", second.Import, first.Import)
@@ -154,7 +155,7 @@ func syncRuns(f *fixture) {
 }
 
 func syncStill(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	paused := true
 	_, err := f.UpdateSync(f.ctx, manager("acme"), y.ID, store.SyncPatch{Paused: &paused})
 	f.must(err)
@@ -173,10 +174,10 @@ func syncStill(f *fixture) {
 }
 
 func cursorForward(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	first := f.syncRun(y)
 	f.must(f.MoveCursor(f.ctx, first))
-	f.wantCursor("y", "") // its listing is not complete
+	f.wantCursor("") // its listing is not complete
 	f.must(f.SetSyncListing(f.ctx, first, store.SyncListing{Full: true, Cursor: "old"}))
 	f.must(f.SetSyncListing(f.ctx, first, store.SyncListing{Full: true, Cursor: "one"}))
 	if l, there, err := f.SyncListingOf(f.ctx, first); err != nil || !there || !l.Full || l.Cursor != "one" {
@@ -187,35 +188,35 @@ func cursorForward(f *fixture) {
 	f.must(f.SetSyncListing(f.ctx, second, store.SyncListing{Cursor: "two"}))
 	f.must(f.MoveCursor(f.ctx, second))
 	f.must(f.MoveCursor(f.ctx, first))
-	f.wantCursor("y", "two")
+	f.wantCursor("two")
 	f.endImport(second)
 	third := f.syncRun(y)
 	f.must(f.ForgetCursor(f.ctx, second)) // it has ended
-	f.wantCursor("y", "two")
+	f.wantCursor("two")
 	f.must(f.ForgetCursor(f.ctx, third))
-	f.wantCursor("y", "")
+	f.wantCursor("")
 }
 
 func cursorForgotten(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	first := f.syncRun(y)
 	f.must(f.SetSyncListing(f.ctx, first, store.SyncListing{Cursor: "one"}))
 	include, paused := []string{"*.md"}, true
 	_, err := f.UpdateSync(f.ctx, manager("acme"), y.ID, store.SyncPatch{Include: &include})
 	f.must(err)
 	f.must(f.MoveCursor(f.ctx, first)) // it began before the change
-	f.wantCursor("y", "")
+	f.wantCursor("")
 	f.endImport(first)
 	second := f.syncRun(y)
 	f.must(f.SetSyncListing(f.ctx, second, store.SyncListing{Cursor: "two"}))
 	_, err = f.UpdateSync(f.ctx, manager("acme"), y.ID, store.SyncPatch{Paused: &paused})
 	f.must(err)
 	f.must(f.MoveCursor(f.ctx, second)) // a pause changes nothing that is followed
-	f.wantCursor("y", "two")
+	f.wantCursor("two")
 }
 
 func syncSchedules(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	f.wantUnscheduled(1)
 	f.must(f.MarkScheduled(f.ctx, y))
 	f.wantUnscheduled(0)
@@ -245,7 +246,7 @@ func (f *fixture) wantUnscheduled(n int) {
 }
 
 func syncsGone(f *fixture) {
-	y := f.sync("y")
+	y := f.sync()
 	i := f.syncRun(y)
 	f.must(f.SetSyncListing(f.ctx, i, store.SyncListing{Cursor: "one"}))
 	f.endImport(i)
