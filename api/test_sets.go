@@ -96,7 +96,7 @@ func (tr *testSetRoutes) mount(e *edge.Edge) {
 	edge.Handle(e, route("delete-test-set", http.MethodDelete, path+"/{test_set}", "Remove a test set",
 		"Evaluations keep the questions that they asked."), tr.remove)
 	made := func(rt edge.Route) edge.Route {
-		rt.Anew, rt.Operation.DefaultStatus = true, http.StatusCreated
+		rt.Anew, rt.DefaultStatus = true, http.StatusCreated
 		return rt
 	}
 	edge.Handle(e, made(route("generate-test-set", http.MethodPost, path+"/generate", "Make a test set from documents",
