@@ -17,7 +17,7 @@ func BenchmarkRecord(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer j.Close()
+			defer func() { _ = j.Close() }() // nothing reads it
 			r := audit.NewRecorder(j)
 			row := audit.Row{ID: "r", Workspace: "acme", Entry: chain("acme", 1)[0]}
 			b.SetParallelism(readers)

@@ -9,7 +9,7 @@ import (
 // syncData returns when the bytes of a file survive a loss of power. Its times need not.
 func syncData(f *os.File) error {
 	for {
-		if err := unix.Fdatasync(int(f.Fd())); err != unix.EINTR { //nolint:errorlint // a number of the system
+		if err := unix.Fdatasync(int(f.Fd())); err != unix.EINTR {
 			return err
 		}
 	}
