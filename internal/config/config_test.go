@@ -62,6 +62,7 @@ func TestDefaults(t *testing.T) {
 		Sandbox:  config.Sandbox{Helpers: "namespaces"},
 		Log:      config.Log{Level: "info"},
 		Operator: config.Operator{Names: &names},
+		Audit:    config.Audit{Questions: "hash"},
 	}
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreFields(config.Limits{}, "Parsers"), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
