@@ -141,13 +141,14 @@ func (s *documentStore) queryDocuments(ctx context.Context, model any, p knowled
 	if err != nil {
 		return nil, err
 	}
-	return query.conditions(s.reader, readable(s.reader.NewSelect().Model(model), p, m))
+	q := s.reader.NewSelect().Model(model)
+	if len(query.IDs) > 0 {
+		return query.conditions(s.reader, readableIn(withinIDs(q, query.IDs, p), p, m))
+	}
+	return query.conditions(s.reader, readable(q, p, m))
 }
 
 func (query DocumentQuery) conditions(db *pool, q *bun.SelectQuery) (*bun.SelectQuery, error) {
-	if len(query.IDs) > 0 {
-		q = q.Where("d.id IN (?)", bun.List(query.IDs))
-	}
 	if query.Project != "" {
 		q = q.Where("d.project = ?", query.Project)
 	}
@@ -277,13 +278,7 @@ func (s *documentStore) UnreachedDocuments(ctx context.Context, p knowledge.Prin
 	if p.Can(knowledge.ScopeWrite) {
 		condition = "d.removing_upto = 0 AND " + manageable("?0") + " AND " + admitted("?0")
 	}
-	// The concatenation keeps the database to the few ids, where it would begin
-	// at every document of the workspace.
-	q := s.reader.NewSelect().Model((*documentRow)(nil)).Column("d.id").
-		Where("d.id IN (?) AND d.workspace || '' = ?", bun.List(ids), p.Workspace()).Where(condition, m.bound())
-	if p.Project() != "" {
-		q = q.Where("d.project || '' = ?", p.Project())
-	}
+	q := withinIDs(s.reader.NewSelect().Model((*documentRow)(nil)).Column("d.id"), ids, p).Where(condition, m.bound())
 	if err := q.Scan(ctx, &reachedIDs); err != nil {
 		return nil, fmt.Errorf("check access to documents: %w", failure(err))
 	}

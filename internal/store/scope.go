@@ -35,6 +35,16 @@ func within(q *bun.SelectQuery, alias string, p knowledge.Principal) *bun.Select
 	return q
 }
 
+// withinIDs is within for the documents d of some ids. The concatenation keeps SQLite to them,
+// where it would begin at every document of the workspace.
+func withinIDs(q *bun.SelectQuery, ids []string, p knowledge.Principal) *bun.SelectQuery {
+	q = q.Where("d.id IN (?) AND d.workspace || '' = ?", bun.List(ids), p.Workspace())
+	if p.Project() != "" {
+		q = q.Where("d.project || '' = ?", p.Project())
+	}
+	return q
+}
+
 // unhidden is the condition that a document d is neither removed nor inactive.
 const unhidden = notRemoved + " AND " + active
 
@@ -68,7 +78,11 @@ const tokens3 = "SELECT value FROM json_each(?3)"
 // may list and open: with the write scope all of its project that its clearance reaches and no
 // grant denies, otherwise those visible to it.
 func readable(q *bun.SelectQuery, p knowledge.Principal, m marks) *bun.SelectQuery {
-	q = within(q, "d", p)
+	return readableIn(within(q, "d", p), p, m)
+}
+
+// readableIn is readable for a query that is restricted to the principal's workspace and project.
+func readableIn(q *bun.SelectQuery, p knowledge.Principal, m marks) *bun.SelectQuery {
 	if p.Can(knowledge.ScopeWrite) {
 		return q.Where(manageable("?0"), m.bound())
 	}
