@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,7 +22,8 @@ import (
 const (
 	consoleDocuments = 100_000
 	openConsoles     = 100
-	consoleTime      = 30 * time.Second // in which the open consoles are measured
+	consoleWindow    = 10 * time.Second // of an import, without or with the open consoles
+	consolePairs     = 4                // of such windows
 	consolePace      = 2 * time.Second  // of a page of documents that has documents in work
 	consoleCalmPace  = 10 * time.Second // of one that has more than consoleFew of them
 	consoleFew       = 10
@@ -31,7 +33,7 @@ const (
 // consoles measures the pages with many documents in a real browser, and what open pages of
 // documents cost the server while an import runs.
 func consoles(ctx context.Context, b *bench) (figures []figure, err error) {
-	s, err := b.withBucket(ctx, &modeltest.Options{}, map[string]int{"alone/": b.objects, "watched/": b.objects})
+	s, err := b.withBucket(ctx, &modeltest.Options{}, map[string]int{"watched/": b.objects})
 	if err != nil {
 		return nil, err
 	}
@@ -45,38 +47,66 @@ func consoles(ctx context.Context, b *bench) (figures []figure, err error) {
 	if figures, err = s.browse(ctx); err != nil {
 		return nil, err
 	}
-	alone, err := s.importWatched(ctx, "alone/", 0)
+	w, err := s.importWatched(ctx)
 	if err != nil {
 		return nil, err
 	}
-	watched, err := s.importWatched(ctx, "watched/", openConsoles)
-	if err != nil {
-		return nil, err
-	}
-	// A document costs the import the same in both; the rest is of the consoles.
-	own := watched.core - alone.core*watched.rate/alone.rate
 	return append(figures,
-		lower("% of a core, import alone", alone.core),
-		lower(fmt.Sprintf("%% of a core, the same import with %d open consoles", openConsoles), watched.core),
-		lower(fmt.Sprintf("%% of a core, by %d open consoles", openConsoles), own),
-		higher("documents/s, import alone", alone.rate), higher("documents/s, with the open consoles", watched.rate),
-		lower("CPU ms of a request of a console", 10*consoleTime.Seconds()*own/float64(max(1, watched.requests))),
-		higher("requests/s of the open consoles", float64(watched.requests)/consoleTime.Seconds()),
-		lower("request p50 ms", watched.took.quantile(.5)), lower("request p99 ms", watched.took.quantile(.99)),
+		lower("% of a core, import alone", w.alone.core()),
+		lower(fmt.Sprintf("%% of a core, the same import with %d open consoles", openConsoles), w.watched.core()),
+		lower(fmt.Sprintf("%% of a core, by %d open consoles", openConsoles), w.own.mean()),
+		lower("standard error of it", w.own.standardError()),
+		higher("documents/s, import alone", w.alone.rate()), higher("documents/s, with the open consoles", w.watched.rate()),
+		higher("requests/s of the open consoles", float64(w.requests)/w.watched.seconds),
+		lower("request p50 ms", w.took.quantile(.5)), lower("request p99 ms", w.took.quantile(.99)),
 	), nil
 }
 
-// watchedImport is how the server was during consoleTime of an import.
-type watchedImport struct {
-	core     float64 // percent of a processor
-	rate     float64 // documents/s
-	requests int64
-	took     samples
+// importWindow is a part of an import.
+type importWindow struct {
+	cpu, seconds float64 // cpu: seconds of a processor that the server used
+	documents    int
 }
 
-// importWatched imports the objects of a prefix while so many consoles are open, and measures
-// the server for consoleTime of it.
-func (s *bulkServer) importWatched(ctx context.Context, prefix string, count int) (w *watchedImport, err error) {
+func (w *importWindow) add(v importWindow) {
+	w.cpu += v.cpu
+	w.seconds += v.seconds
+	w.documents += v.documents
+}
+
+func (w importWindow) core() float64 { return 100 * w.cpu / w.seconds } // percent of a processor
+func (w importWindow) rate() float64 { return float64(w.documents) / w.seconds }
+
+// watchedImport is how the server was during an import, in turn without and with open consoles.
+type watchedImport struct {
+	alone, watched importWindow
+	own            shares
+	requests       int64
+	took           samples
+}
+
+// shares are the percents of a processor that the consoles used, in each pair of windows.
+type shares []float64
+
+func (s shares) mean() float64 {
+	sum := 0.0
+	for _, v := range s {
+		sum += v
+	}
+	return sum / float64(len(s))
+}
+
+func (s shares) standardError() float64 {
+	mean, sum := s.mean(), 0.0
+	for _, v := range s {
+		sum += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(sum / float64(len(s)-1) / float64(len(s)))
+}
+
+// importWatched imports objects and measures the server in pairs of windows, one of them with
+// open consoles. A document costs both windows of a pair the same; the rest is of the consoles.
+func (s *bulkServer) importWatched(ctx context.Context) (w *watchedImport, err error) {
 	if err := s.rest(ctx); err != nil {
 		return nil, err
 	}
@@ -85,36 +115,65 @@ func (s *bulkServer) importWatched(ctx context.Context, prefix string, count int
 		return nil, err
 	}
 	w = &watchedImport{}
-	open, err := s.openConsoles(ctx, count)
+	open, err := s.openConsoles(ctx, openConsoles)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, open.close()) }()
-	i, err := c.StartImport(ctx, client.NewImport{Project: "default", Source: s.objects.source(prefix)})
+	i, err := c.StartImport(ctx, client.NewImport{Project: "default", Source: s.objects.source("watched/")})
 	for err == nil && i.Published == 0 {
 		if err = sleep(ctx, 100*time.Millisecond); err == nil {
 			i, err = c.Import(ctx, i.ID)
 		}
 	}
+	for pair := 0; err == nil && pair < consolePairs; pair++ {
+		err = s.watchPair(ctx, c, i.ID, open, w)
+	}
 	if err != nil {
 		return nil, err
 	}
-	before, cpu, began := i.Published, s.cpu(), time.Now()
-	open.record(&w.took)
-	if err := sleep(ctx, consoleTime); err != nil {
-		return nil, err
-	}
-	w.requests = open.record(nil)
-	w.core = 100 * (s.cpu() - cpu) / time.Since(began).Seconds()
-	if i, err = c.Import(ctx, i.ID); err != nil {
-		return nil, err
-	}
-	if i.Status != "running" {
-		return nil, fmt.Errorf("the import has ended within %v; give it more -objects", consoleTime)
-	}
-	w.rate = float64(i.Published-before) / time.Since(began).Seconds()
 	_, err = c.CancelImport(ctx, i.ID)
 	return w, err
+}
+
+// watchPair measures a window without the consoles, and one with them.
+func (s *bulkServer) watchPair(ctx context.Context, c *client.Client, id string, open *consoleGroup, w *watchedImport) error {
+	alone, err := s.watchWindow(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	open.record(&w.took)
+	open.looking.Store(true)
+	watched, err := s.watchWindow(ctx, c, id)
+	open.looking.Store(false)
+	if err != nil {
+		return err
+	}
+	w.requests += open.record(nil)
+	w.alone.add(alone)
+	w.watched.add(watched)
+	w.own = append(w.own, watched.core()-alone.core()*watched.rate()/alone.rate())
+	return nil
+}
+
+func (s *bulkServer) watchWindow(ctx context.Context, c *client.Client, id string) (importWindow, error) {
+	i, err := c.Import(ctx, id)
+	if err != nil {
+		return importWindow{}, err
+	}
+	before, cpu, began := i.Published, s.cpu(), time.Now()
+	if err := sleep(ctx, consoleWindow); err != nil {
+		return importWindow{}, err
+	}
+	w := importWindow{cpu: s.cpu() - cpu, seconds: time.Since(began).Seconds()}
+	if i, err = c.Import(ctx, id); err != nil {
+		return importWindow{}, err
+	}
+	if i.Status != "running" {
+		return importWindow{}, fmt.Errorf("the import has ended within %d pairs of windows of %v; give it more -objects", consolePairs, consoleWindow)
+	}
+	w.documents = int(i.Published - before)
+	return w, nil
 }
 
 // consoleGroup is open pages of documents.
@@ -122,6 +181,7 @@ type consoleGroup struct {
 	stop     context.CancelFunc
 	group    sync.WaitGroup
 	failed   atomic.Pointer[error]
+	looking  atomic.Bool
 	requests atomic.Int64
 	took     atomic.Pointer[samples] // nil = nothing is recorded
 }
@@ -138,10 +198,13 @@ func (s *server) openConsoles(ctx context.Context, count int) (*consoleGroup, er
 			return nil, errors.Join(err, g.close())
 		}
 		g.group.Go(func() {
-			c := &console{api: s.Endpoints().API, cookie: cookie, group: g}
-			err := sleep(ctx, consolePace*time.Duration(i)/time.Duration(count)) // people open them at different times
+			c := &console{api: s.Endpoints().API, cookie: cookie, group: g, pace: consoleCalmPace}
+			err := sleep(ctx, consoleCalmPace*time.Duration(i)/time.Duration(count)) // people open them at different times
 			for err == nil {
-				if err = c.look(ctx); err == nil {
+				if g.looking.Load() {
+					err = c.look(ctx)
+				}
+				if err == nil {
 					err = sleep(ctx, c.pace)
 				}
 			}
