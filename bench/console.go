@@ -27,7 +27,7 @@ const (
 	consolePace      = 2 * time.Second  // of a page of documents that has documents in work
 	consoleCalmPace  = 10 * time.Second // of one that has more than consoleFew of them
 	consoleFew       = 10
-	consoleAsked     = 100 // documents in work that it asks for
+	consoleAsked     = 50 // documents in work that it asks for
 )
 
 // consoles measures the pages with many documents in a real browser, and what open pages of

@@ -39,7 +39,7 @@ import { filesOf, samples, uploads } from "./uploads.js";
 const pace = 2000;
 const calmPace = 10_000;
 const few = 10;
-const many = 100; // documents of one request
+const many = 50; // documents of one request
 
 const inWork = (/** @type {Doc} */ doc) => doc.status === "pending" || doc.status === "deleting";
 
