@@ -263,3 +263,25 @@ func TestASessionEndsWithItsMember(t *testing.T) {
 		return nil
 	})
 }
+
+func TestClearanceOfASignIn(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	cfg := p.config()
+	cfg.Claims.Clearance = "clearance"
+	i := open(t, access.Config{OIDC: cfg})
+	for clearance, want := range map[string]string{"": "internal", "confidential": "confidential", "public": "public", "none of them": "internal"} {
+		p.claims = func(c jwt.MapClaims) {
+			if clearance != "" {
+				c["clearance"] = clearance
+			}
+		}
+		cookie, _, err := i.FinishSignIn(t.Context(), p.begin(t, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := i.principal(t, access.Credentials{Session: cookie}).Clearance(); got != want {
+			t.Errorf("the claim %q gives the clearance %s, want %s", clearance, got, want)
+		}
+	}
+}
