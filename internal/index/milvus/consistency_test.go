@@ -63,10 +63,10 @@ func TestConsistency(t *testing.T) {
 	}
 	must(writer.Upsert(ctx, []index.Entry{passage("d0")}))
 	found("after the same write", nil, documents)
-	secret := knowledge.Filter{{Field: "classification", Type: knowledge.OpEq, Value: "secret"}}
-	must(writer.SetAttributes(ctx, "acme", "d0", 1, index.Attributes{ACL: []string{"w:acme"}, Classification: "secret"}))
-	found("after a change of the attributes", secret, 1)
-	must(writer.SetAttributes(ctx, "acme", "d0", 1, index.Attributes{ACL: []string{"u:ann"}, Classification: "secret"}))
+	public := knowledge.Filter{{Field: "classification", Type: knowledge.OpEq, Value: "public"}}
+	must(writer.SetAttributes(ctx, "acme", "d0", 1, index.Attributes{ACL: []string{"w:acme"}, Classification: "public"}))
+	found("after a change of the attributes", public, 1)
+	must(writer.SetAttributes(ctx, "acme", "d0", 1, index.Attributes{ACL: []string{"u:ann"}, Classification: "public"}))
 	found("after the access was taken away", nil, documents-1)
 	must(writer.RemoveDocument(ctx, "acme", "d1", 1))
 	found("after a removal", nil, documents-2)
