@@ -81,9 +81,12 @@ func (p *pages) tidyDescription() {
 		}
 	}
 	schemas := oapi.Components.Schemas.Map()
-	for _, name := range []string{"Document", "RunView", "VersionView", "Import"} {
+	for _, name := range []string{"Document", "RunView", "VersionView", "Import", "EvaluationView", "EvaluatedView", "SyncRun", "ConnectionCheck"} {
 		orNone(schemas[name], "error")
 	}
+	orNone(schemas["SyncView"], "last_run")
+	orNone(schemas["HoldView"], "filter")
+	orNone(schemas["Report"], "broken")
 	results := slices.Concat(documentEvents["documentUpdate"], importEvents["importUpdate"], []reflect.Type{reflect.TypeFor[knowledge.ReindexProgress](), reflect.TypeFor[knowledge.EvaluationProgress]()})
 	schemas["EndedEvent"].Properties["result"] = eventData(oapi.Components.Schemas, results)
 	delete(schemas, "ErrorModel")
