@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/following"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -70,11 +68,7 @@ type connectionRoutes struct {
 
 func (cr *connectionRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/connections"
-	route := func(id, method, path, summary, description string, status int) edge.Route {
-		return edge.Route{Operation: huma.Operation{
-			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"syncs"}, DefaultStatus: status,
-		}}
-	}
+	route := taggedWithStatus("syncs")
 	edge.Handle(e, route("add-connection", http.MethodPost, path, "Make a connection to a service",
 		"It stores how to sign in to the service, and asks nothing of it: POST …/check does.", http.StatusCreated), cr.add)
 	edge.Handle(e, route("list-connections", http.MethodGet, path, "List the connections, newest first", "", 0), cr.list)

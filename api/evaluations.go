@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/evaluate"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -88,11 +86,7 @@ type evaluationRoutes struct {
 
 func (er *evaluationRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/evaluations"
-	route := func(id, method, path, summary, description string, status int) edge.Route {
-		return edge.Route{Operation: huma.Operation{
-			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"evaluations"}, DefaultStatus: status,
-		}}
-	}
+	route := taggedWithStatus("evaluations")
 	start := route("start-evaluation", http.MethodPost, path, "Evaluate a project with a test set",
 		"Each question is answered as one of /query is, without a conversation, and its answer is judged. The list of runs leaves these answers out, and their usage is that of the evaluation.", http.StatusAccepted)
 	start.Anew = true

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -69,9 +67,7 @@ type grantRoutes struct {
 
 func (gr *grantRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/grants"
-	route := func(id, method, path, summary, description string) edge.Route {
-		return edge.Route{Operation: huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"documents"}}}
-	}
+	route := tagged("documents")
 	create := route("create-grant", http.MethodPost, path, "Allow or deny readers what access lists do not say",
 		"A grant shows at once, and ends to the second. It does not lift the classification of a document, its status, or the boundary of a project.")
 	create.DefaultStatus = http.StatusCreated

@@ -81,9 +81,7 @@ type holdRoutes struct {
 
 func (hr *holdRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/holds"
-	route := func(id, method, path, summary, description string) edge.Route {
-		return edge.Route{Operation: huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"documents"}}}
-	}
+	route := tagged("documents")
 	create := route("create-hold", http.MethodPost, path, "Place a legal hold on documents",
 		"Whatever would remove a document under hold is refused with conflict, and the answer names the hold. Originals of replaced versions stay, from then on.")
 	create.DefaultStatus = http.StatusCreated

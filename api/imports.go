@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/importing"
@@ -111,12 +109,7 @@ type importRoutes struct {
 
 func (ir *importRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/imports"
-	tags := []string{"imports"}
-	route := func(id, method, path, summary, description string, status int) edge.Route {
-		return edge.Route{Operation: huma.Operation{
-			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: tags, DefaultStatus: status,
-		}}
-	}
+	route := taggedWithStatus("imports")
 	edge.Handle(e, route("start-import", http.MethodPost, path, "Start an import",
 		"A source is a bucket, an archive, a list of URLs or a web site. Objects that are unchanged since an earlier import of the source are skipped. A source can have one import at a time.", http.StatusAccepted), ir.startImport)
 	edge.Handle(e, route("list-imports", http.MethodGet, path, "List imports, newest first", "", 0), ir.listImports)

@@ -8,8 +8,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -64,9 +62,7 @@ type memberRoutes struct {
 
 func (mr *memberRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/members"
-	route := func(id, method, path, summary, description string) edge.Route {
-		return edge.Route{Operation: huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"members"}}}
-	}
+	route := tagged("members")
 	edge.Handle(e, route("list-members", http.MethodGet, path, "List the members, by name", ""), mr.list)
 	edge.Handle(e, route("get-member", http.MethodGet, path+"/{user}", "Read a member", ""), mr.get)
 	edge.Handle(e, route("put-member", http.MethodPut, path+"/{user}", "Add a member, or replace what it has",

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -67,9 +65,7 @@ type roleRoutes struct {
 
 func (rr *roleRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/roles"
-	route := func(id, method, path, summary, description string) edge.Route {
-		return edge.Route{Operation: huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"members"}}}
-	}
+	route := tagged("members")
 	edge.Handle(e, route("list-permissions", http.MethodGet, "/workspaces/{workspaceId}/permissions", "List the permissions",
 		"The list is closed. x-permission of an operation in openapi.json names the permission that it needs."), rr.permissions)
 	edge.Handle(e, route("list-roles", http.MethodGet, path, "List the roles", "Those that every workspace has, then those that this one has defined."), rr.list)

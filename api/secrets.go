@@ -10,8 +10,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -73,11 +71,7 @@ type secretRoutes struct {
 
 func (s *secretRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/secrets"
-	route := func(id, method, path, summary, description string) edge.Route {
-		return edge.Route{Operation: huma.Operation{
-			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"secrets"},
-		}}
-	}
+	route := tagged("secrets")
 	edge.Handle(e, route("put-secret", http.MethodPut, path+"/{name}", "Store or replace a secret",
 		"Tools and imports refer to a secret by its name. Its value is encrypted with the instance's key, is sent only to its hosts, and is never shown. "+
 			"A secret of a project takes precedence over one of the workspace. If the configuration has a secret of this name for the same projects, the answer is 409."), s.putSecret)

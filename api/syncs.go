@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/following"
 	"github.com/cairn-rag/cairn/internal/intake"
@@ -70,11 +68,7 @@ type syncRoutes struct {
 
 func (sr *syncRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/syncs"
-	route := func(id, method, path, summary, description string, status int) edge.Route {
-		return edge.Route{Operation: huma.Operation{
-			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"syncs"}, DefaultStatus: status,
-		}}
-	}
+	route := taggedWithStatus("syncs")
 	edge.Handle(e, route("add-sync", http.MethodPost, path, "Follow a place of a service",
 		"The first run starts at once, further ones follow by a schedule. Each run is an import, which lists what has changed since the run before. Moves, renames, deletions and changes of rights are followed without embedding a text again that has not changed.",
 		http.StatusAccepted), sr.add)

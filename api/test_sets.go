@@ -87,9 +87,7 @@ type testSetRoutes struct {
 
 func (tr *testSetRoutes) mount(e *edge.Edge) {
 	const path = "/workspaces/{workspaceId}/test_sets"
-	route := func(id, method, path, summary, description string) edge.Route {
-		return edge.Route{Operation: huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{"evaluations"}}}
-	}
+	route := tagged("evaluations")
 	tr.mountBodies(e, path)
 	edge.Handle(e, route("list-test-sets", http.MethodGet, path, "List test sets, newest first", ""), tr.list)
 	edge.Handle(e, route("get-test-set", http.MethodGet, path+"/{test_set}", "Read a test set and a page of its items", ""), tr.get)
