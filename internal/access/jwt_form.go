@@ -24,25 +24,32 @@ const maxNumericDate = 253402300799
 // check the signature.
 func checkForm(token string, now time.Time) (tokenClaims, error) {
 	var claims tokenClaims
-	parts := strings.Split(token, ".")
-	if len(token) > maxToken || len(parts) != 3 {
-		return claims, fmt.Errorf("a token has three parts and at most %d bytes", maxToken)
-	}
-	header, err := decodeObject(parts[0])
+	payload, err := payloadOf(token, now)
 	if err != nil {
-		return claims, fmt.Errorf("header: %w", err)
-	}
-	if err := checkHeader(header); err != nil {
-		return claims, fmt.Errorf("header: %w", err)
-	}
-	payload, err := decodeObject(parts[1])
-	if err != nil {
-		return claims, fmt.Errorf("claims: %w", err)
-	}
-	if err := checkTimes(payload, now); err != nil {
 		return claims, err
 	}
 	return claims, claims.read(payload)
+}
+
+// payloadOf returns the claims of a JWT whose form, header and times are right, as they stand
+// in it.
+func payloadOf(token string, now time.Time) (map[string]json.RawMessage, error) {
+	parts := strings.Split(token, ".")
+	if len(token) > maxToken || len(parts) != 3 {
+		return nil, fmt.Errorf("a token has three parts and at most %d bytes", maxToken)
+	}
+	header, err := decodeObject(parts[0])
+	if err != nil {
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	if err := checkHeader(header); err != nil {
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	payload, err := decodeObject(parts[1])
+	if err != nil {
+		return nil, fmt.Errorf("claims: %w", err)
+	}
+	return payload, checkTimes(payload, now)
 }
 
 // checkHeader refuses the headers of tokens that are not plain signed JWTs. No critical

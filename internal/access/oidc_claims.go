@@ -17,22 +17,8 @@ type idClaims map[string]any
 // idTokenForm returns the claims of an ID token whose form is right, as checkForm does for
 // other tokens. It does not check the signature.
 func idTokenForm(token string, now time.Time) (idClaims, error) {
-	parts := strings.Split(token, ".")
-	if len(token) > maxToken || len(parts) != 3 {
-		return nil, fmt.Errorf("a token has three parts and at most %d bytes", maxToken)
-	}
-	header, err := decodeObject(parts[0])
+	payload, err := payloadOf(token, now)
 	if err != nil {
-		return nil, fmt.Errorf("header: %w", err)
-	}
-	if err := checkHeader(header); err != nil {
-		return nil, fmt.Errorf("header: %w", err)
-	}
-	payload, err := decodeObject(parts[1])
-	if err != nil {
-		return nil, fmt.Errorf("claims: %w", err)
-	}
-	if err := checkTimes(payload, now); err != nil {
 		return nil, err
 	}
 	claims := make(idClaims, len(payload))
