@@ -66,7 +66,7 @@ func (l syncsListCmd) Run(ctx context.Context, a *app) error {
 // scopeText returns what a sync follows, in words.
 func scopeText(y client.Sync) string {
 	var parts []string
-	for _, name := range []string{"site", "drive", "space", "repository", "branch", "folder"} {
+	for _, name := range []string{"drive", "folder"} {
 		if value := y.Scope[name]; value != "" {
 			parts = append(parts, value)
 		}

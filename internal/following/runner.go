@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -139,23 +140,16 @@ func requestOf(y store.Sync, c store.Connection, project knowledge.Project) stor
 // addressOf returns what a person calls the place of a sync.
 func addressOf(y store.Sync, c store.Connection) string {
 	address := c.Options.URL
-	for _, part := range []string{y.Request.Scope.Site, y.Request.Scope.Drive, y.Request.Scope.Space, y.Request.Scope.Repository, y.Request.Scope.Folder} {
+	for _, part := range []string{y.Request.Scope.Drive, y.Request.Scope.Folder} {
 		switch {
 		case part == "":
 		case address == "":
 			address = part
 		default:
-			address = trimSlash(address) + "/" + part
+			address = strings.TrimRight(address, "/") + "/" + part
 		}
 	}
 	return address
-}
-
-func trimSlash(s string) string {
-	for len(s) > 0 && s[len(s)-1] == '/' {
-		s = s[:len(s)-1]
-	}
-	return s
 }
 
 // StartScheduled is Start for the schedule of a sync. A sync that is paused, removed or gone

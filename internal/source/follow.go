@@ -37,11 +37,6 @@ type Settings struct {
 	URL string `json:"url,omitempty"`
 	// Username is who signs in with the secret.
 	Username string `json:"username,omitempty"`
-	// Deployment is cloud or data_center, for Confluence.
-	Deployment string `json:"deployment,omitempty"`
-	// TenantID and ClientID name the application of Microsoft Entra that signs in.
-	TenantID string `json:"tenant_id,omitempty"`
-	ClientID string `json:"client_id,omitempty"`
 	// Subject is the user of Google Workspace for whom a service account acts.
 	Subject string `json:"subject,omitempty"`
 }
@@ -49,10 +44,6 @@ type Settings struct {
 // Scope is the part of a place that a sync follows. Each type accepts those fields that it
 // lists.
 type Scope struct {
-	Site       string `json:"site,omitempty"`
-	Drive      string `json:"drive,omitempty"`
-	Folder     string `json:"folder,omitempty"`
-	Space      string `json:"space,omitempty"`
-	Repository string `json:"repository,omitempty"`
-	Branch     string `json:"branch,omitempty"`
+	Drive  string `json:"drive,omitempty"`
+	Folder string `json:"folder,omitempty"`
 }

@@ -20,11 +20,8 @@ const (
 
 // The types of places that are followed.
 const (
-	TypeWebDAV     Type = "webdav"
-	TypeConfluence Type = "confluence"
-	TypeDrive      Type = "drive"
-	TypeSharePoint Type = "sharepoint"
-	TypeGit        Type = "git"
+	TypeWebDAV Type = "webdav"
+	TypeDrive  Type = "drive"
 )
 
 // Spec describes a source as a request names it. It contains no secret, so a
