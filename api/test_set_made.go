@@ -90,10 +90,7 @@ func (tr *testSetRoutes) passages(ctx context.Context, p knowledge.Principal, pr
 }
 
 func chunkPassage(c knowledge.Chunk, d knowledge.Document) evaluate.Passage {
-	passage := evaluate.Passage{ChunkID: c.ID, DocumentID: d.ID, ExternalID: d.ExternalID, Document: d.Name, Text: c.Text}
-	if c.Header != "" {
-		passage.Text = c.Header + "\n" + c.Text
-	}
+	passage := evaluate.Passage{ChunkID: c.ID, DocumentID: d.ID, ExternalID: d.ExternalID, Document: d.Name, Header: c.Header, Text: c.Text}
 	if n := len(c.HeadingPath); n > 0 {
 		passage.Heading = c.HeadingPath[n-1]
 	}
