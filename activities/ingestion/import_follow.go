@@ -24,8 +24,8 @@ type Places interface {
 
 // FollowedImports is the part of the store that the runs of syncs change.
 type FollowedImports interface {
-	// FollowObjects gives documents the names, labels and rights of their objects, and
-	// returns the keys of those for which that is all.
+	// FollowObjects sets the names, labels and rights of documents to those of their objects,
+	// and returns the keys of the objects for which nothing else has to be done.
 	FollowObjects(ctx context.Context, i store.Import, page int, list []store.FollowedObject) (settled []string, err error)
 	// MarkGone stores that objects are gone. A later page may take that back.
 	MarkGone(ctx context.Context, i store.Import, page int, keys []string) error
@@ -168,9 +168,9 @@ func (a *Importing) moveCursor(ctx context.Context, ref knowledge.ImportRef) err
 	return a.Imports.MoveCursor(ctx, i)
 }
 
-// follow gives the documents of items the names, labels and rights that their objects have
-// now, before their bytes are read: rights must change whatever becomes of the bytes. It
-// returns the items for which that is not all.
+// follow sets the names, labels and rights of the documents of items to those that their objects
+// have now, before it reads bytes: rights must change even if the bytes cannot be read. It
+// returns the items whose bytes have to be read.
 func (b *importBatch) follow(ctx context.Context, items []*importItem) ([]*importItem, error) {
 	if b.Request.Sync == "" {
 		return items, nil

@@ -50,7 +50,7 @@ func TestSystemReadsStayBelowTheEdge(t *testing.T) {
 	t.Parallel()
 	allowed := map[string]string{
 		"RunForSystem": "FollowedRuns", "TakeTokens": "Store",
-		// What workers do for nobody, and the edge for those who were checked.
+		// Workers call these without a principal, and the edge after it has checked one.
 		"ConnectionForSystem": "RunnerStore", "SyncForSystem": "RunnerStore", "ProjectForSystem": "RunnerStore", "UnscheduledSyncs": "RunnerStore", "StartSyncRun": "RunnerStore",
 	}
 	seen := false

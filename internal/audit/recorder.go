@@ -115,7 +115,7 @@ func (r *Recorder) takeFinished() []Row {
 	return rows
 }
 
-// returnFinished gives rows back that could not be stored.
+// returnFinished takes rows back that the Keeper could not store.
 func (r *Recorder) returnFinished(rows []Row) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

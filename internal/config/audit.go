@@ -5,9 +5,9 @@ type Audit struct {
 	// Whether the audit keeps the words of questions: text, or hash for their SHA-256
 	// (governance.md). Defaults to hash.
 	Questions string `koanf:"questions"`
-	// Where signed checkpoints of the audit are kept besides the database: a folder as
-	// file:///absolute/folder, or a bucket as blob.url has it (governance.md). Defaults to
-	// none.
+	// The place to which the server writes signed checkpoints of the audit, besides the
+	// database: a folder as file:///absolute/folder, or a bucket as blob.url has it
+	// (governance.md). Defaults to none.
 	Checkpoints string `koanf:"checkpoints"`
 	// The name of the environment variable that holds the credentials for the bucket of
 	// audit.checkpoints (buckets.md). Defaults to none: the service's usual chain finds them.

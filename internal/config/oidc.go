@@ -18,8 +18,8 @@ type OIDC struct {
 	// The name of the environment variable that holds the secret of the client. Defaults to
 	// none: a public client.
 	ClientSecretEnv string `koanf:"client_secret_env"`
-	// What is asked of the identity provider. In the environment, with commas between
-	// them. Defaults to openid, profile and email.
+	// The scopes that Cairn requests of the identity provider. In the environment, with commas
+	// between them. Defaults to openid, profile and email.
 	Scopes []string `koanf:"scopes"`
 	// The workspace of those who sign in, if auth.oidc.claims.workspace names no claim.
 	// Defaults to default.

@@ -115,7 +115,7 @@ func TestReadScores(t *testing.T) {
 	}
 }
 
-// FuzzTake gives a judgement any reply. It is a verdict in range or one failure.
+// FuzzTake takes any reply as a judgement: the result is a verdict in range, or one failure.
 func FuzzTake(f *testing.F) {
 	f.Add("score", `{"grade":2}`)
 	f.Add("faithfulness", `{"sentences":[{"number":1,"verdict":"supported"},{"number":2,"verdict":"not_found"}]}`)

@@ -157,7 +157,7 @@ type chainRow struct {
 	Hash          string `bun:"hash"`
 }
 
-// extendChains gives rows their places.
+// extendChains appends rows to the chains of their workspaces.
 func extendChains(ctx context.Context, tx transaction, rows []audit.Row) error {
 	chains := map[string]*chainRow{}
 	for _, row := range rows {

@@ -20,10 +20,10 @@ type FollowedObject struct {
 	Access *knowledge.Access
 }
 
-// FollowObjects gives documents the names, labels and rights that their objects have now,
-// in one transaction, and returns the keys of those objects for which that is all: their
-// bytes are the published ones. They count as published. Rights so change before anything
-// else, whatever becomes of the bytes. Repeating it changes nothing.
+// FollowObjects sets the names, labels and rights of documents to those that their objects have
+// now, in one transaction. It returns the keys of the objects whose bytes are the published ones,
+// which count as published. Rights change first, so they change even if bytes cannot be read.
+// Repeating it changes nothing.
 func (s *importStore) FollowObjects(ctx context.Context, i Import, page int, list []FollowedObject) (settled []string, err error) {
 	err = s.write(ctx, fmt.Sprintf("follow %d objects of import %s", len(list), i.Import), func(ctx context.Context, tx transaction) error {
 		settled = nil
