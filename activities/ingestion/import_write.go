@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -165,43 +167,45 @@ func (b *importBatch) storeOriginals(ctx context.Context, items []*importItem) (
 }
 
 // writeVersions claims versions, writes their index entries and publishes them. It
-// returns what is to be cleaned up. Each write begins when the one before is committed.
+// returns what is to be cleaned up. Each write begins when the one before is committed, and
+// gives its turn to another group: while the index has this one, SQL has others.
 func (b *importBatch) writeVersions(ctx context.Context, items []*importItem, versions []store.NewVersion) (recorded store.Recorded, err error) {
-	asked := time.Now()
-	err = withSlot(ctx, b.a.limits().writes, func() error {
-		var claims []store.ImportClaim
-		err := b.timed("claim", asked, func() (err error) {
-			claims, err = b.a.Imports.ClaimVersions(ctx, versions, b.Request.Limits)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		g, err := b.claimed(ctx, items, claims)
-		if err != nil {
-			return err
-		}
-		if err := b.a.documents.Blobs.PutAll(ctx, g.manifests...); err != nil {
-			return fmt.Errorf("store manifests: %w", err)
-		}
-		if err := b.timed("index", time.Now(), func() error { return b.writeIndex(ctx, g) }); err != nil {
-			return err
-		}
-		return b.timed("publish", time.Now(), func() (err error) {
-			recorded, err = b.record(ctx, g.record)
-			return err
-		})
+	turns := b.a.limits()
+	var claims []store.ImportClaim
+	err = b.timed(ctx, "claim", turns.rows, func() (err error) {
+		claims, err = b.a.Imports.ClaimVersions(ctx, versions, b.Request.Limits)
+		return err
+	})
+	if err != nil {
+		return recorded, err
+	}
+	g, err := b.claimed(ctx, items, claims)
+	if err != nil {
+		return recorded, err
+	}
+	if err := b.a.documents.Blobs.PutAll(ctx, g.manifests...); err != nil {
+		return recorded, fmt.Errorf("store manifests: %w", err)
+	}
+	if err := b.timed(ctx, "index", turns.entries, func() error { return b.writeIndex(ctx, g) }); err != nil {
+		return recorded, err
+	}
+	err = b.timed(ctx, "publish", turns.rows, func() (err error) {
+		recorded, err = b.record(ctx, g.record)
+		return err
 	})
 	return recorded, err
 }
 
-// timed does one write of a group, and records how long the group has waited for its turn
-// since it asked for it, and how long the write took.
-func (b *importBatch) timed(step string, asked time.Time, write func() error) error {
-	turn := time.Now()
-	err := write()
-	b.a.documents.Metrics.ImportWrite(step, turn.Sub(asked), time.Since(turn))
-	return err
+// timed does one write of a group when it has its turn, and records how long the group has
+// waited for that, and how long the write took.
+func (b *importBatch) timed(ctx context.Context, step string, turns *semaphore.Weighted, write func() error) error {
+	asked := time.Now()
+	return withSlot(ctx, turns, func() error {
+		turn := time.Now()
+		err := write()
+		b.a.documents.Metrics.ImportWrite(step, turn.Sub(asked), time.Since(turn))
+		return err
+	})
 }
 
 // claimedGroup is what is written of a group after its versions are claimed.

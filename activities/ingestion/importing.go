@@ -132,7 +132,11 @@ type importBounds struct {
 	once   sync.Once
 	parses *semaphore.Weighted // small texts
 	large  *semaphore.Weighted // large objects
-	writes *semaphore.Weighted // batches of rows and index entries
+
+	// A process has one writer of each database. They work side by side, on different
+	// groups of documents.
+	rows    *semaphore.Weighted // groups that are claimed or published in SQL
+	entries *semaphore.Weighted // groups that are written into the index
 }
 
 // limits returns the bounds of the process, which the first call sets up.
@@ -140,7 +144,7 @@ func (a *Importing) limits() *importBounds {
 	b := &a.importBounds
 	b.once.Do(func() {
 		b.parses, b.large = semaphore.NewWeighted(parsesAtATime), semaphore.NewWeighted(int64(max(a.LargeAtATime, 1)))
-		b.writes = semaphore.NewWeighted(1)
+		b.rows, b.entries = semaphore.NewWeighted(1), semaphore.NewWeighted(1)
 	})
 	return b
 }
