@@ -1,7 +1,9 @@
 package embedded
 
 import (
+	"context"
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"net/url"
 	"reflect"
@@ -15,20 +17,38 @@ import (
 	"go.temporal.io/server/common/resolver"
 )
 
-// prepareOnce makes the server prepare each statement on its databases once. Its plugin
-// names its driver and offers no way to choose another. But it opens a file once, for all
-// parts of the server, and never closes it, so the connections can be exchanged before the
-// server starts.
-func prepareOnce(c Config) error {
-	for _, conf := range []*config.SQL{historyDatabase(c), visibilityDatabase(c)} {
-		if err := exchangeConnections(conf); err != nil {
-			return fmt.Errorf("open %s: %w", conf.DatabaseName, err)
-		}
+// historyConnections is how many transactions on the histories begin at the same time. The
+// transitions of workflows that wait for their commit hold one each.
+const historyConnections = 64
+
+// ownConnections makes the server prepare each statement on its databases once, and share
+// the commits of its histories. Its plugin names its driver and offers no way to choose
+// another. But it opens a file once, for all parts of the server, and never closes it, so the
+// connections can be exchanged before the server starts.
+func ownConnections(ctx context.Context, c Config) error {
+	history := historyDatabase(c)
+	err := exchangeConnections(history, historyConnections, func(d preparingDriver) (driver.Connector, error) {
+		return newGroupingConnector(ctx, d.connector(history), d.connector(readingHistories(history)))
+	})
+	if err != nil {
+		return fmt.Errorf("open %s: %w", history.DatabaseName, err)
+	}
+	visibility := visibilityDatabase(c)
+	err = exchangeConnections(visibility, visibility.MaxConns, func(d preparingDriver) (driver.Connector, error) {
+		return d.connector(visibility), nil
+	})
+	if err != nil {
+		return fmt.Errorf("open %s: %w", visibility.DatabaseName, err)
 	}
 	return nil
 }
 
-func exchangeConnections(conf *config.SQL) error {
+// connector returns a connector to a database.
+func (d preparingDriver) connector(conf *config.SQL) preparingConnector {
+	return preparingConnector{driver: d, dsn: pluginDSN(conf), synced: conf.ConnectAttributes["synchronous"] == synchronousFull}
+}
+
+func exchangeConnections(conf *config.SQL, atATime int, connector func(preparingDriver) (driver.Connector, error)) error {
 	shared, err := pluginConnections(conf)
 	if err != nil {
 		return err
@@ -37,11 +57,13 @@ func exchangeConnections(conf *config.SQL) error {
 		return nil // by an earlier server of this process
 	}
 	opened := shared.DB
-	shared.DB = sql.OpenDB(preparingConnector{
-		driver: preparingDriver{opened.Driver()}, dsn: pluginDSN(conf), synced: conf.ConnectAttributes["synchronous"] == synchronousFull,
-	})
-	shared.SetMaxOpenConns(conf.MaxConns)
-	shared.SetMaxIdleConns(conf.MaxIdleConns)
+	exchanged, err := connector(preparingDriver{opened.Driver()})
+	if err != nil {
+		return err
+	}
+	shared.DB = sql.OpenDB(exchanged)
+	shared.SetMaxOpenConns(atATime)
+	shared.SetMaxIdleConns(atATime)
 	return opened.Close()
 }
 

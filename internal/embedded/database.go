@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -52,6 +53,15 @@ func database(path, synchronous string) *config.SQL {
 // historyDatabase returns the configuration of the file of the histories.
 func historyDatabase(c Config) *config.SQL {
 	return database(historyPath(c.Dir), synchronous(c.Sync))
+}
+
+// readingHistories returns the configuration of a connection that only reads the histories.
+func readingHistories(conf *config.SQL) *config.SQL {
+	reading := *conf
+	reading.ConnectAttributes = maps.Clone(conf.ConnectAttributes)
+	reading.ConnectAttributes["query_only"] = "1"
+	reading.ConnectAttributes["cache_size"] = "-4096"
+	return &reading
 }
 
 // visibilityDatabase returns the configuration of the file of what lists and searches

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"database/sql/driver"
+	"time"
 
 	"go.temporal.io/server/common/config"
 )
@@ -18,6 +19,26 @@ var Guard = guard
 func PreparingConnector(d driver.Driver, dsn string, synced bool) driver.Connector {
 	return preparingConnector{driver: preparingDriver{d}, dsn: dsn, synced: synced}
 }
+
+// GroupingConnector opens connections to one file that share commits. waiting returns how many
+// of them wait for a turn to write.
+func GroupingConnector(ctx context.Context, d driver.Driver, dsn string) (c driver.Connector, waiting func() int64, err error) {
+	opens := preparingConnector{driver: preparingDriver{d}, dsn: dsn, synced: true}
+	reads := opens
+	reads.dsn += "&_pragma=query_only=1"
+	grouping, err := newGroupingConnector(ctx, opens, reads)
+	if err != nil {
+		return nil, nil, err
+	}
+	grouping.file.writer.longest = time.Minute // a busy machine does not change what shares a commit
+	return grouping, grouping.file.writer.waiting.Load, nil
+}
+
+// GroupSize is how many transactions share a commit at most.
+const GroupSize = groupSize
+
+// ErrGroupLost is the error of a transaction whose group was rolled back.
+var ErrGroupLost = errGroupLost
 
 // Connection is what SQLite's driver opens.
 type Connection = connection

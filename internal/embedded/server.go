@@ -55,7 +55,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err := createDatabases(ctx, config); err != nil {
 		return nil, errors.Join(err, uiListener.Close())
 	}
-	if err := prepareOnce(config); err != nil {
+	if err := ownConnections(ctx, config); err != nil {
 		return nil, errors.Join(err, uiListener.Close())
 	}
 	resting, stop := context.WithCancel(context.Background()) // canceled by Stop

@@ -51,6 +51,8 @@ func tuning() dynamicconfig.StaticClient {
 		"history.persistenceMaxQPS":        50_000,
 		"matching.rps":                     50_000,
 		"matching.persistenceMaxQPS":       50_000,
+		// Transitions of workflows share the commits of the file (group.go).
+		"history.shardIOConcurrency": historyConnections / 2,
 		// One host needs one partition, and no forwarding between them.
 		"matching.numTaskqueueReadPartitions":  1,
 		"matching.numTaskqueueWritePartitions": 1,
