@@ -44,6 +44,7 @@ var measures = []measure{
 	{"import-fair", false, bulkFair},
 	{"blobs", false, blobs},
 	{"cluster", false, clusters},
+	{"cluster-line", false, clusterLine},
 }
 
 // bench is what every measure needs.
