@@ -41,6 +41,8 @@ type commands struct {
 	Conversations conversationsCmd  `cmd:"" group:"questions" help:"List and search your conversations."`
 	MCP           mcpCmd            `cmd:"" name:"mcp" group:"questions" help:"Serve the Model Context Protocol over standard input and output."`
 	Projects      projectsCmd       `cmd:"" group:"administration" help:"List, create, show, configure, reindex and delete projects."`
+	Apply         applyCmd          `cmd:"" group:"administration" help:"Make projects as files in YAML have them."`
+	Diff          diffCmd           `cmd:"" group:"administration" help:"Show what cairn apply would change."`
 	Rebuild       rebuildIndexCmd   `cmd:"" name:"rebuild-index" group:"administration" help:"Rebuild the search index from the database and the stored vectors."`
 	Backup        backupCmd         `cmd:"" group:"administration" help:"Copy a local instance into a folder, while its server runs."`
 	Restore       restoreCmd        `cmd:"" group:"administration" help:"Write a backup into a new data folder."`

@@ -15,6 +15,7 @@ type projectsCmd struct {
 	List    projectsListCmd    `cmd:"" help:"List projects."`
 	Create  projectsCreateCmd  `cmd:"" help:"Create a project; its API key is shown once."`
 	Show    projectsShowCmd    `cmd:"" help:"Show a project and its configuration."`
+	Get     projectsGetCmd     `cmd:"" help:"Print a project as a file for cairn apply."`
 	Set     projectsSetCmd     `cmd:"" help:"Change a project's configuration."`
 	Usage   projectsUsageCmd   `cmd:"" help:"Show the use of models by a project: calls, tokens and time."`
 	Reindex projectsReindexCmd `cmd:"" help:"Process outdated documents again with the project's present settings."`

@@ -78,16 +78,7 @@ func (s testSetsShowCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	var whole client.TestSet
-	items, err := pages(0, func(cursor string, limit int) (client.List[evaluate.Item], error) {
-		page, err := c.TestSet(ctx, s.ID, cursor, limit)
-		if err != nil {
-			return client.List[evaluate.Item]{}, err
-		}
-		whole = page
-		list := client.List[evaluate.Item]{NextCursor: page.NextCursor}
-		return list, json.Unmarshal(page.Items, &list.Data)
-	})
+	whole, items, err := allItems(ctx, c, s.ID)
 	if err != nil {
 		return err
 	}
@@ -104,6 +95,20 @@ func (s testSetsShowCmd) Run(ctx context.Context, a *app) error {
 	}
 	_, err = a.stdout.Write(b.Bytes())
 	return err
+}
+
+// allItems returns a test set and all its questions.
+func allItems(ctx context.Context, c *client.Client, id string) (whole client.TestSet, items []evaluate.Item, err error) {
+	items, err = pages(0, func(cursor string, limit int) (client.List[evaluate.Item], error) {
+		page, err := c.TestSet(ctx, id, cursor, limit)
+		if err != nil {
+			return client.List[evaluate.Item]{}, err
+		}
+		whole = page
+		list := client.List[evaluate.Item]{NextCursor: page.NextCursor}
+		return list, json.Unmarshal(page.Items, &list.Data)
+	})
+	return whole, items, err
 }
 
 type testSetsAddCmd struct {

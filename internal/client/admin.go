@@ -12,6 +12,7 @@ import (
 // raw JSON, so that an update keeps fields that this client does not know.
 type Project struct {
 	ID      string          `json:"id,omitempty"`
+	Slug    string          `json:"slug,omitempty"` // the id of a new project
 	Name    string          `json:"name,omitempty"`
 	AI      json.RawMessage `json:"ai,omitempty"`
 	Tools   json.RawMessage `json:"tools,omitempty"`
@@ -19,7 +20,8 @@ type Project struct {
 	Privacy json.RawMessage `json:"privacy,omitempty"`
 
 	Retention json.RawMessage `json:"retention,omitempty"`
-	APIKey    string          `json:"apiKey,omitempty"` // only in the answer that creates the project
+	Webhooks  json.RawMessage `json:"webhooks,omitempty"` // all of the project
+	APIKey    string          `json:"apiKey,omitempty"`   // only in the answer that creates the project
 	// SameName is in the answer to a new project or a new name: the ids of the other projects
 	// with this name.
 	SameName []string `json:"sameName,omitempty"`

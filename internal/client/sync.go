@@ -133,6 +133,13 @@ func (c *Client) Sync(ctx context.Context, id string) (Sync, error) {
 	return y, err
 }
 
+// ChangeSync changes fields of a sync.
+func (c *Client) ChangeSync(ctx context.Context, id string, fields map[string]any) (Sync, error) {
+	var y Sync
+	_, err := c.call(ctx, http.MethodPatch, c.inWorkspace("syncs", id), nil, fields, &y)
+	return y, err
+}
+
 // ActOnSync does one of run, pause and resume.
 func (c *Client) ActOnSync(ctx context.Context, id, action string) (Sync, error) {
 	var y Sync

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/client"
+)
+
+// planSyncs plans the syncs that are not there, and those that differ.
+func (p *projectPlan) planSyncs(ctx context.Context, c *client.Client, want []fileSync) error {
+	if len(want) == 0 {
+		return nil
+	}
+	connections, err := pages(0, func(cursor string, limit int) (client.List[client.Connection], error) {
+		return c.Connections(ctx, cursor, limit)
+	})
+	if err != nil {
+		return err
+	}
+	var has []client.Sync
+	if p.id != "" {
+		if has, err = pages(0, func(cursor string, limit int) (client.List[client.Sync], error) {
+			return c.Syncs(ctx, p.id, cursor, limit)
+		}); err != nil {
+			return err
+		}
+	}
+	for _, s := range want {
+		connection, err := s.findConnection(connections)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(has, func(h client.Sync) bool { return h.ConnectionID == connection && maps.Equal(h.Scope, s.Scope) })
+		if at < 0 {
+			p.add(func(ctx context.Context, c *client.Client) error {
+				_, err := c.AddSync(ctx, client.NewSync{
+					ConnectionID: connection, ProjectID: p.id, Scope: s.Scope, Include: s.Include, Exclude: s.Exclude, Tags: s.Tags,
+					Every: s.Every, Permissions: s.Permissions, RemoveVanished: s.RemoveVanished,
+				})
+				return err
+			}, "+ sync of %s", s.place())
+			continue
+		}
+		if s.Permissions != "" && s.Permissions != has[at].Permissions {
+			return wrongUse("the permissions of the sync of %s cannot change from %s to %s; remove it with: cairn syncs remove %s", s.place(), has[at].Permissions, s.Permissions, has[at].ID)
+		}
+		if patch := s.changes(has[at]); len(patch) > 0 {
+			p.add(func(ctx context.Context, c *client.Client) error {
+				_, err := c.ChangeSync(ctx, has[at].ID, patch)
+				return err
+			}, "~ sync of %s: %s", s.place(), strings.Join(slices.Sorted(maps.Keys(patch)), ", "))
+		}
+	}
+	return nil
+}
+
+// place names what a sync follows.
+func (s fileSync) place() string {
+	if len(s.Scope) == 0 {
+		return "everything"
+	}
+	return compactJSON(s.Scope)
+}
+
+// findConnection returns the id of the connection of a sync.
+func (s fileSync) findConnection(all []client.Connection) (string, error) {
+	var by struct {
+		Type    string            `json:"type"`
+		Options map[string]string `json:"options"`
+	}
+	encoded, err := json.Marshal(s.Connection)
+	if err != nil {
+		return "", wrongUse("the connection of a sync: %v", err)
+	}
+	if id, ok := s.Connection.(string); ok {
+		for _, c := range all {
+			if c.ID == id {
+				return id, nil
+			}
+		}
+		return "", wrongUse("there is no connection %s; cairn connections list shows them", id)
+	}
+	strict := json.NewDecoder(bytes.NewReader(encoded))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&by); err != nil || by.Type == "" {
+		return "", wrongUse("the connection of a sync is an id, or {type, options}, not %s", encoded)
+	}
+	var matches []match
+	for _, c := range all {
+		if c.Type == by.Type && containsOptions(c.Options, by.Options) {
+			matches = append(matches, match{c.ID, c.Type + ", " + c.Options["url"]})
+		}
+	}
+	if len(matches) == 0 {
+		return "", wrongUse("there is no connection %s; make it, because files have no secrets: cairn connections add %s", encoded, by.Type)
+	}
+	return only(matches, "connection", string(encoded), "cairn connections list")
+}
+
+func containsOptions(has, want map[string]string) bool {
+	for name, value := range want {
+		if has[name] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// changes returns the fields of a sync that differ from what the file names.
+func (s fileSync) changes(has client.Sync) map[string]any {
+	patch := map[string]any{}
+	for name, lists := range map[string][2][]string{"include": {s.Include, has.Include}, "exclude": {s.Exclude, has.Exclude}, "tags": {s.Tags, has.Tags}} {
+		if lists[0] != nil && !slices.Equal(lists[0], lists[1]) {
+			patch[name] = lists[0]
+		}
+	}
+	if s.Every != "" && !sameDuration(s.Every, has.Every) {
+		patch["every"] = s.Every
+	}
+	if s.RemoveVanished != nil && *s.RemoveVanished != has.RemoveVanished {
+		patch["remove_vanished"] = *s.RemoveVanished
+	}
+	return patch
+}
