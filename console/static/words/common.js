@@ -9,6 +9,8 @@ export const common = table({
   "runs": ["Runs", "Läufe"],
   "imports": ["Imports", "Importe"],
   "evaluations": ["Evaluations", "Auswertungen"],
+  "access": ["Access", "Zugriff"],
+  "operations": ["Operations", "Betrieb"],
   "skip": ["Skip to the content", "Zum Inhalt springen"],
   "pages": ["Pages", "Seiten"],
   "theme": ["Theme", "Farben"],
