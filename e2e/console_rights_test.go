@@ -14,8 +14,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/client"
 )
 
-// signInWith signs a browser in with a key, on a page.
-func (s *server) signInWith(t *testing.T, page context.Context, key, path string) {
+// signInAs signs a browser in with a key, on a page.
+func (s *server) signInAs(t *testing.T, page context.Context, key, path string) {
 	t.Helper()
 	open(t, page, s.ends.API+path)
 	do(t, page, chromedp.SendKeys(`dialog input`, key+kb.Enter, chromedp.ByQuery))
@@ -57,7 +57,7 @@ func TestConsoleMembers(t *testing.T) {
 	press(t, page, "Add somebody")
 	awaitPage(t, page, `location.pathname.startsWith("/members/%3Cimg") && document.querySelector("h2")?.textContent === "`+hostile+`"`)
 	m, err := s.Member(t.Context(), hostile)
-	if err != nil || fmt.Sprint(m.Roles, m.Groups, m.Clearance, m.ProjectID, m.ExpiresAt) != "[editor] [legal press] confidential default <nil>" {
+	if err != nil || fmt.Sprintf("%v %v %s %s %v", m.Roles, m.Groups, m.Clearance, m.ProjectID, m.ExpiresAt) != "[editor] [legal press] confidential default <nil>" {
 		t.Errorf("the member is %+v, %v", m, err)
 	}
 	isText(t, page, hostile)
@@ -67,7 +67,7 @@ func TestConsoleMembers(t *testing.T) {
 	typeInto(t, page, "ends", "2030-05-06T07:08:09")
 	press(t, page, "Save")
 	awaitPage(t, page, `document.querySelector("form [role=status]").textContent === "Saved."`)
-	if m, err = s.Member(t.Context(), hostile); err != nil || fmt.Sprint(m.Roles, m.Groups, m.ProjectID) != "[reader] [legal press] default" || m.ExpiresAt == nil || m.ExpiresAt.Second() != 9 {
+	if m, err = s.Member(t.Context(), hostile); err != nil || fmt.Sprintf("%v %v %s", m.Roles, m.Groups, m.ProjectID) != "[reader] [legal press] default" || m.ExpiresAt == nil || m.ExpiresAt.Second() != 9 {
 		t.Errorf("the changed member is %+v, %v", m, err)
 	}
 	s.removeOnPage(t, page, hostile)
@@ -124,7 +124,7 @@ func TestConsoleMembersOfAProvider(t *testing.T) {
 	s.provision(t, token, "PATCH", "/Users/"+gone, fmt.Sprintf(scimPatch, `{"op":"replace","value":{"active":false}}`))
 	hers, _ := s.signInAt(t, "ann")
 	his, _ := s.signInAt(t, "bob")
-	s.signInWith(t, page, s.key, "/members")
+	s.signInAs(t, page, s.key, "/members")
 	awaitPage(t, page, `document.querySelectorAll("tbody tr").length === 2`)
 	rows := evaluate[string](t, page, `[...document.querySelectorAll("tbody tr")].map(r => [...r.cells].slice(0, 5).map(c => c.textContent).join("|")).join(";")`)
 	if want := "ann|reader|active|All projects|from the identity provider: keepers;gone|reader|deactivated by the identity provider|All projects|"; rows != want {
@@ -156,7 +156,7 @@ func TestConsoleRoles(t *testing.T) {
 	s := start(t)
 	thrown := thrownIn(page)
 	keeper := s.newKey(t, map[string]any{"name": "keeper", "permissions": []string{"roles.read", "roles.write", "permissions.read", "documents.read", "projects.read", "sessions.own", "members.read", "conversations.write", "questions.ask", "runs.read"}})
-	s.signInWith(t, page, keeper, "/roles")
+	s.signInAs(t, page, keeper, "/roles")
 	const box = `document.querySelector('input[aria-label="%s: %s"]')`
 	awaitPage(t, page, "!!"+fmt.Sprintf(box, "admin", "keys.write"))
 	if got := evaluate[string](t, page, tabsOnPage); got != "People|Roles" {
@@ -187,7 +187,7 @@ func TestConsoleRoles(t *testing.T) {
 	s.wantRole(t, "lamplighter", true, "roles.read", "documents.read")
 
 	do(t, page, chromedp.Evaluate(`fetch("/auth/session", {method: "DELETE"}).then(r => r.status)`, nil))
-	s.signInWith(t, page, s.key, "/roles")
+	s.signInAs(t, page, s.key, "/roles")
 	awaitPage(t, page, "!!"+fmt.Sprintf(box, "lamplighter", "keys.write"))
 	click(t, page, fmt.Sprintf(box, "lamplighter", "keys.write"))
 	press(t, page, "Save: lamplighter")
@@ -234,7 +234,7 @@ func TestConsoleAccessIsForWhoMay(t *testing.T) {
 		sees bool
 		tabs string
 	}{{reader, false, ""}, {auditor, true, "People|Roles|Grants|Legal holds|Audit"}, {s.key, true, "People|Roles|Grants|Legal holds|Retention|Audit"}} {
-		s.signInWith(t, page, who.key, "/holds")
+		s.signInAs(t, page, who.key, "/holds")
 		if sees := evaluate[bool](t, page, link); sees != who.sees {
 			t.Errorf("%s sees the link: %t", who.tabs, sees)
 		}

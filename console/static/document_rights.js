@@ -5,6 +5,7 @@ import { call, may } from "./api.js";
 import { fill, h } from "./dom.js";
 import { addGrant } from "./grant_form.js";
 import { placeHold } from "./hold_form.js";
+import { t as common } from "./language.js";
 import { grantCells } from "./pages/grants.js";
 import { projectNames } from "./project_choice.js";
 import { t } from "./rights.js";
@@ -49,7 +50,7 @@ async function grantsOf(doc, changed) {
     }, { hint: t("grant.remove.hint") });
     return h("tr", {}, ...[...cells, end].map((cell) => h("td", {}, cell)));
   });
-  const titles = [t("grant.effect"), t("grant.subject"), t("grant.reason"), t("grant.ends"), t("grant.by"), ""];
+  const titles = [t("grant.effect"), t("grant.subject"), t("grant.reason"), t("grant.ends"), t("grant.by"), common("actions")];
   const tags = /** @type {string[]} */ (doc.tags ?? []);
   return [
     rows.length ? h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("rights.title") }, h("table", { class: "small", "aria-label": t("rights.title") },

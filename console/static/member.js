@@ -54,7 +54,7 @@ function changeForm(member, choices) {
 function sessionsOf(user) {
   const table = pagedTable({
     name: t("member.sessions"),
-    columns: [t("member.session.since"), t("member.session.until"), ""].map((title) => ({ title })),
+    columns: [t("member.session.since"), t("member.session.until"), common("actions")].map((title) => ({ title })),
     load: (cursor) => call("list-sessions", { query: { user, limit: 100, cursor } }),
     key: (/** @type {{id: string, created_at: string | null, expires_at: string}} */ session) => session.id,
     cells: (session) => [moment(session.created_at), moment(session.expires_at),

@@ -62,7 +62,7 @@ export async function open(_, asked) {
   }
   const table = pagedTable({
     name: t("rights.title"),
-    columns: [t("grant.effect"), t("grant.subject"), t("grant.object"), t("grant.reason"), t("grant.ends"), t("grant.by"), ""].map((title) => ({ title })),
+    columns: [t("grant.effect"), t("grant.subject"), t("grant.object"), t("grant.reason"), t("grant.ends"), t("grant.by"), common("actions")].map((title) => ({ title })),
     load: async (cursor) => {
       const query = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value.trim()]));
       /** @type {{data: Grant[], next_cursor: string | null}} */

@@ -54,7 +54,7 @@ async function openHolds(asked) {
   } });
   const table = pagedTable({
     name: t("hold.all"),
-    columns: [{ title: t("hold.title") }, { title: t("hold.state") }, { title: t("hold.documents"), number: true }, { title: t("hold.filter") }, { title: t("hold.placed.at") }, { title: t("hold.reason") }, { title: "" }],
+    columns: [{ title: t("hold.title") }, { title: t("hold.state") }, { title: t("hold.documents"), number: true }, { title: t("hold.filter") }, { title: t("hold.placed.at") }, { title: t("hold.reason") }, { title: common("actions") }],
     load: (cursor) => call("list-holds", { query: { active: active.checked, limit: 100, cursor } }),
     key: (/** @type {Hold} */ hold) => hold.id,
     cells: (hold) => [h("a", { href: "/holds/" + encodeURIComponent(hold.id), "data-item": "" }, hold.name), stateOf(hold), number(hold.documents), filterOf(hold.filter, projects),

@@ -4,7 +4,7 @@ import { accessPage, t } from "../access_frame.js";
 import { actionButton, confirm } from "../action.js";
 import { call } from "../api.js";
 import { fill, h } from "../dom.js";
-import { number } from "../language.js";
+import { number, t as common } from "../language.js";
 import { pagedTable } from "../paged_table.js";
 
 /** @typedef {{classification?: string, tag?: string, days: number, action: "remove" | "inactive"}} Rule (schema RetentionRule) */
@@ -28,7 +28,7 @@ const counts = ({ documents, conversations, runs, kept_by_hold: held }) =>
 export function open() {
   const table = pagedTable({
     name: t("access.retention"),
-    columns: [t("member.project"), t("retention.documents"), t("retention.conversations"), t("retention.runs"), ""].map((title) => ({ title })),
+    columns: [t("member.project"), t("retention.documents"), t("retention.conversations"), t("retention.runs"), common("actions")].map((title) => ({ title })),
     load: (cursor) => call("list-projects", { query: { limit: 100, cursor } }),
     key: (/** @type {Project} */ project) => project.id,
     cells: ({ id, name, retention }) => [name, retention?.documents?.length ? h("div", {}, ...retention.documents.map((rule) => h("div", {}, sentenceOf(rule)))) : daysOf(),

@@ -21,6 +21,7 @@ export const common = table({
   "sign_out": ["Sign out", "Abmelden"],
   "api": ["API reference", "API-Referenz"],
   "close": ["Close", "Schließen"],
+  "actions": ["Actions", "Aktionen"],
   "cancel": ["Cancel", "Abbrechen"],
   "columns": ["Columns", "Spalten"],
   "copied": ["Copied", "Kopiert"],
