@@ -55,10 +55,12 @@ func TestConsolePictures(t *testing.T) {
 		paths[name] = path
 	}
 	for name, path := range paths {
+		do(t, page, chromedp.EmulateViewport(1280, 900)) // the end of a table is in sight, so it loads
 		open(t, page, s.ends.API+path)
-		awaitPage(t, page, `!!document.querySelector("main > *")`)
+		awaitPage(t, page, `!!document.querySelector("main > *") && (!document.querySelector("table.wide") || !!document.querySelector("table.wide tbody tr, .empty:not([hidden])"))`)
 		pictures(t, page, folder, name)
 	}
+	s.picturesOfForms(t, page, folder, document)
 	s.picturesOfPanels(t, page, folder, document)
 }
 
@@ -128,6 +130,22 @@ func pictures(t *testing.T, page context.Context, folder, name string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// picturesOfForms writes pictures of the forms of members, roles, grants and holds, and of the holds
+// and grants of a document.
+func (s *server) picturesOfForms(t *testing.T, page context.Context, folder, document string) {
+	t.Helper()
+	for path, button := range map[string]string{"/members": "Add somebody", "/roles": "New role", "/grants": "New grant", "/holds": "Place a hold"} {
+		open(t, page, s.ends.API+path)
+		press(t, page, button)
+		awaitPage(t, page, `!!document.querySelector("dialog form")`)
+		pictures(t, page, folder, strings.TrimPrefix(path, "/")+"-form")
+	}
+	open(t, page, s.ends.API+"/documents/"+document)
+	awaitPage(t, page, `document.querySelectorAll(".rights tbody tr, .rights li").length === 2`)
+	do(t, page, chromedp.Evaluate(`document.querySelector(".rights").scrollIntoView()`, nil))
+	pictures(t, page, folder, "document-rights")
 }
 
 // picturedRights makes members, a role, grants and a hold, and returns the hold.

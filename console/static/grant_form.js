@@ -26,9 +26,9 @@ export function addGrant(made, document) {
   const effect = choice("effect", ["allow", "deny"]);
   const permission = choice("permission", ["read", "write"]);
   const kind = choice("subject", ["user", "group", "project"]);
-  const subject = h("input", { name: "name", required: true, maxlength: 256, autocomplete: "off", "aria-label": t("grant.subject.name"), placeholder: t("grant.subject.name") });
+  const subject = h("input", { name: "name", required: true, maxlength: 256, autocomplete: "off" });
   const on = choice("object", ["document_id", "tag", "project_id"]);
-  const object = h("input", { name: "on", required: true, maxlength: 256, autocomplete: "off", "aria-label": t("grant.object.name"), placeholder: t("grant.object.name") });
+  const object = h("input", { name: "on", required: true, maxlength: 256, autocomplete: "off" });
   const end = endField();
   const reason = h("input", { name: "reason", maxlength: 1000 });
   const make = async () => {
@@ -44,8 +44,8 @@ export function addGrant(made, document) {
     dialog.close();
     made();
   } }, h("h2", {}, document ? `${t("grant.new")}: ${document.name}` : t("grant.new")),
-  h("div", { class: "columns" }, h("label", {}, t("grant.effect"), effect), h("label", {}, t("grant.permission"), permission), h("label", {}, t("grant.subject"), kind), subject,
-    !document && h("label", {}, t("grant.object"), on), !document && object),
+  h("div", { class: "columns" }, h("label", {}, t("grant.effect"), effect), h("label", {}, t("grant.permission"), permission), h("label", {}, t("grant.subject"), kind), h("label", {}, t("grant.subject.name"), subject),
+    !document && h("label", {}, t("grant.object"), on), !document && h("label", {}, t("grant.object.name"), object)),
   end.element, h("label", {}, t("grant.reason"), reason), dialogButtons(t("grant.new"), () => dialog.close()));
   const dialog = openDialog(t("grant.new"), form);
 }

@@ -39,7 +39,7 @@ export async function documentNamed(name) {
 /** Says who made something. @param {string} owner u: and a user, x: and a customer, or k: and the id of a key */
 export function makerOf(owner) {
   const name = owner.slice(2);
-  return owner.startsWith("k:") ? t("grant.key", { id: name }) : name;
+  return owner.startsWith("k:") ? t("grant.key", { id: name.slice(0, 8) }) : name;
 }
 
 /** Returns a link to a document. @param {string} id @param {Map<string, string>} names */

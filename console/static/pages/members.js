@@ -43,5 +43,5 @@ async function openMembers() {
     none: () => t("member.none"),
   });
   const add = may("members.write") && h("button", { type: "button", class: "first", onclick: () => void addMember((user) => navigate("/members/" + encodeURIComponent(user))) }, t("member.add"));
-  return { title: common("access"), element: accessPage("members", [add], h("p", { class: "quiet" }, t("member.hint")), table.element), stop: table.stop };
+  return { title: common("access"), element: accessPage("members", [add], h("p", { class: "quiet" }, t("member.hint")), h("div", { class: "full" }, table.element)), stop: table.stop };
 }

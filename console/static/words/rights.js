@@ -28,7 +28,7 @@ export const rights = table({
   "grant.reason": ["Reason", "Grund"],
   "grant.ends": ["Ends", "Endet"],
   "grant.by": ["Given by", "Vergeben von"],
-  "grant.key": ["key {id}", "Schlüssel {id}"],
+  "grant.key": ["key {id}…", "Schlüssel {id}…"],
   "grant.remove": ["Remove", "Entfernen"],
   "grant.remove.hint": ["It has no effect from then on.", "Ab dann wirkt sie nicht mehr."],
   "grant.none": ["No grants.", "Keine Freigaben."],
