@@ -43,8 +43,9 @@ func (br *browserRoutes) mount(e *edge.Edge) {
 func (br *browserRoutes) list(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	PageQuery
+	User string `query:"user" maxLength:"256" doc:"Those of this person, who signed in with an identity provider"`
 }) (*listOutput[browserView], error) {
-	sessions, next, err := br.store.SessionsOf(ctx, p, store.Page(in.PageQuery))
+	sessions, next, err := br.store.SessionsOf(ctx, p, store.SessionQuery{User: in.User, Page: store.Page(in.PageQuery)})
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}

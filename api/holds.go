@@ -33,6 +33,12 @@ type holdView struct {
 
 type holdOutput struct{ Body holdView }
 
+// placedHold is a hold that was placed, or what it would hold.
+type placedHold struct {
+	Status int
+	Body   holdView
+}
+
 // HoldFilter selects the documents of a hold.
 type HoldFilter struct {
 	ProjectID  string           `json:"project_id,omitempty" maxLength:"200" doc:"The project of the documents: its id or name. Default: every project of the caller"`
@@ -64,6 +70,7 @@ type newHoldInput struct {
 		Reason      string              `json:"reason" minLength:"1" maxLength:"2000"`
 		DocumentIDs []string            `json:"document_ids,omitempty" minItems:"1" maxItems:"10000" doc:"The documents. Give these or a filter"`
 		Filter      *filterOrConditions `json:"filter,omitempty" doc:"Documents that meet this when the hold begins, and those that come to meet it while it holds. It must not be empty"`
+		DryRun      bool                `json:"dry_run,omitempty" doc:"Count the documents, and place no hold: the answer has no id"`
 	} `nameHint:"NewHold"`
 }
 
@@ -85,6 +92,7 @@ func (hr *holdRoutes) mount(e *edge.Edge) {
 	create := route("create-hold", http.MethodPost, path, "Place a legal hold on documents",
 		"Whatever would remove a document under hold is refused with conflict, and the answer names the hold. Originals of replaced versions stay, from then on.")
 	create.DefaultStatus = http.StatusCreated
+	create.Responses = map[string]*huma.Response{"200": {Description: "The result of a dry run; no hold was placed"}}
 	edge.Handle(e, create, hr.create)
 	edge.Handle(e, route("list-holds", http.MethodGet, path, "List the legal holds, newest first", ""), hr.list)
 	edge.Handle(e, route("get-hold", http.MethodGet, path+"/{id}", "Read a legal hold", ""), hr.get)
@@ -93,7 +101,7 @@ func (hr *holdRoutes) mount(e *edge.Edge) {
 		"Its documents can be removed again, unless another hold has them. The hold stays in the list."), hr.lift)
 }
 
-func (hr *holdRoutes) create(ctx context.Context, p knowledge.Principal, in *newHoldInput) (*holdOutput, error) {
+func (hr *holdRoutes) create(ctx context.Context, p knowledge.Principal, in *newHoldInput) (*placedHold, error) {
 	b := in.Body
 	run, _ := edge.RunID(ctx)
 	h := knowledge.Hold{ID: knowledge.DerivedID("hold", run), Name: strings.TrimSpace(b.Name), Reason: strings.TrimSpace(b.Reason), CreatedAt: hr.now()}
@@ -110,11 +118,18 @@ func (hr *holdRoutes) create(ctx context.Context, p knowledge.Principal, in *new
 			return nil, err
 		}
 	}
+	if b.DryRun {
+		h.ID = ""
+		if h.Documents, err = hr.store.CountHold(ctx, p, h, b.DocumentIDs); err != nil {
+			return nil, err
+		}
+		return &placedHold{http.StatusOK, viewHold(h)}, nil
+	}
 	placed, err := hr.store.AddHold(ctx, p, h, b.DocumentIDs)
 	if err != nil {
 		return nil, fmt.Errorf("place a hold: %w", err)
 	}
-	return &holdOutput{viewHold(placed)}, nil
+	return &placedHold{http.StatusCreated, viewHold(placed)}, nil
 }
 
 // filter checks a filter, and finds its project.
@@ -140,9 +155,10 @@ func (hr *holdRoutes) filter(ctx context.Context, p knowledge.Principal, f HoldF
 func (hr *holdRoutes) list(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	PageQuery
-	Active bool `query:"active" doc:"Those alone that nobody has lifted"`
+	Active     bool   `query:"active" doc:"Those alone that nobody has lifted"`
+	DocumentID string `query:"document_id" maxLength:"200" doc:"Those that hold this document, or have held it"`
 }) (*listOutput[holdView], error) {
-	holds, next, err := hr.store.Holds(ctx, p, in.Active, store.Page(in.PageQuery))
+	holds, next, err := hr.store.Holds(ctx, p, store.HoldQuery{Active: in.Active, Document: in.DocumentID, Page: store.Page(in.PageQuery)})
 	if err != nil {
 		return nil, fmt.Errorf("list holds: %w", err)
 	}

@@ -21,7 +21,13 @@ type sessionView struct {
 	User      *string  `json:"user" doc:"The name of the key or of the user; null if nobody is signed in"`
 	Roles     []string `json:"roles" doc:"Out of reader, editor and admin"`
 	Workspace *string  `json:"workspace"`
-	Methods   []string `json:"methods" doc:"How a browser can sign in: oidc (GET /auth/login) and key"`
+
+	Permissions []string `json:"permissions" doc:"What whoever is signed in may do (GET permissions)"`
+	Clearance   *string  `json:"clearance" doc:"The level of classification up to which whoever is signed in reaches documents"`
+	Levels      []string `json:"levels" doc:"The levels of classification of this instance, the lowest first; empty if nobody is signed in"`
+	BaseLevel   *string  `json:"baseLevel" doc:"The level of documents without a classification"`
+
+	Methods []string `json:"methods" doc:"How a browser can sign in: oidc (GET /auth/login) and key"`
 }
 
 type sessionOutput struct {
@@ -29,8 +35,14 @@ type sessionOutput struct {
 	Body      sessionView
 }
 
+// signedOut is the answer to a browser that signs out. It has a body if the session is to end at
+// the identity provider too.
 type signedOut struct {
+	Status    int
 	SetCookie string `header:"Set-Cookie"`
+	Body      struct {
+		Address string `json:"address" doc:"Where the browser is to go next, to sign out at the identity provider, which sends it back"`
+	} `nameHint:"SignedOut"`
 }
 
 // BrowserRequest is the request that an operation came with.
@@ -56,7 +68,10 @@ type SessionAccess interface {
 	// valid is CodeUnauthorized.
 	SignIn(ctx context.Context, key string) (cookie string, err error)
 	SignInOnce(ctx context.Context, token string) (cookie string, err error)
-	SignOut(ctx context.Context, cookie string) error
+	// SignOut ends the session of a cookie. If it began with an identity provider that browsers
+	// can sign out of, it returns the address to send the browser to, "" otherwise; back is the
+	// page to which the identity provider sends it.
+	SignOut(ctx context.Context, cookie, back string) (address string, err error)
 	// Session returns who sent credentials. Missing or wrong ones are CodeUnauthorized.
 	Session(ctx context.Context, c access.Credentials) (access.SessionView, error)
 }
@@ -65,6 +80,7 @@ type SessionAccess interface {
 type sessionRoutes struct {
 	access  SessionAccess
 	methods []string
+	levels  knowledge.Levels
 	edge    *edge.Edge
 }
 
@@ -77,7 +93,9 @@ func (s *sessionRoutes) mount(e *edge.Edge) {
 	signIn.SignsIn = true
 	edge.Handle(e, signIn, s.signIn)
 	signOut := route(http.MethodDelete, "sign-out", "Sign a browser out")
-	signOut.DefaultStatus = http.StatusNoContent
+	signOut.Description = "A session that began with an identity provider is to end there too, if its discovery document names an end_session_endpoint: the answer has the address then."
+	signOut.DefaultStatus = http.StatusOK
+	signOut.Responses = map[string]*huma.Response{"204": {Description: "Signed out; there is nowhere to go"}}
 	edge.Handle(e, signOut, s.signOut)
 }
 
@@ -94,7 +112,7 @@ func (s *sessionRoutes) get(_ context.Context, _ knowledge.Principal, in *struct
 }
 
 func (s *sessionRoutes) view(ctx context.Context, c access.Credentials) (*sessionOutput, error) {
-	body := sessionView{Roles: []string{}, Methods: s.methods}
+	body := sessionView{Roles: []string{}, Permissions: []string{}, Levels: []string{}, Methods: s.methods}
 	found, err := s.access.Session(ctx, c)
 	if knowledge.IsCode(err, knowledge.CodeUnauthorized) && c.Key == "" && c.Bearer == "" {
 		return &sessionOutput{Body: body}, nil
@@ -106,6 +124,7 @@ func (s *sessionRoutes) view(ctx context.Context, c access.Credentials) (*sessio
 		audit.SignedIn(ctx, "key:"+found.KeyID, found.Workspace)
 	}
 	body.SignedIn, body.User, body.Roles, body.Workspace = true, &found.User, found.Roles, &found.Workspace
+	body.Permissions, body.Clearance, body.Levels, body.BaseLevel = found.Permissions, orNull(found.Clearance), s.levels.All(), orNull(s.levels.Base())
 	return &sessionOutput{Body: body}, nil
 }
 
@@ -135,19 +154,26 @@ func (s *sessionRoutes) signIn(_ context.Context, _ knowledge.Principal, in *sig
 
 // signOut serves DELETE /auth/session.
 func (s *sessionRoutes) signOut(_ context.Context, _ knowledge.Principal, in *struct{ BrowserRequest }) (*signedOut, error) {
-	r, out := in.request, &signedOut{}
+	r, out := in.request, &signedOut{Status: http.StatusNoContent}
 	cookie, err := r.Cookie(edge.SessionCookie)
 	if err != nil {
 		return out, nil // nobody is signed in
 	}
 	if found, err := s.access.Session(r.Context(), access.Credentials{Session: cookie.Value}); err == nil {
-		audit.SignedIn(r.Context(), "key:"+found.KeyID, found.Workspace)
+		actor := "key:" + found.KeyID
+		if found.KeyID == "" {
+			actor = "user:" + found.User
+		}
+		audit.SignedIn(r.Context(), actor, found.Workspace)
 	}
 	if !s.edge.FromOwnPage(r) {
 		return nil, knowledge.Errorf(knowledge.CodeForbidden, "a browser signs out on a page of Cairn itself")
 	}
 	out.SetCookie = s.cookie(r, "", -1)
-	return out, s.access.SignOut(r.Context(), cookie.Value)
+	if out.Body.Address, err = s.access.SignOut(r.Context(), cookie.Value, s.edge.Address(r)+"/"); out.Body.Address != "" {
+		out.Status = http.StatusOK
+	}
+	return out, err
 }
 
 const sessionSeconds = int(access.SessionLife / time.Second)

@@ -139,12 +139,14 @@ type Holds interface {
 	// AddHold places a hold on the documents of these ids, or on those that meet its filter.
 	// A document that is not there is CodeNotFound.
 	AddHold(ctx context.Context, p knowledge.Principal, h knowledge.Hold, documents []string) (knowledge.Hold, error)
+	// CountHold counts the documents that AddHold would hold, and refuses what it refuses.
+	CountHold(ctx context.Context, p knowledge.Principal, h knowledge.Hold, documents []string) (int, error)
 	// LiftHold lifts a hold. One that was lifted before is CodeConflict.
 	LiftHold(ctx context.Context, p knowledge.Principal, id, reason string) (knowledge.Hold, error)
 	// Hold returns a hold.
 	Hold(ctx context.Context, p knowledge.Principal, id string) (knowledge.Hold, error)
-	// Holds lists holds, newest first, with active those alone that nobody has lifted.
-	Holds(ctx context.Context, p knowledge.Principal, active bool, page store.Page) ([]knowledge.Hold, string, error)
+	// Holds lists holds, newest first.
+	Holds(ctx context.Context, p knowledge.Principal, query store.HoldQuery) ([]knowledge.Hold, string, error)
 	// HeldDocuments lists the ids of the documents of a hold.
 	HeldDocuments(ctx context.Context, p knowledge.Principal, hold string, page store.Page) ([]string, string, error)
 }
@@ -161,7 +163,7 @@ type Retention interface {
 type BrowserSessions interface {
 	// SessionsOf lists the sessions that have not ended: those of the principal's own key or,
 	// with the permission sessions.admin, of the keys that it may list.
-	SessionsOf(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.SignedIn, string, error)
+	SessionsOf(ctx context.Context, p knowledge.Principal, query store.SessionQuery) ([]store.SignedIn, string, error)
 	// EndSessionOf ends one of them.
 	EndSessionOf(ctx context.Context, p knowledge.Principal, id string) error
 }

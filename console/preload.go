@@ -24,6 +24,11 @@ func pages() map[string]string {
 		"keys":       "pages/keys.js",
 		"usage":      "pages/usage.js",
 		"audit":      "pages/audit.js",
+		"members":    "pages/members.js",
+		"roles":      "pages/roles.js",
+		"grants":     "pages/grants.js",
+		"holds":      "pages/holds.js",
+		"retention":  "pages/retention.js",
 		"operations": "pages/operations.js",
 		"imports":    "pages/imports.js",
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -57,6 +58,7 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 		id = made.ID
 	}
 	s.awaitPublished(t, len(all))
+	s.nameBy(t, all, id)
 	m.ScriptChat(modeltest.Text(strings.Join(all, "\n\n")))
 	asked, thrown := trafficOf(t, page), thrownIn(page)
 	s.signInto(t, page)
@@ -73,6 +75,9 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 	for path, there := range map[string]string{
 		"/documents": `document.querySelectorAll("tbody tr").length === 100`, "/documents/" + id: `!!document.querySelector(".passages li")`,
 		"/runs": `document.querySelectorAll("tbody tr").length > 50`, "/ask": `document.querySelectorAll(".conversations li").length === 1`,
+		"/members": `document.querySelectorAll("tbody tr").length === 100`, "/members/" + url.PathEscape(all[2]): `document.querySelector("h2")?.textContent.includes("onerror")`,
+		"/grants": `document.querySelectorAll("tbody tr").length === 100`, "/holds": `document.querySelectorAll("tbody tr").length === 100`,
+		"/projects/default/privacy": `!!document.querySelector("main .empty")`, "/retention": `document.querySelectorAll("tbody tr").length === 1`,
 	} {
 		open(t, page, s.ends.API+path)
 		awaitPage(t, page, there)
@@ -82,6 +87,23 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 		t.Errorf("the pages threw %s", *thrown)
 	}
 	asked.wantOnly(t, s.ends.API)
+}
+
+// nameBy makes a member, a grant and a hold of each text.
+func (s *server) nameBy(t *testing.T, all []string, document string) {
+	t.Helper()
+	for _, text := range all {
+		for path, body := range map[string]map[string]any{
+			"PUT /members/" + url.PathEscape(text): {"roles": []string{"reader"}, "groups": []string{text}},
+			"POST /grants":                         {"subject": map[string]string{"group": text}, "object": map[string]string{"document_id": document}, "effect": "allow", "permission": "read", "reason": text},
+			"POST /holds":                          {"name": text, "reason": text, "document_ids": []string{document}},
+		} {
+			method, path, _ := strings.Cut(path, " ")
+			if status := s.call(t, method, "/workspaces/default"+path, body, nil); status >= 300 {
+				t.Fatalf("%s for %s: status %d", path, text, status)
+			}
+		}
+	}
 }
 
 // TestConsoleShowsALongAnswer streams an answer of 20,000 characters with headings, tables
@@ -297,7 +319,7 @@ func TestConsoleInGerman(t *testing.T) {
 	s.signInto(t, page)
 	do(t, page, chromedp.Evaluate(`localStorage.setItem("cairn.language", "de")`, nil), chromedp.Reload())
 	awaitPage(t, page, `document.documentElement.lang === "de" && document.querySelector("nav")?.textContent.includes("Dokumente")`)
-	for path, heading := range map[string]string{"/documents": "Dokumente", "/runs": "Läufe", "/imports": "Importe", "/projects": "Projekte", "/operations": "Betrieb", "/usage": "Nutzung"} {
+	for path, heading := range map[string]string{"/documents": "Dokumente", "/runs": "Läufe", "/imports": "Importe", "/projects": "Projekte", "/operations": "Betrieb", "/usage": "Nutzung", "/members": "Zugriff", "/roles": "Zugriff", "/grants": "Zugriff", "/holds": "Zugriff", "/retention": "Zugriff", "/audit": "Zugriff"} {
 		open(t, page, s.ends.API+path)
 		awaitPage(t, page, fmt.Sprintf(`document.querySelector("h1")?.textContent.includes(%q)`, heading))
 	}

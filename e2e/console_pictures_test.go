@@ -50,11 +50,17 @@ func TestConsolePictures(t *testing.T) {
 	for _, path := range evaluate[[]string](t, page, `[...document.querySelectorAll("nav a")].map(a => a.getAttribute("href"))`) {
 		paths[strings.TrimPrefix(path, "/")] = path
 	}
+	hold := s.picturedRights(t, document)
+	for name, path := range map[string]string{"roles": "/roles", "grants": "/grants", "holds": "/holds", "hold": "/holds/" + hold, "retention": "/retention", "member": "/members/ann", "project-privacy": "/projects/default/privacy"} {
+		paths[name] = path
+	}
 	for name, path := range paths {
+		do(t, page, chromedp.EmulateViewport(1280, 900)) // the end of a table is in sight, so it loads
 		open(t, page, s.ends.API+path)
-		awaitPage(t, page, `!!document.querySelector("main > *")`)
+		awaitPage(t, page, `!!document.querySelector("main > *") && (!document.querySelector("table.wide") || !!document.querySelector("table.wide tbody tr, .empty:not([hidden])"))`)
 		pictures(t, page, folder, name)
 	}
+	s.picturesOfForms(t, page, folder, document)
 	s.picturesOfPanels(t, page, folder, document)
 }
 
@@ -124,4 +130,44 @@ func pictures(t *testing.T, page context.Context, folder, name string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// picturesOfForms writes pictures of the forms of members, roles, grants and holds, and of the holds
+// and grants of a document.
+func (s *server) picturesOfForms(t *testing.T, page context.Context, folder, document string) {
+	t.Helper()
+	for path, button := range map[string]string{"/members": "Add somebody", "/roles": "New role", "/grants": "New grant", "/holds": "Place a hold"} {
+		open(t, page, s.ends.API+path)
+		press(t, page, button)
+		awaitPage(t, page, `!!document.querySelector("dialog form")`)
+		pictures(t, page, folder, strings.TrimPrefix(path, "/")+"-form")
+	}
+	open(t, page, s.ends.API+"/documents/"+document)
+	awaitPage(t, page, `document.querySelectorAll(".rights tbody tr, .rights li").length === 2`)
+	do(t, page, chromedp.Evaluate(`document.querySelector(".rights").scrollIntoView()`, nil))
+	pictures(t, page, folder, "document-rights")
+}
+
+// picturedRights makes members, a role, grants and a hold, and returns the hold.
+func (s *server) picturedRights(t *testing.T, document string) string {
+	t.Helper()
+	var hold struct{ ID string }
+	for _, one := range []struct {
+		method, path string
+		body         map[string]any
+	}{
+		{"PUT", "/roles/uploader", map[string]any{"permissions": []string{"documents.read", "documents.write", "imports.write", "projects.read"}}},
+		{"PUT", "/members/ann", map[string]any{"roles": []string{"editor", "auditor"}, "groups": []string{"legal", "press"}, "clearance": "confidential"}},
+		{"PUT", "/members/bob", map[string]any{"roles": []string{"reader"}, "project_id": "default", "expires_at": "2031-01-01T00:00:00Z"}},
+		{"PUT", "/members/nightly%20report", map[string]any{"kind": "service", "roles": []string{"uploader"}}},
+		{"POST", "/grants", map[string]any{"subject": map[string]string{"user": "bob"}, "object": map[string]string{"document_id": document}, "effect": "deny", "permission": "read", "reason": "until the review of the manual"}},
+		{"POST", "/grants", map[string]any{"subject": map[string]string{"group": "press"}, "object": map[string]string{"tag": "unreleased"}, "effect": "allow", "permission": "read", "expires_at": "2031-01-01T00:00:00Z"}},
+		{"PATCH", "/projects/default", map[string]any{"retention": map[string]any{"documents": []map[string]any{{"tag": "draft", "days": 30, "action": "remove"}}, "conversations": 365}}},
+		{"POST", "/holds", map[string]any{"name": "Smith v. Acme", "reason": "notice of 3 May", "document_ids": []string{document}}},
+	} {
+		if status := s.call(t, one.method, "/workspaces/default"+one.path, one.body, &hold); status >= 300 {
+			t.Fatalf("%s: status %d", one.path, status)
+		}
+	}
+	return hold.ID
 }

@@ -21,7 +21,8 @@ func (holdsCmd) Help() string {
 
 type holdsListCmd struct {
 	listFlags
-	Active bool `help:"Those that nobody has lifted."`
+	Active   bool   `help:"Those that nobody has lifted."`
+	Document string `placeholder:"ID" help:"Those that hold the document of this id, or have held it."`
 }
 
 // Help returns the command's example.
@@ -34,7 +35,7 @@ func (l holdsListCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	holds, err := pages(0, func(cursor string, limit int) (client.List[client.Hold], error) {
-		return c.Holds(ctx, l.Active, cursor, limit)
+		return c.Holds(ctx, l.Active, l.Document, cursor, limit)
 	})
 	if err != nil {
 		return err
@@ -65,6 +66,7 @@ type holdsPlaceCmd struct {
 	Document []string `placeholder:"ID" help:"The id of a document; may be repeated. Give these, or --project and --tag."`
 	Project  string   `short:"p" help:"Documents of this project, those that are added later too."`
 	Tag      []string `placeholder:"TAG" help:"Documents with this tag, those that get it later too; may be repeated."`
+	DryRun   bool     `name:"dry-run" help:"Count the documents, and place no hold."`
 }
 
 // Help returns the command's example.
@@ -81,7 +83,7 @@ func (h holdsPlaceCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	request := client.NewHold{Name: h.Name, Reason: h.Reason, DocumentIDs: h.Document}
+	request := client.NewHold{Name: h.Name, Reason: h.Reason, DocumentIDs: h.Document, DryRun: h.DryRun}
 	if len(h.Document) == 0 {
 		request.Filter = &client.HoldFilter{ProjectID: h.Project, Tags: h.Tag}
 	}
@@ -91,6 +93,10 @@ func (h holdsPlaceCmd) Run(ctx context.Context, a *app) error {
 	}
 	if h.forPrograms() {
 		return h.write(a, placed)
+	}
+	if h.DryRun {
+		_, err = fmt.Fprintf(a.stdout, "the hold would keep %d documents\n", placed.Documents)
+		return err
 	}
 	_, err = fmt.Fprintf(a.stdout, "placed hold %s on %d documents\n", placed.ID, placed.Documents)
 	return err

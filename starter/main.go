@@ -53,7 +53,8 @@ type commands struct {
 	Grants        grantsCmd         `cmd:"" group:"administration" help:"Allow or deny readers what the access lists of documents do not say."`
 	Holds         holdsCmd          `cmd:"" group:"administration" help:"Place, list and lift legal holds, which keep documents from removal."`
 	Retention     retentionCmd      `cmd:"" group:"administration" help:"Remove what projects keep no longer."`
-	Members       membersCmd        `cmd:"" group:"administration" help:"Add, list and remove the people and service accounts of a workspace."`
+	Privacy       privacyCmd        `cmd:"" group:"administration" help:"Show what projects do with personal data, and count what was found."`
+	Members       membersCmd        `cmd:"" group:"administration" help:"Add, list, show and remove the people and service accounts of a workspace."`
 	Roles         rolesCmd          `cmd:"" group:"administration" help:"Define, list and remove roles."`
 	Connections   connectionsCmd    `cmd:"" group:"administration" help:"Add, list, check and remove the connections to services that syncs follow."`
 	Audit         auditCmd          `cmd:"" group:"administration" help:"List, verify and export the audit."`

@@ -3,14 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 type membersCmd struct {
 	List   membersListCmd   `cmd:"" help:"List members."`
+	Show   membersShowCmd   `cmd:"" help:"Show a member, with the keys of a service account."`
 	Add    membersAddCmd    `cmd:"" help:"Add a member, or replace what it has."`
 	Remove membersRemoveCmd `cmd:"" help:"Remove a member."`
 }
@@ -46,14 +49,68 @@ func (l membersListCmd) Run(ctx context.Context, a *app) error {
 		if m.ExpiresAt != nil {
 			ends = l.when(a, *m.ExpiresAt)
 		}
-		rows = append(rows, []string{m.User, m.Kind, strings.Join(m.Roles, ","), firstOf(m.ProjectID, "(all)"), strings.Join(m.Groups, ","), m.Clearance, ends})
+		rows = append(rows, []string{m.User, m.Kind, activity(m), strings.Join(m.Roles, ","), firstOf(m.ProjectID, "(all)"), strings.Join(groupsOf(m), ","), m.Clearance, ends})
 	}
 	return l.table(a, listing{
 		none:   "no members; cairn members add adds one",
-		header: []string{"USER", "KIND", "ROLES", "PROJECT", "GROUPS", "CLEARANCE", "ENDS"},
+		header: []string{"USER", "KIND", "ACTIVE", "ROLES", "PROJECT", "GROUPS", "CLEARANCE", "ENDS"},
 		rows:   rows,
-		spare:  []string{"CLEARANCE", "ENDS", "GROUPS", "PROJECT"},
+		spare:  []string{"CLEARANCE", "ENDS", "GROUPS", "PROJECT", "ACTIVE"},
 	})
+}
+
+// activity reports in a word whether a member is let in.
+func activity(m client.Member) string {
+	if m.Active {
+		return "yes"
+	}
+	return "no"
+}
+
+// groupsOf returns the groups of a member: those that SCIM has given it behind its own.
+func groupsOf(m client.Member) []string {
+	groups := slices.Clone(m.Groups)
+	for _, group := range m.ProvisionedGroups {
+		if !slices.Contains(groups, group) {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+type membersShowCmd struct {
+	clientFlags
+	User string `arg:"" help:"The member."`
+}
+
+// Help returns the command's example.
+func (membersShowCmd) Help() string {
+	return "A member that is not active was deactivated by the identity provider, and is let in nowhere.\n\nExample:\n\n    cairn members show ann"
+}
+
+// Run shows a member.
+func (s membersShowCmd) Run(ctx context.Context, a *app) error {
+	c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	m, err := c.Member(ctx, s.User)
+	if err != nil {
+		return err
+	}
+	if s.forPrograms() {
+		return s.write(a, m)
+	}
+	ends := ""
+	if m.ExpiresAt != nil {
+		ends = terminal.Time(*m.ExpiresAt)
+	}
+	var keys []string
+	for _, key := range m.Keys {
+		keys = append(keys, key.Name+" ("+key.Prefix+")")
+	}
+	return terminal.Fields(a.stdout, "user", m.User, "kind", m.Kind, "active", activity(m), "roles", strings.Join(m.Roles, ", "), "project", firstOf(m.ProjectID, "(all)"),
+		"groups", strings.Join(m.Groups, ", "), "groups of SCIM", strings.Join(m.ProvisionedGroups, ", "), "clearance", firstOf(m.Clearance, "(not given)"), "ends", ends, "keys", strings.Join(keys, ", "))
 }
 
 type membersAddCmd struct {

@@ -196,7 +196,7 @@ func (f clientFlags) connectHold(ctx context.Context, id *string) (*client.Clien
 	c, err := f.connect()
 	if err == nil {
 		*id, err = fromStart(*id, "hold", func(cursor string, limit int) (client.List[client.Hold], error) {
-			return c.Holds(ctx, false, cursor, limit)
+			return c.Holds(ctx, false, "", cursor, limit)
 		}, func(h client.Hold) match { return match{h.ID, h.Name} })
 	}
 	return c, err

@@ -130,7 +130,7 @@ func (s projectsShowCmd) Run(ctx context.Context, a *app) error {
 type projectsSetCmd struct {
 	clientFlags
 	ID      string   `arg:"" help:"The project's id or name, or the beginning of its id."`
-	Changes []string `arg:"" name:"key=value" help:"A change: the key is name, or a path inside ai, tools or limits; a value that is not JSON is a string."`
+	Changes []string `arg:"" name:"key=value" help:"A change: the key is name, or a path inside ai, tools, limits, privacy or retention; a value that is not JSON is a string."`
 }
 
 // Help returns the command's example.

@@ -29,17 +29,38 @@ export function reasonOf(failure) {
   return failure instanceof APIError && failure.code !== "network" ? failure.message : t("error.network");
 }
 
-/** @type {{workspace: string, ended: () => void}} */
-const session = { workspace: "default", ended: () => {} };
+/**
+ * Who is signed in (schema SessionView).
+ * @typedef {object} Session
+ * @property {string} user
+ * @property {string} workspace
+ * @property {string[]} permissions
+ * @property {string} clearance
+ * @property {string[]} levels of classification, the lowest first
+ * @property {string} baseLevel of documents without a classification
+ */
+
+/** @type {{who: Session, ended: () => void}} */
+const session = { who: { user: "", workspace: "default", permissions: [], clearance: "", levels: [], baseLevel: "" }, ended: () => {} };
 
 /**
- * Sets the workspace of all requests, and what is called when the session has ended.
- * @param {string} workspace
+ * Sets who makes all requests, and what is called when the session has ended.
+ * @param {Session} who
  * @param {() => void} ended
  */
-export function useSession(workspace, ended) {
-  session.workspace = workspace;
+export function useSession(who, ended) {
+  session.who = who;
   session.ended = ended;
+}
+
+/** Returns who is signed in. */
+export function signedIn() {
+  return session.who;
+}
+
+/** Reports whether who is signed in has a permission. @param {string} permission */
+export function may(permission) {
+  return session.who.permissions.includes(permission);
 }
 
 /** @typedef {Record<string, string | number | boolean | string[] | undefined>} Query */
@@ -52,7 +73,7 @@ export function useSession(workspace, ended) {
  */
 export function address(name, path = {}, query = {}) {
   /** @type {Record<string, string | number>} */
-  const values = { workspaceId: session.workspace, ...path };
+  const values = { workspaceId: session.who.workspace, ...path };
   const filled = routes[name][1].replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(values[key]));
   const parameters = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {

@@ -1,6 +1,7 @@
 // The console: who is signed in, the frame around the pages, and the page of the address.
 
 import { APIError, call, reasonOf, useSession } from "./api.js";
+import { accessPages, allowedPages } from "./access_pages.js";
 import { announce, fill, h } from "./dom.js";
 import { language, languages, setLanguage, t } from "./language.js";
 import { applyTheme, preference, setPreference } from "./preferences.js";
@@ -33,7 +34,8 @@ async function show() {
   const [first, ...path] = location.pathname.slice(1).split("/").map(decodeURIComponent);
   const query = new URLSearchParams(location.search);
   for (const link of document.querySelectorAll("nav a")) {
-    const current = link.getAttribute("href") === "/" + (first || "ask");
+    const leadsTo = link.getAttribute("href");
+    const current = leadsTo === "/" + (first || "ask") || link.hasAttribute("data-access") && accessPages.some(([name]) => name === first);
     if (current) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
@@ -65,6 +67,12 @@ function failed(failure, again) {
   return h("div", { class: "problem", role: "alert" }, h("p", {}, reasonOf(failure)), h("button", { type: "button", onclick: again }, t("retry")));
 }
 
+/** Returns the link to the pages of people and rights; false if none of them is for this reader. */
+function accessLink() {
+  const [first] = allowedPages();
+  return first !== undefined && h("a", { href: "/" + first, "data-access": true }, t("access"));
+}
+
 /** @param {{user: string, workspace: string}} session */
 function frame(session) {
   const theme = h("select", { "aria-label": t("theme"), onchange: () => setPreference("theme", theme.value) },
@@ -73,14 +81,14 @@ function frame(session) {
   const tongue = h("select", { "aria-label": t("language"), onchange: () => setLanguage(/** @type {"en"} */ (tongue.value)) },
     ...languages.map((name) => h("option", { value: name, lang: name, selected: language() === name }, name === "en" ? "English" : "Deutsch")));
   const out = async () => {
-    await call("sign-out");
-    location.assign("/");
+    const next = await call("sign-out");
+    location.assign(next?.address ?? "/"); // that of the identity provider, which sends the browser back
   };
   document.body.replaceChildren(
     h("a", { class: "skip", href: "#main" }, t("skip")),
     h("header", { class: "top" },
       h("a", { class: "brand", href: "/ask" }, h("img", { src: "/console/icon.svg", alt: "", width: 24, height: 24 }), "Cairn"),
-      h("nav", { "aria-label": t("pages") }, ...links.map(([name, path]) => h("a", { href: path }, t(name)))),
+      h("nav", { "aria-label": t("pages") }, ...links.map(([name, path]) => h("a", { href: path }, t(name))), accessLink()),
       h("details", { class: "menu" }, h("summary", {}, session.user || t("menu")),
         h("div", {}, h("p", { class: "quiet" }, session.workspace), h("label", {}, t("theme"), theme), h("label", {}, t("language"), tongue),
           h("a", { href: "/docs", target: "_blank", rel: "noopener" }, t("api")),
@@ -104,7 +112,7 @@ async function start() {
   session = session?.signedIn ? session : await call("get-session");
   const methods = session.methods;
   if (!session.signedIn) session = await signIn(t("signin.hint"), methods, refused);
-  useSession(session.workspace, () => void signIn(t("signin.ended"), methods).then(() => location.reload()));
+  useSession(session, () => void signIn(t("signin.ended"), methods).then(() => location.reload()));
   frame(session);
   setInterval(() => void call("get-session").catch(() => {}), renewal);
   addEventListener("popstate", () => void show());

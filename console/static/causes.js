@@ -4,7 +4,8 @@ import { actionButton } from "./action.js";
 import { call } from "./api.js";
 import { smallTable } from "./checks.js";
 import { h } from "./dom.js";
-import { moment, number, t } from "./language.js";
+import { moment, number } from "./language.js";
+import { t } from "./operations_words.js";
 
 /**
  * @typedef {object} Summary (schema DocumentSummary)

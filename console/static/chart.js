@@ -1,6 +1,7 @@
 // A small chart of bars.
 
-import { number, t } from "./language.js";
+import { number } from "./language.js";
+import { t } from "./operations_words.js";
 
 const width = 320;
 const height = 110;

@@ -3,7 +3,8 @@
 import { actionButton } from "./action.js";
 import { call } from "./api.js";
 import { h } from "./dom.js";
-import { bytes, moment, number, t } from "./language.js";
+import { bytes, moment, number } from "./language.js";
+import { t } from "./operations_words.js";
 
 /** @typedef {import("./dom.js").Child} Child */
 /** @typedef {"published" | "error" | "pending"} Mark the classes of a state: good, bad, and of no matter */

@@ -1,7 +1,8 @@
 // A document: its pages with the boxes of its passages, its state, and its versions.
 
 import { actionButton, confirm } from "./action.js";
-import { address, call } from "./api.js";
+import { address, call, may } from "./api.js";
+import { classified } from "./classification.js";
 import { whoSees } from "./document_access.js";
 import { editDocument } from "./document_edit.js";
 import { parsedView, versions } from "./document_versions.js";
@@ -32,6 +33,7 @@ export async function openDocument(id, query) {
   const reader = h("div", { class: "reader" });
   const details = h("div");
   const who = h("div");
+  const rights = h("div");
   const compare = versionCompare(id);
   const note = h("p", { class: "quiet", role: "status" });
   let pageCount = doc.pageCount;
@@ -113,11 +115,16 @@ export async function openDocument(id, query) {
     }
     await draw();
   };
+  const readRights = async () => {
+    if (!may("holds.read") && !may("grants.read")) return;
+    fill(rights, await (await import("./document_rights.js")).documentRights(doc, () => void refresh()));
+  };
   const live = polling(refresh, () => doc.status === "pending");
   await draw();
   readPage(query.get("chunk") ?? "");
   void makePages();
-  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, search, note, reader, parsedView(id), details, who, compare.element), stop: live.stop };
+  void readRights().catch(() => {}); // the rest of the page is there without it
+  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, search, note, reader, parsedView(id), details, who, rights, compare.element), stop: live.stop };
 }
 
 /**
@@ -145,7 +152,7 @@ function detailsOf(doc) {
   const rows = [
     ["doc.external", doc.externalId], ["doc.type", doc.mediaType], ["doc.size", bytes(doc.bytes)], ["doc.language", doc.language],
     ["doc.passages", number(doc.chunkCount)], ["doc.tags", (doc.tags ?? []).join(", ")],
-    ["doc.metadata", metadataOf(doc.metadata ?? {})], ["doc.changed", moment(doc.updatedAt)],
+    ["doc.metadata", metadataOf(doc.metadata ?? {})], ["doc.classification", classified(doc.classification)], ["doc.changed", moment(doc.updatedAt)],
   ];
   return [h("h2", {}, t("doc.details")),
     h("dl", { class: "facts" }, ...rows.filter(([, value]) => value).flatMap(([word, value]) => [h("dt", {}, t(word)), h("dd", {}, value)])),

@@ -2,8 +2,9 @@
 
 import { accessFields, metadataField, namesIn } from "./access_fields.js";
 import { attempt } from "./action.js";
-import { call } from "./api.js";
+import { call, signedIn } from "./api.js";
 import { changedNotice, differences, wasChanged } from "./changed_meanwhile.js";
+import { classificationChoice } from "./classification.js";
 import { fill, h, openDialog } from "./dom.js";
 import { t } from "./language.js";
 
@@ -16,7 +17,7 @@ export function editDocument(doc, changed) {
   const tags = h("input", { value: (doc.tags ?? []).join(", ") });
   const metadata = metadataField(doc.metadata ?? {});
   const access = accessFields(doc.access);
-  const classification = h("input", { value: doc.classification ?? "", maxlength: 128 });
+  const classification = classificationChoice(doc.classification ?? "", t("doc.classification.unset", { level: signedIn().baseLevel }));
   const active = h("input", { type: "checkbox", checked: doc.status !== "inactive" });
   const hold = h("input", { type: "checkbox", checked: doc.legalHold });
   const meanwhile = h("div");

@@ -2,6 +2,7 @@
 
 import { actionButton } from "./action.js";
 import { call } from "./api.js";
+import { classificationChoice } from "./classification.js";
 import { columnChoice } from "./columns.js";
 import { addText } from "./document_add.js";
 import { bulkActions } from "./documents_bulk.js";
@@ -83,7 +84,8 @@ export function openDocuments(asked) {
   const filters = documentFilters(asked, () => table.restart());
   const picked = h("input", { type: "file", multiple: true, hidden: true, onchange: () => take(picked) });
   const folder = h("input", { type: "file", webkitdirectory: true, hidden: true, onchange: () => take(folder) });
-  const sending = uploads(filters.project, () => void live.now());
+  const level = classificationChoice("", t("doc.classification.keep"), { "aria-label": t("doc.classification.upload"), title: t("doc.classification.upload") });
+  const sending = uploads(filters.project, () => level.value, () => void live.now());
   const query = () => ({ ...filters.query(), sort: order });
   const columns = columnsOf();
   const choice = columnChoice(columns, () => table.redraw());
@@ -120,7 +122,7 @@ export function openDocuments(asked) {
   };
   const live = polling(look, () => table.items().some(inWork), () => busy ? calmPace : pace);
   const element = h("div", { class: "padded documents" },
-    h("div", { class: "row" }, h("h1", {}, t("documents")), h("span", { class: "space" }),
+    h("div", { class: "row" }, h("h1", {}, t("documents")), h("span", { class: "space" }), level,
       h("button", { type: "button", onclick: () => addText(filters.project(), () => void live.now()) }, t("doc.add")),
       h("button", { type: "button", onclick: () => folder.click() }, t("doc.folder")),
       h("button", { type: "button", class: "first", onclick: () => picked.click() }, t("doc.upload")), picked, folder),

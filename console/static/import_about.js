@@ -1,13 +1,14 @@
 // What an import says of its documents: metadata, rules by pattern, and who sees them.
 
 import { accessFields, metadataField, namesIn } from "./access_fields.js";
+import { classificationChoice } from "./classification.js";
 import { h } from "./dom.js";
 import { t } from "./language.js";
 
 /** Returns these fields, folded, and the function that reads them as fields of the request. */
 export function aboutDocuments() {
   const metadata = metadataField({});
-  const classification = h("input", { name: "classification", maxlength: 128 });
+  const classification = classificationChoice("", t("doc.classification.keep"));
   const limited = h("input", { type: "checkbox", name: "limited", onchange: () => (access.element.hidden = !limited.checked) });
   const access = accessFields({ workspace: true });
   access.element.hidden = true; // without it new documents are for the whole workspace

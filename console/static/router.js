@@ -23,6 +23,11 @@ const modules = {
   "operations": () => import("./pages/operations.js"),
   "usage": () => import("./pages/usage.js"),
   "audit": () => import("./pages/audit.js"),
+  "members": () => import("./pages/members.js"),
+  "roles": () => import("./pages/roles.js"),
+  "grants": () => import("./pages/grants.js"),
+  "holds": () => import("./pages/holds.js"),
+  "retention": () => import("./pages/retention.js"),
 };
 
 /**

@@ -13,7 +13,7 @@ let shown = null;
  * @param {string} hint why, and where a key comes from
  * @param {string[]} methods how a browser can sign in: oidc and key
  * @param {string} [refused] why the link that was opened did not sign in
- * @returns {Promise<{signedIn: boolean, user: string, workspace: string}>}
+ * @returns {Promise<import("./api.js").Session>}
  */
 export function signIn(hint, methods, refused = "") {
   shown ??= new Promise((resolve) => {

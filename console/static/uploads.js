@@ -4,16 +4,17 @@ import { APIError, call, newKey, read } from "./api.js";
 import { fill, h } from "./dom.js";
 import { t } from "./language.js";
 
-/** @typedef {{file: File, path: string}} Chosen */
+/** @typedef {{file: File, path: string, level?: string}} Chosen level: its classification */
 
 const atOnce = 3;
 
 /**
  * Returns the bar of uploads, which is hidden while there are none.
  * @param {() => string} project that the files go to
+ * @param {() => string} classification of the files; "" = none is said
  * @param {() => void} sent is called when files were taken in
  */
-export function uploads(project, sent) {
+export function uploads(project, classification, sent) {
   /** @type {Chosen[]} */
   let waiting = [];
   /** @type {{chosen: Chosen, message: string}[]} */
@@ -55,9 +56,10 @@ export function uploads(project, sent) {
     draw();
   };
   /** @param {Chosen} chosen @returns {Promise<string>} why it was refused; "" = it was taken in */
-  const send = async ({ file, path }) => {
+  const send = async ({ file, path, level }) => {
     const form = new FormData();
     if (path !== file.name) form.append("externalId", path);
+    if (level) form.append("classification", level);
     form.append("files", file, file.name);
     const key = newKey(); // what was taken in when the answer was lost is not taken in twice
     for (let pauseFor = 500; ; pauseFor = Math.min(pauseFor * 2, 10_000)) {
@@ -75,7 +77,7 @@ export function uploads(project, sent) {
   const add = (/** @type {Chosen[]} */ chosen) => {
     if (waiting.length + open === 0) all = done = 0;
     all += chosen.length;
-    waiting.push(...chosen);
+    waiting.push(...chosen.map((one) => ({ level: classification(), ...one })));
     pump();
   };
   return { element, add };

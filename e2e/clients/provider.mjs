@@ -21,6 +21,7 @@ const provider = new Provider(address, {
     client_id: "cairn",
     client_secret: process.env.CLIENT_SECRET,
     redirect_uris: [cairn + "/auth/callback"],
+    post_logout_redirect_uris: [cairn + "/"],
   }],
   claims: { openid: ["sub"], profile: ["name", "roles", "groups"], email: ["email", "email_verified"] },
   cookies: { keys: ["a key for the cookies of this provider"] },

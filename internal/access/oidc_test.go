@@ -39,12 +39,12 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 	if _, err := i.As(t.Context(), got, access.Acting{User: "bob"}); !knowledge.IsCode(err, knowledge.CodeForbidden) {
 		t.Errorf("she acts for another user: %v", err)
 	}
-	sessions, _, err := i.store.SessionsOf(t.Context(), got, store.Page{})
+	sessions, _, err := i.store.SessionsOf(t.Context(), got, store.SessionQuery{})
 	if err != nil || len(sessions) != 1 || sessions[0].User != "ann" || sessions[0].KeyID != "" {
 		t.Errorf("her sessions are %+v, %v", sessions, err)
 	}
-	if err := i.SignOut(t.Context(), cookie); err != nil {
-		t.Fatal(err)
+	if address, err := i.SignOut(t.Context(), cookie, "https://cairn.example.com/"); err != nil || address != "" {
+		t.Fatalf("signing out leads to %q, %v", address, err)
 	}
 	_, err = i.Authenticate(t.Context(), credentials)
 	wantCode(t, err, knowledge.CodeUnauthorized)

@@ -39,7 +39,7 @@ func Permissions() []Permission {
 		{knowledge.DocumentsRead, "Find, list and open the documents that one may see", readers, []string{
 			"GET /chunks/{chunk_id}", "GET /documents", "GET /documents/summary", "GET /documents/{id}", "GET /documents/{id}/chunks",
 			"GET /documents/{id}/content", "GET /documents/{id}/pages", "GET /documents/{id}/pages/{page}", "GET /documents/{id}/parsed", "GET /documents/{id}/pii",
-			"GET /documents/{id}/versions", "GET /webhooks/documents",
+			"GET /documents/{id}/versions", "GET /webhooks/documents", "GET /projects/{id}/pii",
 			"GET /v1/files/{file}", "GET /v1/files/{file}/content", "GET /v1/vector_stores/{store}/files", "GET /v1/vector_stores/{store}/files/{file}",
 			"GET /v1/vector_stores/{store}/file_batches/{batch}", "GET /v1/vector_stores/{store}/file_batches/{batch}/files",
 		}},

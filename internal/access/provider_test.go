@@ -28,6 +28,7 @@ type provider struct {
 	claims    func(jwt.MapClaims)            // changes those of the ID token
 	sign      func(claims jwt.MapClaims) any // the id_token; nil = signed with key
 	userInfo  map[string]any                 // nil = there is none
+	endAt     any                            // end_session_endpoint of its document; nil = there is none
 	refuses   int                            // the status of the token endpoint
 	nonce     string
 	challenge string
@@ -50,6 +51,9 @@ func newProvider(t *testing.T) *provider {
 		}
 		if p.userInfo != nil {
 			document["userinfo_endpoint"] = p.URL + "/userinfo"
+		}
+		if p.endAt != nil {
+			document["end_session_endpoint"] = p.endAt
 		}
 		_ = json.NewEncoder(w).Encode(document)
 	})

@@ -26,6 +26,9 @@ type SessionView struct {
 	Roles     []string // all whose permissions it has
 	Workspace string
 	KeyID     string // "" = a JWT
+
+	Permissions []string
+	Clearance   string
 }
 
 // SignIn starts a session of a browser with an API key, and returns its cookie. A key that is
@@ -45,12 +48,21 @@ func (a *Authenticator) SignIn(ctx context.Context, plain string) (cookie string
 	return cookie, nil
 }
 
-// SignOut ends the session of a cookie. It does nothing if there is none.
-func (a *Authenticator) SignOut(ctx context.Context, cookie string) error {
-	if err := a.store.EndSession(ctx, HashKey(cookie)); err != nil {
-		return fmt.Errorf("end a session: %w", err)
+// SignOut ends the session of a cookie. It does nothing if there is none. If the session began
+// with an identity provider that browsers can sign out of, it returns the address to send the
+// browser to, "" otherwise; back is the page to which the identity provider sends it.
+func (a *Authenticator) SignOut(ctx context.Context, cookie, back string) (address string, err error) {
+	session, _, err := a.store.KeyBySession(ctx, HashKey(cookie))
+	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return "", fmt.Errorf("look up a session: %w", err)
 	}
-	return nil
+	if err := a.store.EndSession(ctx, HashKey(cookie)); err != nil {
+		return "", fmt.Errorf("end a session: %w", err)
+	}
+	if a.provider == nil || session.User == "" {
+		return "", nil
+	}
+	return a.provider.signOut(ctx, back), nil
 }
 
 // Session returns who the sender of credentials is. Missing or wrong ones are
@@ -65,7 +77,11 @@ func (a *Authenticator) Session(ctx context.Context, c Credentials) (SessionView
 }
 
 func viewOf(p knowledge.Principal, user string) SessionView {
-	return SessionView{User: user, Workspace: p.Workspace(), KeyID: p.KeyID(), Roles: rolesWithin(p.Claims().Permissions)}
+	view := SessionView{User: user, Workspace: p.Workspace(), KeyID: p.KeyID(), Roles: rolesWithin(p.Claims().Permissions), Clearance: p.Clearance(), Permissions: []string{}}
+	for _, permission := range p.Claims().Permissions {
+		view.Permissions = append(view.Permissions, string(permission))
+	}
+	return view
 }
 
 // sessionKey returns a session by its cookie, with its key if it is one of a key, and moves the

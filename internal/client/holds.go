@@ -33,6 +33,7 @@ type NewHold struct {
 	Reason      string      `json:"reason"`
 	DocumentIDs []string    `json:"document_ids,omitempty"`
 	Filter      *HoldFilter `json:"filter,omitempty"`
+	DryRun      bool        `json:"dry_run,omitempty"` // count the documents, and place no hold
 }
 
 // PlaceHold places a legal hold.
@@ -42,11 +43,15 @@ func (c *Client) PlaceHold(ctx context.Context, h NewHold) (Hold, error) {
 	return placed, err
 }
 
-// Holds lists the legal holds, newest first, with active those that nobody has lifted.
-func (c *Client) Holds(ctx context.Context, active bool, cursor string, limit int) (List[Hold], error) {
+// Holds lists the legal holds, newest first, with active those that nobody has lifted, and those
+// of a document; "" = all.
+func (c *Client) Holds(ctx context.Context, active bool, document, cursor string, limit int) (List[Hold], error) {
 	query := paging(cursor, limit)
 	if active {
 		query.Set("active", "true")
+	}
+	if document != "" {
+		query.Set("document_id", document)
 	}
 	var list List[Hold]
 	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("holds"), query, nil, &list)

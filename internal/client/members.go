@@ -8,16 +8,19 @@ import (
 
 // Member is a person or a service account with roles in a workspace.
 type Member struct {
-	User      string     `json:"user"`
-	Kind      string     `json:"kind"` // person or service
-	Roles     []string   `json:"roles"`
-	ProjectID string     `json:"project_id,omitempty"` // "" = every project
-	Groups    []string   `json:"groups"`
-	Clearance string     `json:"clearance,omitempty"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	CreatedAt time.Time  `json:"created_at,omitzero"`
-	UpdatedAt time.Time  `json:"updated_at,omitzero"`
-	Keys      []Key      `json:"keys,omitempty"` // of a service account that was asked for alone
+	User      string   `json:"user"`
+	Kind      string   `json:"kind"` // person or service
+	Roles     []string `json:"roles"`
+	ProjectID string   `json:"project_id,omitempty"` // "" = every project
+	Groups    []string `json:"groups"`
+	// ProvisionedGroups are those in which an identity provider has put the user by SCIM.
+	ProvisionedGroups []string   `json:"provisioned_groups,omitempty"`
+	Active            bool       `json:"active"` // false = the identity provider has deactivated the user
+	Clearance         string     `json:"clearance,omitempty"`
+	ExpiresAt         *time.Time `json:"expires_at,omitempty"`
+	CreatedAt         time.Time  `json:"created_at,omitzero"`
+	UpdatedAt         time.Time  `json:"updated_at,omitzero"`
+	Keys              []Key      `json:"keys,omitempty"` // of a service account that was asked for alone
 }
 
 // NewMember is what a member is to have.

@@ -15,6 +15,21 @@ type Finding struct {
 	Recogniser string  `json:"recogniser"`
 }
 
+// Counted is a document with how much personal data was found in it, by kind.
+type Counted struct {
+	DocumentID string         `json:"document_id"`
+	Name       string         `json:"name"`
+	Total      int            `json:"total"`
+	Entities   map[string]int `json:"entities"`
+}
+
+// PersonalDataOfProject returns a page of the documents of a project with what was found in them.
+func (c *Client) PersonalDataOfProject(ctx context.Context, project, cursor string, limit int) (List[Counted], error) {
+	var list List[Counted]
+	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("projects", project, "pii"), paging(cursor, limit), nil, &list)
+	return list, err
+}
+
 // PersonalData returns a page of the personal data of a document.
 func (c *Client) PersonalData(ctx context.Context, id, cursor string, limit int) (List[Finding], error) {
 	var list List[Finding]

@@ -31,6 +31,9 @@ func (l Levels) names() []string {
 	return l.Names
 }
 
+// All returns the levels, the lowest first.
+func (l Levels) All() []string { return slices.Clone(l.names()) }
+
 // Base returns the level of documents without a classification, and the clearance of readers
 // without one.
 func (l Levels) Base() string {

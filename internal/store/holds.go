@@ -52,17 +52,11 @@ func (s *holdStore) AddHold(ctx context.Context, p knowledge.Principal, h knowle
 	if err := requireWorkspace(p); err != nil {
 		return h, err
 	}
-	row := holdRow{
-		ID: h.ID, Workspace: p.Workspace(), Project: p.Project(), Name: h.Name, Reason: h.Reason,
-		CreatedBy: p.Owner(), CreatedAt: micros(s.orNow(h.CreatedAt)),
+	row, err := s.rowOf(p, h)
+	if err != nil {
+		return h, err
 	}
-	if h.Filter != nil {
-		var err error
-		if row.Filter, err = encode(h.Filter); err != nil {
-			return h, fmt.Errorf("encode the filter of a hold: %w", err)
-		}
-	}
-	err := s.write(ctx, "place hold "+h.ID, func(ctx context.Context, tx transaction) error {
+	err = s.write(ctx, "place hold "+h.ID, func(ctx context.Context, tx transaction) error {
 		var earlier holdRow
 		there, err := holdTable.first(ctx, tx, &earlier, "h.id = ? AND h.workspace = ?", row.ID, row.Workspace)
 		if err != nil || there {
@@ -71,10 +65,11 @@ func (s *holdStore) AddHold(ctx context.Context, p knowledge.Principal, h knowle
 		if err := holdTable.insert(ctx, tx, &row); err != nil {
 			return err
 		}
-		if h.Filter != nil {
-			return holdMatching(ctx, tx, &row)
+		m, err := marksIn(ctx, tx, p, micros(tx.now()))
+		if err != nil {
+			return err
 		}
-		return holdNamed(ctx, tx, p, row.ID, unique(documents))
+		return row.taken(ctx, tx, p, m, documents, func(d *documentRow) error { return d.putUnder(ctx, tx, row.ID) })
 	})
 	if err != nil {
 		return h, err
@@ -82,15 +77,56 @@ func (s *holdStore) AddHold(ctx context.Context, p knowledge.Principal, h knowle
 	return s.Hold(ctx, p, h.ID)
 }
 
-// holdNamed puts documents under a hold by their ids.
-func holdNamed(ctx context.Context, tx transaction, p knowledge.Principal, hold string, documents []string) error {
-	m, err := marksIn(ctx, tx, p, micros(tx.now()))
-	if err != nil {
-		return err
+// rowOf returns the row of a hold that a principal places.
+func (s *holdStore) rowOf(p knowledge.Principal, h knowledge.Hold) (holdRow, error) {
+	row := holdRow{
+		ID: h.ID, Workspace: p.Workspace(), Project: p.Project(), Name: h.Name, Reason: h.Reason,
+		CreatedBy: p.Owner(), CreatedAt: micros(s.orNow(h.CreatedAt)),
 	}
-	for _, id := range documents {
+	if h.Filter == nil {
+		return row, nil
+	}
+	var err error
+	if row.Filter, err = encode(h.Filter); err != nil {
+		return row, fmt.Errorf("encode the filter of a hold: %w", err)
+	}
+	return row, nil
+}
+
+// CountHold returns how many documents AddHold would put under a hold, and places none. It
+// refuses what AddHold refuses.
+func (s *holdStore) CountHold(ctx context.Context, p knowledge.Principal, h knowledge.Hold, documents []string) (int, error) {
+	if err := requireWorkspace(p); err != nil {
+		return 0, err
+	}
+	row, err := s.rowOf(p, h)
+	if err != nil {
+		return 0, err
+	}
+	m, err := s.marks(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	count := 0
+	err = row.taken(ctx, s.reader, p, m, documents, func(*documentRow) error {
+		count++
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count the documents of a hold: %w", failure(err))
+	}
+	return count, nil
+}
+
+// taken calls a function with each document that a hold takes: those of these ids, or those that
+// meet its filter.
+func (r *holdRow) taken(ctx context.Context, db querier, p knowledge.Principal, m marks, documents []string, take func(*documentRow) error) error {
+	if r.Filter != "" {
+		return r.matching(ctx, db, take)
+	}
+	for _, id := range unique(documents) {
 		var doc documentRow
-		there, err := documentTable.first(ctx, tx, &doc, anyDocument, p.Workspace(), p.Project(), m.list(), id)
+		there, err := documentTable.first(ctx, db, &doc, anyDocument, p.Workspace(), p.Project(), m.list(), id)
 		switch {
 		case err != nil:
 			return err
@@ -99,26 +135,27 @@ func holdNamed(ctx context.Context, tx transaction, p knowledge.Principal, hold 
 		case doc.RemovingUpto > 0:
 			return knowledge.Errorf(knowledge.CodeConflict, "the document %q is being removed", id)
 		}
-		if err := doc.putUnder(ctx, tx, hold); err != nil {
+		if err := take(&doc); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// holdMatching puts the documents under a hold that meet its filter, whoever sees them.
-func holdMatching(ctx context.Context, tx transaction, row *holdRow) error {
-	h, err := row.hold()
+// matching calls a function with each document that meets the filter of a hold, whoever sees
+// it.
+func (r *holdRow) matching(ctx context.Context, db querier, take func(*documentRow) error) error {
+	h, err := r.hold()
 	if err != nil {
 		return err
 	}
-	project := row.Project
+	project := r.Project
 	if h.Filter.Project != "" {
 		project = h.Filter.Project
 	}
 	where := "d.workspace = ? AND (? = '' OR d.project = ?) AND (? = '' OR d.project = ?) AND d.removed = FALSE AND d.removing_upto = 0 AND d.id > ? ORDER BY d.id LIMIT 1000"
 	for last := ""; ; {
-		rows, err := documentTable.all(ctx, tx, where, row.Workspace, row.Project, row.Project, project, project, last)
+		rows, err := documentTable.all(ctx, db, where, r.Workspace, r.Project, r.Project, project, project, last)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -126,7 +163,7 @@ func holdMatching(ctx context.Context, tx transaction, row *holdRow) error {
 		for i := range rows {
 			d, err := rows[i].document()
 			if err == nil && h.Filter.Matches(d) {
-				err = rows[i].putUnder(ctx, tx, row.ID)
+				err = take(&rows[i])
 			}
 			if err != nil {
 				return err

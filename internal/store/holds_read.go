@@ -74,18 +74,28 @@ func (s *holdStore) Hold(ctx context.Context, p knowledge.Principal, id string) 
 	return row.hold()
 }
 
-// Holds lists the holds of the principal's workspace, newest first, with active those alone
-// that nobody has lifted. A principal of one project sees those that such a one has placed.
-func (s *holdStore) Holds(ctx context.Context, p knowledge.Principal, active bool, page Page) ([]knowledge.Hold, string, error) {
+// HoldQuery asks for holds.
+type HoldQuery struct {
+	Active   bool   // those alone that nobody has lifted
+	Document string // those that hold this document, or have held it; "" = all
+	Page
+}
+
+// Holds lists the holds of the principal's workspace, newest first. A principal of one project
+// sees those that such a one has placed.
+func (s *holdStore) Holds(ctx context.Context, p knowledge.Principal, query HoldQuery) ([]knowledge.Hold, string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
 	var rows []holdRow
 	q := s.withCount(&rows, p)
-	if active {
+	if query.Active {
 		q = q.Where("h.lifted_at = 0")
 	}
-	q, limit, err := newestFirst(q, "h", "holds", page, defaultLimit)
+	if query.Document != "" {
+		q = q.Where("h.id IN (SELECT u.hold FROM hold_documents AS u WHERE u.document_id = ?)", query.Document)
+	}
+	q, limit, err := newestFirst(q, "h", "holds", query.Page, defaultLimit)
 	if err != nil {
 		return nil, "", err
 	}

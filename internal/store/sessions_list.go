@@ -34,17 +34,26 @@ func (r signedInRow) signedIn() SignedIn {
 	return SignedIn{ID: r.ID, KeyID: r.KeyID, KeyName: r.KeyName, User: r.Member, CreatedAt: fromMicros(r.CreatedAt), ExpiresAt: fromMicros(r.ExpiresAt)}
 }
 
+// SessionQuery asks for sessions of browsers.
+type SessionQuery struct {
+	User string // those of this person; "" = all
+	Page
+}
+
 // SessionsOf lists the sessions that have not ended, newest first: those of the principal's own
 // key or of its user or, with the permission sessions.admin, of all keys that it may list and of
 // all users.
-func (s *keyStore) SessionsOf(ctx context.Context, p knowledge.Principal, page Page) ([]SignedIn, string, error) {
+func (s *keyStore) SessionsOf(ctx context.Context, p knowledge.Principal, query SessionQuery) ([]SignedIn, string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
 	var rows []signedInRow
 	q := s.reader.NewSelect().Model(&rows).ColumnExpr("s.id, s.key_id, s.member, s.created_at, s.expires_at, COALESCE(k.name, '') AS key_name").
 		Join("LEFT JOIN api_keys AS k ON k.id = s.key_id").Where("s.expires_at > ?", micros(s.now()))
-	q, limit, err := newestFirst(ownSessions(q, p), "s", "sessions", page, defaultLimit)
+	if query.User != "" {
+		q = q.Where("s.key_id = '' AND s.member = ?", query.User)
+	}
+	q, limit, err := newestFirst(ownSessions(q, p), "s", "sessions", query.Page, defaultLimit)
 	if err != nil {
 		return nil, "", err
 	}

@@ -1,9 +1,10 @@
 // The audit: who did what and which texts left, with filters that the address keeps.
 
+import { accessTabs } from "../access_frame.js";
 import { actionButton } from "../action.js";
 import { call } from "../api.js";
 import { fill, h } from "../dom.js";
-import { inLanguage, moment, number } from "../language.js";
+import { inLanguage, moment, number, t as common } from "../language.js";
 import { pagedTable } from "../paged_table.js";
 import { rename } from "../router.js";
 import { audit as words } from "../words/audit.js";
@@ -58,7 +59,8 @@ export function open(_, asked) {
     fill(outcome, broken ? `${t("audit.broken", broken)} ${broken.message}` : t("audit.whole", { count: number(report.entries) }));
   };
   return { title: t("audit"), stop: table.stop, element: h("div", { class: "padded documents" },
-    h("div", { class: "row" }, h("h1", {}, t("audit")), h("span", { class: "space" }), actionButton(t("audit.verify"), verify)),
+    h("h1", {}, common("access")), accessTabs("audit"),
+    h("div", { class: "row" }, h("h2", {}, t("audit")), h("span", { class: "space" }), actionButton(t("audit.verify"), verify)),
     h("p", { class: "quiet" }, t("audit.hint")), outcome,
     h("div", { class: "row filters" }, ...texts.map((name) => fields[name]), ...days.map((name) => h("label", { class: "choice" }, t(`audit.${name}`), fields[name]))),
     table.element) };

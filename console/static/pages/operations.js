@@ -7,7 +7,8 @@ import { failedTable, staleDocuments, waitingTable } from "../causes.js";
 import { checkRows, machineTable, modelRows, smallTable } from "../checks.js";
 import { fill, h } from "../dom.js";
 import { readHealth } from "../health.js";
-import { number, t } from "../language.js";
+import { number } from "../language.js";
+import { t } from "../operations_words.js";
 import { polling } from "../polling.js";
 
 /** @typedef {import("../health.js").Health} Health */

@@ -5,7 +5,8 @@ import { call } from "../api.js";
 import { barChart } from "../chart.js";
 import { smallTable } from "../checks.js";
 import { fill, h } from "../dom.js";
-import { money, number, t } from "../language.js";
+import { money, number } from "../language.js";
+import { t } from "../operations_words.js";
 import { rename } from "../router.js";
 
 /** @typedef {Record<"runs" | "questions" | "documents" | "prompt_tokens" | "completion_tokens" | "embedding_tokens" | "rerank_tokens" | "model_calls" | "seconds", number> & {cost?: number}} Sum (schema UsageSum) */

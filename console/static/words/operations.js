@@ -1,9 +1,8 @@
-// The words of the pages of operations and usage.
+// The words of the pages of operations and usage. They are loaded with these pages alone.
 
 import { table } from "./common.js";
 
 export const operations = table({
-  "operations": ["Operations", "Betrieb"],
   "ops.again": ["Check again", "Erneut prüfen"],
   "ops.begun": ["Begun.", "Begonnen."],
   "ops.done": ["{n} started or acknowledged.", "{n} gestartet oder zur Kenntnis genommen."],

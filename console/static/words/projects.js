@@ -21,6 +21,7 @@ export const projects = table({
   "project.new": ["New project", "Neues Projekt"],
   "project.none": ["No projects yet. Name one and press New project.", "Noch keine Projekte. Eines benennen und „Neues Projekt“ drücken."],
   "project.settings": ["Settings", "Einstellungen"],
+  "project.privacy": ["Personal data", "Personenbezogene Daten"],
   "project.try": ["Try out", "Ausprobieren"],
   "project.webhooks": ["Webhooks", "Webhooks"],
   "project.secrets": ["Tools and secrets", "Werkzeuge und Geheimnisse"],

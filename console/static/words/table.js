@@ -6,7 +6,6 @@ import { documents } from "./documents.js";
 import { runs } from "./runs.js";
 import { projects } from "./projects.js";
 import { imports } from "./imports.js";
-import { operations } from "./operations.js";
 
 export const words = {
   ...common,
@@ -15,5 +14,4 @@ export const words = {
   ...runs,
   ...projects,
   ...imports,
-  ...operations,
 };

@@ -28,6 +28,19 @@ func (f *fixture) hold(name string, filter *knowledge.HoldFilter, documents ...s
 	return h
 }
 
+// wouldHold counts the documents of a hold that is not placed.
+func (f *fixture) wouldHold(want int, h knowledge.Hold, documents ...string) {
+	f.Helper()
+	n, err := f.CountHold(f.ctx, manager("acme"), h, documents)
+	f.must(err)
+	if n != want {
+		f.Errorf("a hold would have %d documents, want %d", n, want)
+	}
+	if list, _, err := f.Holds(f.ctx, manager("acme"), store.HoldQuery{}); err != nil || len(list) > 0 {
+		f.Errorf("counting has placed %d holds: %v", len(list), err)
+	}
+}
+
 // wantHeldBy removes a document in vain.
 func (f *fixture) wantHeldBy(document string, names ...string) {
 	f.Helper()
@@ -77,7 +90,10 @@ func holdsByFilter(f *fixture) {
 	other, _ := f.publish(upload("other"), "two")
 	patched, _ := f.publish(upload("patched"), "three")
 	press, _ := f.publish(upload("press", tagged, func(nv *store.NewVersion) { nv.Project = "press" }), "four")
-	h := f.hold("Smith", &knowledge.HoldFilter{Project: "handbook", Tags: []string{"smith", "jones"}})
+	filter := &knowledge.HoldFilter{Project: "handbook", Tags: []string{"smith", "jones"}}
+	f.wouldHold(1, knowledge.Hold{Filter: filter})
+	f.wouldHold(2, knowledge.Hold{}, before.Document, press.Document, before.Document)
+	h := f.hold("Smith", filter)
 	if h.Documents != 1 || h.Filter == nil {
 		f.Errorf("the hold is %+v", h)
 	}
@@ -136,7 +152,7 @@ func listedHolds(f *fixture) {
 	_, err = f.LiftHold(f.ctx, manager("acme"), first.ID, "settled")
 	f.must(err)
 	for active, want := range map[bool][]string{false: {second.ID, first.ID}, true: {second.ID}} {
-		list, _, err := f.Holds(f.ctx, manager("acme"), active, store.Page{})
+		list, _, err := f.Holds(f.ctx, manager("acme"), store.HoldQuery{Active: active, Document: v.Document})
 		f.must(err)
 		var ids []string
 		for _, h := range list {
@@ -145,6 +161,10 @@ func listedHolds(f *fixture) {
 		if diff := cmp.Diff(want, ids); diff != "" {
 			f.Errorf("active %t: %s", active, diff)
 		}
+	}
+	other, _ := f.publish(upload("b.txt"), "two")
+	if list, _, err := f.Holds(f.ctx, manager("acme"), store.HoldQuery{Document: other.Document}); err != nil || len(list) > 0 {
+		f.Errorf("a document without a hold has %d: %v", len(list), err)
 	}
 	ids, _, err := f.HeldDocuments(f.ctx, manager("acme"), first.ID, store.Page{})
 	f.must(err)
@@ -161,6 +181,8 @@ func holdsOfNothing(f *fixture) {
 	_, err := f.AddHold(f.ctx, manager("acme"), knowledge.Hold{ID: id, Name: "Smith", Reason: "r"}, []string{v.Document, "none"})
 	f.wantCode(err, knowledge.CodeNotFound)
 	_, err = f.Hold(f.ctx, manager("acme"), id)
+	f.wantCode(err, knowledge.CodeNotFound)
+	_, err = f.CountHold(f.ctx, manager("acme"), knowledge.Hold{}, []string{v.Document, "none"})
 	f.wantCode(err, knowledge.CodeNotFound)
 	f.mark(v.Document) // nothing holds it
 	_, err = f.AddHold(f.ctx, manager("acme"), knowledge.Hold{ID: id, Name: "Smith", Reason: "r"}, []string{v.Document})

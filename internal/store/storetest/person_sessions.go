@@ -38,17 +38,22 @@ func personSessions(f *fixture) {
 	}
 	ann := of(knowledge.Claims{User: "ann"})
 	all := []string{"s-cleo", "s-bob", "s-ann", "s-k"}
+	admin := of(knowledge.Claims{User: "root"}, knowledge.SessionsAdmin)
 	for name, c := range map[string]struct {
 		p    knowledge.Principal
+		user string // whose sessions are asked for
 		want []string
 	}{
-		"a person":                           {ann, []string{"s-ann"}},
-		"an administrator":                   {of(knowledge.Claims{User: "root"}, knowledge.SessionsAdmin), all},
-		"a key that acts for a person":       {of(knowledge.Claims{KeyID: "k", User: "ann"}), []string{"s-k"}},
-		"an administrator of one project":    {of(knowledge.Claims{Project: "press"}, knowledge.SessionsAdmin), nil},
-		"a customer of the name of somebody": {of(knowledge.Claims{KeyID: "k", ExternalUser: "ann"}), []string{"s-k"}},
+		"a person":                                 {ann, "", []string{"s-ann"}},
+		"a person who asks for his own":            {ann, "ann", []string{"s-ann"}},
+		"a person who asks for those of another":   {ann, "bob", nil},
+		"an administrator":                         {admin, "", all},
+		"an administrator who asks for one person": {admin, "bob", []string{"s-bob"}},
+		"a key that acts for a person":             {of(knowledge.Claims{KeyID: "k", User: "ann"}), "", []string{"s-k"}},
+		"an administrator of one project":          {of(knowledge.Claims{Project: "press"}, knowledge.SessionsAdmin), "", nil},
+		"a customer of the name of somebody":       {of(knowledge.Claims{KeyID: "k", ExternalUser: "ann"}), "", []string{"s-k"}},
 	} {
-		list, _, err := f.SessionsOf(f.ctx, c.p, store.Page{})
+		list, _, err := f.SessionsOf(f.ctx, c.p, store.SessionQuery{User: c.user})
 		f.must(err)
 		var ids []string
 		for _, s := range list {

@@ -201,7 +201,7 @@ func listedSessions(f *fixture) {
 	}
 	listed := func(p knowledge.Principal) (ids []string) {
 		f.Helper()
-		list, _, err := f.SessionsOf(f.ctx, p, store.Page{})
+		list, _, err := f.SessionsOf(f.ctx, p, store.SessionQuery{})
 		f.must(err)
 		for _, s := range list {
 			if s.KeyName != s.KeyID || !s.CreatedAt.Equal(now) || !s.ExpiresAt.Equal(now.Add(time.Hour)) {

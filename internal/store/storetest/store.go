@@ -40,9 +40,10 @@ type Governance interface {
 	RemoveGrant(ctx context.Context, p knowledge.Principal, id string) error
 	Granted(ctx context.Context, p knowledge.Principal) (knowledge.Granted, error)
 	AddHold(ctx context.Context, p knowledge.Principal, h knowledge.Hold, documents []string) (knowledge.Hold, error)
+	CountHold(ctx context.Context, p knowledge.Principal, h knowledge.Hold, documents []string) (int, error)
 	LiftHold(ctx context.Context, p knowledge.Principal, id, reason string) (knowledge.Hold, error)
 	Hold(ctx context.Context, p knowledge.Principal, id string) (knowledge.Hold, error)
-	Holds(ctx context.Context, p knowledge.Principal, active bool, page store.Page) ([]knowledge.Hold, string, error)
+	Holds(ctx context.Context, p knowledge.Principal, query store.HoldQuery) ([]knowledge.Hold, string, error)
 	RetainDocuments(ctx context.Context, scope store.RetentionScope, limit int) (removals []store.Removal, hidden int, err error)
 	RetainConversations(ctx context.Context, scope store.RetentionScope, limit int) (int, error)
 	DueRuns(ctx context.Context, scope store.RetentionScope, limit int) ([]store.Run, error)
@@ -109,7 +110,7 @@ type Tenants interface {
 	RevokeKey(ctx context.Context, p knowledge.Principal, id string) error
 	ReplaceInstanceKey(ctx context.Context, k store.Key) error
 	MarkKeysUsed(ctx context.Context, used map[string]time.Time) error
-	SessionsOf(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.SignedIn, string, error)
+	SessionsOf(ctx context.Context, p knowledge.Principal, query store.SessionQuery) ([]store.SignedIn, string, error)
 	EndSessionOf(ctx context.Context, p knowledge.Principal, id string) error
 	PutRole(ctx context.Context, p knowledge.Principal, role store.Role) (stored store.Role, created bool, err error)
 	Roles(ctx context.Context, p knowledge.Principal) ([]store.Role, error)
