@@ -26,6 +26,7 @@ func pages() map[string]string {
 		"audit":      "pages/audit.js",
 		"operations": "pages/operations.js",
 		"imports":    "pages/imports.js",
+		"syncs":      "pages/syncs.js",
 
 		"evaluations": "pages/evaluations.js",
 	}

@@ -33,7 +33,7 @@ async function show() {
   const [first, ...path] = location.pathname.slice(1).split("/").map(decodeURIComponent);
   const query = new URLSearchParams(location.search);
   for (const link of document.querySelectorAll("nav a")) {
-    const current = link.getAttribute("href") === "/" + (first || "ask");
+    const current = link.getAttribute("href") === "/" + (first === "syncs" ? "imports" : first || "ask");
     if (current) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }

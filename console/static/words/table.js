@@ -5,7 +5,6 @@ import { ask } from "./ask.js";
 import { documents } from "./documents.js";
 import { runs } from "./runs.js";
 import { projects } from "./projects.js";
-import { imports } from "./imports.js";
 import { operations } from "./operations.js";
 
 export const words = {
@@ -14,6 +13,5 @@ export const words = {
   ...documents,
   ...runs,
   ...projects,
-  ...imports,
   ...operations,
 };
