@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 // TestDoctorOnSyncs names the syncs that need somebody, and what to do.
@@ -32,9 +33,9 @@ func TestDoctorOnSyncs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []finding{
-		{"sync https://cloud/a", findingBad, "the run of 1h 30m ago failed: forbidden: the server refused", "cairn connections secret c1 < FILE, then cairn syncs run s1"},
-		{"sync https://cloud/b", findingBad, "the run of 1h 30m ago failed: not_found: there is no folder", "after a repair: cairn syncs run s2"},
-		{"sync https://cloud/c", findingNote, "the service asked for fewer requests: it waits until 2020-01-01 00:00:00", ""},
+		{"sync https://cloud/a", findingBad, "the run of 1 h 30 min ago failed: forbidden: the server refused", "cairn connections secret c1 < FILE, then cairn syncs run s1"},
+		{"sync https://cloud/b", findingBad, "the run of 1 h 30 min ago failed: not_found: there is no folder", "after a repair: cairn syncs run s2"},
+		{"sync https://cloud/c", findingNote, "the service asked for fewer requests: it waits until " + terminal.Time(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)), ""},
 		{"sync https://cloud/d", findingNote, "2 files of the last run failed", "cairn syncs show s4"},
 	}
 	if diff := cmp.Diff(want, checkSyncs(context.Background(), c)); diff != "" {

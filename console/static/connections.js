@@ -61,6 +61,7 @@ export function connectionsPart(made, changed) {
   const outcomes = new Map(); // what the services said on this page
   const outcome = (/** @type {string} */ id) => outcomes.get(id) ?? outcomes.set(id, h("span", { role: "status", class: "quiet" }, say("conn.unchecked"))).get(id);
   let refused = "";
+  /** @type {import("./paged_table.js").Table<Connection>} */
   const table = pagedTable({
     name: say("conns"), columns: [say("conn.service"), say("conn.state"), t("hook.change")].map((title) => ({ title })),
     load: async (cursor) => {
@@ -70,9 +71,9 @@ export function connectionsPart(made, changed) {
         return { data: [], next_cursor: null };
       });
       form.hidden = refused !== "";
-      queueMicrotask(() => changed(table.items()));
       return found;
     },
+    loaded: () => changed(table.items()),
     key: (/** @type {Connection} */ one) => one.id,
     cells: (one) => [
       [h("strong", {}, nameOf(one)), " ", h("span", { class: "quiet" }, one.type)],

@@ -49,7 +49,7 @@ export function openSyncs() {
   }, (found) => form.offer(connected = found));
   return {
     title: say("syncs"),
-    element: h("div", { class: "padded documents" }, h("div", { class: "row" }, h("h1", {}, say("syncs")), h("span", { class: "space" }), project), partsOf("syncs"),
+    element: h("div", { class: "padded documents syncs" }, h("div", { class: "row" }, h("h1", {}, say("syncs")), h("span", { class: "space" }), project), partsOf("syncs"),
       h("p", { class: "quiet" }, say("sync.hint")), form.element, table.element, connections.element),
     stop: () => {
       table.stop();
