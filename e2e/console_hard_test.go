@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
@@ -57,6 +58,7 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 		id = made.ID
 	}
 	s.awaitPublished(t, len(all))
+	sync := s.syncsOf(t, all)
 	m.ScriptChat(modeltest.Text(strings.Join(all, "\n\n")))
 	asked, thrown := trafficOf(t, page), thrownIn(page)
 	s.signInto(t, page)
@@ -72,7 +74,9 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 	clean("the answer")
 	for path, there := range map[string]string{
 		"/documents": `document.querySelectorAll("tbody tr").length === 100`, "/documents/" + id: `!!document.querySelector(".passages li")`,
-		"/runs": `document.querySelectorAll("tbody tr").length > 50`, "/ask": `document.querySelectorAll(".conversations li").length === 1`,
+		"/syncs":         `document.querySelectorAll('table[aria-label="Syncs"] tbody tr').length === 100 && document.querySelectorAll(".state.failed").length === 100`,
+		"/syncs/" + sync: `document.querySelectorAll(".facts dd").length > 5 && !!document.querySelector("table[aria-label=Runs] tbody tr")`,
+		"/runs":          `document.querySelectorAll("tbody tr").length > 50`, "/ask": `document.querySelectorAll(".conversations li").length === 1`,
 	} {
 		open(t, page, s.ends.API+path)
 		awaitPage(t, page, there)
@@ -82,6 +86,24 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 		t.Errorf("the pages threw %s", *thrown)
 	}
 	asked.wantOnly(t, s.ends.API)
+}
+
+// syncsOf makes a sync of each of these names, whose place cannot be reached, and returns the
+// id of the last one.
+func (s *server) syncsOf(t *testing.T, names []string) (id string) {
+	t.Helper()
+	made, err := s.AddConnection(t.Context(), client.NewConnection{Type: "webdav", Options: map[string]string{"url": "http://127.0.0.1:1/", "username": names[0]}, Secret: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		y, err := s.AddSync(t.Context(), client.NewSync{ConnectionID: made.ID, ProjectID: "default", Scope: map[string]string{"folder": name}, Tags: []string{name}, Every: "24h"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id = y.ID
+	}
+	return id
 }
 
 // TestConsoleShowsALongAnswer streams an answer of 20,000 characters with headings, tables
@@ -297,7 +319,7 @@ func TestConsoleInGerman(t *testing.T) {
 	s.signInto(t, page)
 	do(t, page, chromedp.Evaluate(`localStorage.setItem("cairn.language", "de")`, nil), chromedp.Reload())
 	awaitPage(t, page, `document.documentElement.lang === "de" && document.querySelector("nav")?.textContent.includes("Dokumente")`)
-	for path, heading := range map[string]string{"/documents": "Dokumente", "/runs": "Läufe", "/imports": "Importe", "/projects": "Projekte", "/operations": "Betrieb", "/usage": "Nutzung"} {
+	for path, heading := range map[string]string{"/documents": "Dokumente", "/runs": "Läufe", "/imports": "Importe", "/syncs": "Abgleiche", "/projects": "Projekte", "/operations": "Betrieb", "/usage": "Nutzung"} {
 		open(t, page, s.ends.API+path)
 		awaitPage(t, page, fmt.Sprintf(`document.querySelector("h1")?.textContent.includes(%q)`, heading))
 	}
