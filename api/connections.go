@@ -46,18 +46,12 @@ type connectionInput struct {
 	} `nameHint:"NewConnection"`
 }
 
-// connectionCheck is what a service says to a connection.
-type connectionCheck struct {
-	OK    bool             `json:"ok"`
-	Error *connectionError `json:"error" doc:"What an administrator has to change; null: nothing"`
+type connectionPatchInput struct {
+	ConnectionPath
+	Body struct {
+		Secret string `json:"secret" minLength:"1" maxLength:"65536" doc:"As in POST …/connections: it replaces the secret of before, and is never shown again"`
+	} `nameHint:"ConnectionPatch"`
 }
-
-type connectionError struct {
-	Code    knowledge.Code `json:"code"`
-	Message string         `json:"message"`
-}
-
-type checkOutput struct{ Body connectionCheck }
 
 // connectionRoutes holds the routes of connections.
 type connectionRoutes struct {
@@ -73,8 +67,11 @@ func (cr *connectionRoutes) mount(e *edge.Edge) {
 		"It stores how to sign in to the service, and asks nothing of it: POST …/check does.", http.StatusCreated), cr.add)
 	edge.Handle(e, route("list-connections", http.MethodGet, path, "List the connections, newest first", "", 0), cr.list)
 	edge.Handle(e, route("get-connection", http.MethodGet, path+"/{id}", "Read a connection", "", 0), cr.get)
+	edge.Handle(e, route("patch-connection", http.MethodPatch, path+"/{id}", "Replace the secret of a connection",
+		"Its syncs use the new secret from their next request on. The address and the user of a connection do not change: make another one.", 0), cr.patch)
 	edge.Handle(e, route("delete-connection", http.MethodDelete, path+"/{id}", "Remove a connection", "One that a sync uses is a conflict.", 0), cr.remove)
-	edge.Handle(e, route("check-connection", http.MethodPost, path+"/{id}/check", "Ask the service whether it accepts the connection", "", http.StatusOK), cr.check)
+	edge.Handle(e, route("check-connection", http.MethodPost, path+"/{id}/check", "Ask the service whether it accepts the connection",
+		"With a sync in the request it lists the place of that sync too, and counts what its first run would take in. Nothing is read or stored.", http.StatusOK), cr.check)
 }
 
 func (cr *connectionRoutes) add(ctx context.Context, p knowledge.Principal, in *connectionInput) (*connectionOutput, error) {
@@ -111,16 +108,12 @@ func (cr *connectionRoutes) remove(ctx context.Context, p knowledge.Principal, i
 	return nil, cr.connections.RemoveConnection(ctx, p, in.ID)
 }
 
-func (cr *connectionRoutes) check(ctx context.Context, p knowledge.Principal, in *ConnectionPath) (*checkOutput, error) {
-	refused, err := cr.syncs.Try(ctx, p, in.ID)
+func (cr *connectionRoutes) patch(ctx context.Context, p knowledge.Principal, in *connectionPatchInput) (*connectionOutput, error) {
+	c, err := cr.syncs.ReplaceSecret(ctx, p, in.ID, in.Body.Secret)
 	if err != nil {
-		return nil, fmt.Errorf("check connection %s: %w", in.ID, err)
+		return nil, err
 	}
-	out := &checkOutput{connectionCheck{OK: refused == nil}}
-	if refused != nil {
-		out.Body.Error = &connectionError{Code: refused.Code, Message: refused.Message}
-	}
-	return out, nil
+	return &connectionOutput{cr.view(c)}, nil
 }
 
 func (o ConnectionOptions) settings() objects.Settings {

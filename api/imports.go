@@ -144,12 +144,16 @@ func (ir *importRoutes) listImports(ctx context.Context, p knowledge.Principal, 
 	WorkspacePath
 	PageQuery
 	Project string `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
+	Sync    string `query:"sync_id" maxLength:"64" doc:"Only the runs of this sync"`
 }) (*listOutput[Import], error) {
 	project, err := projectID(ctx, ir.store, p, in.Project)
+	if err == nil && in.Sync != "" {
+		_, err = ir.store.Sync(ctx, p, in.Sync)
+	}
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := ir.store.Imports(ctx, p, project, store.Page(in.PageQuery))
+	list, next, err := ir.store.Imports(ctx, p, store.ImportFilter{Project: project, Sync: in.Sync}, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list imports: %w", err)
 	}

@@ -236,8 +236,8 @@ type Conversations interface {
 // Imports holds bulk imports, for principals with the write scope.
 type Imports interface {
 	importing.Store
-	// Imports lists imports, newest first. project "" asks for the imports of all projects.
-	Imports(ctx context.Context, p knowledge.Principal, project string, page store.Page) ([]store.Import, string, error)
+	// Imports lists imports, newest first.
+	Imports(ctx context.Context, p knowledge.Principal, f store.ImportFilter, page store.Page) ([]store.Import, string, error)
 	// ImportFailures lists the objects that an import could not import.
 	ImportFailures(ctx context.Context, p knowledge.Principal, id string, page store.Page) ([]store.ImportFailure, string, error)
 }

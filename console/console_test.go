@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -65,6 +66,9 @@ func TestPagesAreForBrowsers(t *testing.T) {
 		{"/keys", browser, 200, "text/html; charset=utf-8"},
 		{"/imports", browser, 200, "text/html; charset=utf-8"},
 		{"/imports/0309be1f", browser, 200, "text/html; charset=utf-8"},
+		{"/syncs", browser, 200, "text/html; charset=utf-8"},
+		{"/syncs/0309be1f", browser, 200, "text/html; charset=utf-8"},
+		{"/syncs/0309be1f", "application/json", http.StatusTeapot, ""},
 		{"/operations", browser, 200, "text/html; charset=utf-8"},
 		{"/usage", browser, 200, "text/html; charset=utf-8"},
 		{"/docs", browser, http.StatusTeapot, ""},
@@ -237,6 +241,34 @@ func TestSettingsAreInGerman(t *testing.T) {
 		if !strings.HasSuffix(help, "Vorgabe: "+of[1]) {
 			t.Errorf("the German help of %s does not say that the default is %s: %s", path, of[1], help)
 		}
+	}
+}
+
+// TestConnectionsHaveEveryOption holds the table of types of connections against the schemas:
+// each type and each option has a field.
+func TestConnectionsHaveEveryOption(t *testing.T) {
+	t.Parallel()
+	var description struct {
+		Components struct{ Schemas map[string]schema }
+	}
+	readOpenAPI(t, &description)
+	all := description.Components.Schemas
+	text := modules(t)["static/connections.js"]
+	for _, kind := range all["NewConnection"].Properties["type"].Enum {
+		if !strings.Contains(text, fmt.Sprintf("  %s: { options: [", kind)) {
+			t.Errorf("there is no form for the type %s", kind)
+		}
+	}
+	fields := 0
+	for _, name := range []string{"ConnectionOptions", "SyncScope"} {
+		for field := range all[name].Properties {
+			if fields++; !strings.Contains(text, `"`+field+`"`) {
+				t.Errorf("no form has the field %s of %s", field, name)
+			}
+		}
+	}
+	if fields < 5 {
+		t.Errorf("the schemas have %d fields", fields)
 	}
 }
 

@@ -31,6 +31,7 @@ func pages() map[string]string {
 		"retention":  "pages/retention.js",
 		"operations": "pages/operations.js",
 		"imports":    "pages/imports.js",
+		"syncs":      "pages/syncs.js",
 
 		"evaluations": "pages/evaluations.js",
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
@@ -59,6 +60,7 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 	}
 	s.awaitPublished(t, len(all))
 	s.nameBy(t, all, id)
+	sync := s.syncsOf(t, all)
 	m.ScriptChat(modeltest.Text(strings.Join(all, "\n\n")))
 	asked, thrown := trafficOf(t, page), thrownIn(page)
 	s.signInto(t, page)
@@ -78,6 +80,8 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 		"/members": `document.querySelectorAll("tbody tr").length === 100`, "/members/" + url.PathEscape(all[2]): `document.querySelector("h2")?.textContent.includes("onerror")`,
 		"/grants": `document.querySelectorAll("tbody tr").length === 100`, "/holds": `document.querySelectorAll("tbody tr").length === 100`,
 		"/projects/default/privacy": `!!document.querySelector("main .empty")`, "/retention": `document.querySelectorAll("tbody tr").length === 1`,
+		"/syncs":         `document.querySelectorAll('table[aria-label="Syncs"] tbody tr').length === 100 && document.querySelectorAll(".state.failed").length === 100`,
+		"/syncs/" + sync: `document.querySelectorAll(".facts dd").length > 5 && !!document.querySelector("table[aria-label=Runs] tbody tr")`,
 	} {
 		open(t, page, s.ends.API+path)
 		awaitPage(t, page, there)
@@ -104,6 +108,24 @@ func (s *server) nameBy(t *testing.T, all []string, document string) {
 			}
 		}
 	}
+}
+
+// syncsOf makes a sync of each of these names, whose place cannot be reached, and returns the
+// id of the last one.
+func (s *server) syncsOf(t *testing.T, names []string) (id string) {
+	t.Helper()
+	made, err := s.AddConnection(t.Context(), client.NewConnection{Type: "webdav", Options: map[string]string{"url": "http://127.0.0.1:1/", "username": names[0]}, Secret: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		y, err := s.AddSync(t.Context(), client.NewSync{ConnectionID: made.ID, ProjectID: "default", Scope: map[string]string{"folder": name}, Tags: []string{name}, Every: "24h"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id = y.ID
+	}
+	return id
 }
 
 // TestConsoleShowsALongAnswer streams an answer of 20,000 characters with headings, tables
@@ -319,7 +341,7 @@ func TestConsoleInGerman(t *testing.T) {
 	s.signInto(t, page)
 	do(t, page, chromedp.Evaluate(`localStorage.setItem("cairn.language", "de")`, nil), chromedp.Reload())
 	awaitPage(t, page, `document.documentElement.lang === "de" && document.querySelector("nav")?.textContent.includes("Dokumente")`)
-	for path, heading := range map[string]string{"/documents": "Dokumente", "/runs": "Läufe", "/imports": "Importe", "/projects": "Projekte", "/operations": "Betrieb", "/usage": "Nutzung", "/members": "Zugriff", "/roles": "Zugriff", "/grants": "Zugriff", "/holds": "Zugriff", "/retention": "Zugriff", "/audit": "Zugriff"} {
+	for path, heading := range map[string]string{"/documents": "Dokumente", "/runs": "Läufe", "/imports": "Importe", "/syncs": "Abgleiche", "/projects": "Projekte", "/operations": "Betrieb", "/usage": "Nutzung", "/members": "Zugriff", "/roles": "Zugriff", "/grants": "Zugriff", "/holds": "Zugriff", "/retention": "Zugriff", "/audit": "Zugriff"} {
 		open(t, page, s.ends.API+path)
 		awaitPage(t, page, fmt.Sprintf(`document.querySelector("h1")?.textContent.includes(%q)`, heading))
 	}

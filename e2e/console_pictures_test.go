@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/cairn-rag/cairn/internal/client"
 )
 
 // picturesIn names the folder that TestConsolePictures writes to.
@@ -25,7 +27,7 @@ func TestConsolePictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := browser(t)
-	s := start(t)
+	s := start(t, "CAIRN_EGRESS__ALLOW=127.0.0.0/8")
 	open(t, page, s.ends.API+"/")
 	awaitPage(t, page, `!!document.querySelector("dialog.signin")`)
 	pictures(t, page, folder, "sign-in")
@@ -62,6 +64,48 @@ func TestConsolePictures(t *testing.T) {
 	}
 	s.picturesOfForms(t, page, folder, document)
 	s.picturesOfPanels(t, page, folder, document)
+	s.picturesOfSyncs(t, page, folder)
+}
+
+// picturesOfSyncs writes pictures of the pages of syncs: empty, with one that is well and one
+// that has failed, and with the open forms.
+func (s *server) picturesOfSyncs(t *testing.T, page context.Context, folder string) {
+	t.Helper()
+	open(t, page, s.ends.API+"/syncs")
+	awaitPage(t, page, `document.querySelectorAll(".empty:not([hidden])").length === 2`)
+	pictures(t, page, folder, "syncs-empty")
+	c := newCloud(t)
+	at := c.world.Create(0, "Contracts", true, "")
+	for _, name := range []string{"Lease of the northern pier.txt", "Insurance 2026.md", "Notes.md"} {
+		c.world.Create(at, name, false, "The northern pier is leased until 2031.")
+	}
+	c.world.Create(at, "Scan of the lease.txt", false, "")
+	well := s.syncEnds(t, c.connect(t, s, client.NewSync{Every: "15m", Scope: map[string]string{"folder": "Contracts"}, Permissions: "mirror", Tags: []string{"contract"}}))
+	other, err := s.AddSync(t.Context(), client.NewSync{ConnectionID: well.ConnectionID, ProjectID: "default", Scope: map[string]string{"folder": "Minutes"}, Every: "24h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.awaitImport(t, other.LastRun.ID)
+	open(t, page, s.ends.API+"/syncs")
+	awaitPage(t, page, `!!document.querySelector(".state.failed") && !!document.querySelector(".sync option")`)
+	press(t, page, "Check: "+c.URL+c.fake.Base+" · "+c.fake.Username)
+	awaitPage(t, page, said+` === "The service accepts it."`)
+	pictures(t, page, folder, "syncs")
+	do(t, page, chromedp.Evaluate(`document.querySelectorAll("details.new").forEach(one => one.open = true)`, nil))
+	press(t, page, "Check")
+	awaitPage(t, page, `!!document.querySelector(".found ul")`)
+	pictures(t, page, folder, "syncs-forms")
+	do(t, page, chromedp.Evaluate(`document.querySelector("details.connection").scrollIntoView()`, nil))
+	pictures(t, page, folder, "connection-form")
+	for name, y := range map[string]string{"sync": well.ID, "sync-failed": other.ID} {
+		open(t, page, s.ends.API+"/syncs/"+y)
+		awaitPage(t, page, `!!document.querySelector('table[aria-label="Runs"] tbody tr')`)
+		pictures(t, page, folder, name)
+	}
+	open(t, page, s.ends.API+"/operations")
+	awaitPage(t, page, `!!document.querySelector('table[aria-label="Syncs"]')`)
+	do(t, page, chromedp.Evaluate(`document.querySelector('table[aria-label="Syncs"]').scrollIntoView()`, nil))
+	pictures(t, page, folder, "operations-syncs")
 }
 
 // picturesOfPanels writes pictures of what the page of a document shows when it is asked: the sheet

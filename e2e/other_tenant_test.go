@@ -328,6 +328,7 @@ var bodies = map[string]string{
 
 	"POST /evaluations/{evaluation}/items/{item}/review": `{"score": 0, "comment": "taken"}`,
 
+	"PATCH /connections/{id}":                     `{"secret": "taken"}`,
 	"PATCH /syncs/{id}":                           `{"tags": ["taken"]}`,
 	"POST /projects/{id}/files":                   "form",
 	"DELETE /holds/{id}":                          `{"reason": "taken"}`,
@@ -355,6 +356,7 @@ func namingElsewhere() []namingRoute {
 		{"GET", own + "/documents?project_id={project}", "project", "", 0, nil},
 		{"GET", own + "/runs?project_id={project}", "project", "", 0, nil},
 		{"GET", own + "/imports?project_id={project}", "project", "", 0, nil},
+		{"GET", own + "/imports?sync_id={sync}", "sync", "", 0, nil},
 		{"GET", own + "/test_sets?project_id={project}", "project", "", 0, nil},
 		{"GET", own + "/evaluations?project_id={project}", "project", "", 0, nil},
 		{"GET", own + "/insights?project_id={project}", "project", "", 0, nil},

@@ -12,6 +12,7 @@ type connectionsCmd struct {
 	List   connectionsListCmd   `cmd:"" help:"List connections, without their secrets."`
 	Add    connectionsAddCmd    `cmd:"" help:"Make a connection, and ask the service whether it accepts it."`
 	Check  connectionsCheckCmd  `cmd:"" help:"Ask the service whether it accepts a connection."`
+	Secret connectionsSecretCmd `cmd:"" help:"Replace the secret of a connection, and ask the service whether it accepts it."`
 	Remove connectionsRemoveCmd `cmd:"" help:"Remove a connection that no sync uses."`
 }
 
@@ -156,6 +157,40 @@ func (f connectionsCheckCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	return f.write(a, check)
+}
+
+type connectionsSecretCmd struct {
+	connectionFlags
+	File string `type:"path" placeholder:"FILE" help:"The file with the secret. Default: standard input."`
+}
+
+// Help returns the command's details and an example.
+func (connectionsSecretCmd) Help() string {
+	return "The syncs of the connection use the new secret from their next request on. It comes from standard input or a file, as for cairn connections add.\n\n" +
+		"Example:\n\n    cairn connections secret 0b4d4a3e-55ab-4c8e-8e9b-3cf7a45a2b21 < app-password"
+}
+
+// Run replaces the secret of a connection, and checks it.
+func (f connectionsSecretCmd) Run(ctx context.Context, a *app) error {
+	c, err := f.connectConnection(ctx, &f.ID)
+	if err != nil {
+		return err
+	}
+	secret, err := secretsSetCmd{Name: "the connection", File: f.File}.value(a)
+	if err != nil {
+		return err
+	}
+	changed, err := c.ReplaceSecret(ctx, f.ID, secret)
+	if err != nil {
+		return err
+	}
+	if f.forPrograms() {
+		return f.write(a, changed)
+	}
+	if _, err := fmt.Fprintln(a.stdout, "replaced the secret of connection", changed.ID); err != nil {
+		return err
+	}
+	return checkConnection(ctx, a, c, changed.ID)
 }
 
 type connectionsRemoveCmd struct{ connectionFlags }

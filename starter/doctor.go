@@ -60,6 +60,7 @@ func (d doctorCmd) Run(ctx context.Context, a *app) error {
 	state, found := d.checkServer(ctx, c)
 	if found[0].State == findingOK {
 		found = append(found, checkDocuments(ctx, c)...)
+		found = append(found, checkSyncs(ctx, c)...)
 	}
 	cfg, err := config.Load(config.Options{File: d.Config, Environ: os.Environ()})
 	if err == nil {

@@ -234,11 +234,6 @@ func (b *importBatch) checkListed(it *importItem, now source.Object) error {
 	return nil
 }
 
-// isHidden reports whether nobody may see an object whose rights are carried over.
-func isHidden(o source.Object) bool {
-	return o.Access != nil && !o.Access.Workspace && len(o.Access.Users) == 0 && len(o.Access.Groups) == 0
-}
-
 // onlyPipeline returns the first part of the fingerprint of an object of a sync: what makes
 // its document beside its bytes, its name, its labels and its rights.
 func onlyPipeline(i store.Import) string {

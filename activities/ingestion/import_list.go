@@ -191,7 +191,7 @@ func (a *Importing) describe(ctx context.Context, i store.Import, objects []sour
 	for _, o := range objects {
 		list = append(list, store.ListedObject{
 			Key: o.Key, ETag: o.ETag, Bytes: o.Bytes, Excluded: !chosen.Includes(o.Path()), DocumentID: documentOf(i, o),
-			Fingerprint: fingerprint(i, chosen, o, sidecars[o.Key].ETag), Hidden: isHidden(o),
+			Fingerprint: fingerprint(i, chosen, o, sidecars[o.Key].ETag), Hidden: o.Hidden(),
 		})
 	}
 	return list, nil

@@ -35,7 +35,8 @@ async function show() {
   const query = new URLSearchParams(location.search);
   for (const link of document.querySelectorAll("nav a")) {
     const leadsTo = link.getAttribute("href");
-    const current = leadsTo === "/" + (first || "ask") || link.hasAttribute("data-access") && accessPages.some(([name]) => name === first);
+    const page = first === "syncs" ? "imports" : first || "ask";
+    const current = leadsTo === "/" + page || link.hasAttribute("data-access") && accessPages.some(([name]) => name === first);
     if (current) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }

@@ -23,9 +23,10 @@ export function citations(sources, show) {
       return button;
     },
     web: (url, title, rank) => {
-      if (!/^https?:\/\//.test(url)) return document.createTextNode(`[${rank}]`);
+      const source = sources().find((one) => one.url === url); // the model may have made another address up
+      if (!source || !/^https?:\/\//.test(url)) return document.createTextNode(`[${rank}]`);
       const link = h("a", { class: "citation", href: url, target: "_blank", rel: "noopener noreferrer nofollow", "aria-label": t("ask.web", { n: rank, title }) }, rank);
-      peek(link, title, sources().find((one) => one.url === url)?.text ?? url);
+      peek(link, title, source.text);
       return link;
     },
   };

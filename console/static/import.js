@@ -3,7 +3,8 @@
 import { actionButton, confirm } from "./action.js";
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
-import { countsOf, isOpen, rateOf } from "./imports_list.js";
+import { say } from "./imports_frame.js";
+import { countsOf, isOpen, placeOf, rateOf } from "./imports_list.js";
 import { bytes, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
 import { polling } from "./polling.js";
@@ -15,9 +16,15 @@ import { factList, originOf, stateOf } from "./runs_list.js";
 /** Returns what an import has done so far. @param {Import} one */
 export function progressOf(one) {
   const done = one.published + one.skipped + one.failed;
-  return [h("p", {}, ...stateOf(one), one.dry_run && ` · ${t("imp.dry")}`),
-    isOpen(one) && !one.dry_run && h("progress", { max: one.discovered || 1, value: done, "aria-label": t("imp.objects") }),
+  return [h("p", {}, ...stateOf(one), one.dry_run && ` · ${say("imp.dry")}`),
+    isOpen(one) && !one.dry_run && h("progress", { max: one.discovered || 1, value: done, "aria-label": say("imp.objects") }),
     h("p", {}, [countsOf(one), one.bytes ? bytes(one.bytes) : "", rateOf(one)].filter(Boolean).join(" · "))];
+}
+
+/** Returns what a failed object shows: its path, and the cause. @param {any} failure */
+export function failureCells({ key, name, document_id: id, error }) {
+  const path = name || key;
+  return [id ? h("a", { href: "/documents/" + encodeURIComponent(id), "data-item": "" }, path) : path, `${error.code}: ${error.message}`];
 }
 
 /** @param {string} id */
@@ -29,18 +36,17 @@ export async function openImport(id) {
   const state = h("div");
   const facts = h("dl", { class: "facts" });
   const failures = pagedTable({
-    name: t("imp.failures"), columns: [{ title: t("imp.objects") }, { title: t("run.error") }],
+    name: say("imp.failures"), columns: [{ title: say("imp.objects") }, { title: t("run.error") }],
     load: (cursor) => call("list-import-failures", { path, query: { limit: 100, cursor } }),
     key: (/** @type {any} */ failure) => failure.key,
-    cells: (failure) => [failure.document_id ? h("a", { href: "/documents/" + encodeURIComponent(failure.document_id), "data-item": "" }, failure.key) : failure.key,
-      `${failure.error.code}: ${failure.error.message}`],
-    none: () => t("imp.none_failed"),
+    cells: failureCells,
+    none: () => say("imp.none_failed"),
   });
   const act = (/** @type {"pause-import" | "resume-import" | "cancel-import" | "retry-import"} */ what) => () => call(what, { path }).then(look);
   const pause = actionButton(t("doc.pause"), act("pause-import"));
   const resume = actionButton(t("run.resume"), act("resume-import"), { class: "first" });
-  const retry = actionButton(t("imp.retry"), act("retry-import"));
-  const cancel = h("button", { type: "button", onclick: () => confirm({ title: t("imp.cancel.title"), hint: t("imp.cancel.hint"), label: t("imp.cancel") }, act("cancel-import")) }, t("imp.cancel"));
+  const retry = actionButton(say("imp.retry"), act("retry-import"));
+  const cancel = h("button", { type: "button", onclick: () => confirm({ title: say("imp.cancel.title"), hint: say("imp.cancel.hint"), label: say("imp.cancel") }, act("cancel-import")) }, say("imp.cancel"));
   const draw = () => {
     fill(state, ...progressOf(one));
     fill(facts, ...factList([...originOf(one, names), ["run.kind", h("a", { href: "/runs/" + encodeURIComponent(one.run_id) }, one.run_id)]]));
@@ -59,10 +65,10 @@ export async function openImport(id) {
   const live = polling(look, () => isOpen(one));
   draw();
   return {
-    title: one.source.uri,
-    element: h("div", { class: "padded document" }, h("p", {}, h("a", { href: "/imports" }, "‹ ", t("imports"))),
-      h("div", { class: "row" }, h("h1", {}, one.source.uri), h("span", { class: "space" }), resume, retry, pause, cancel), state, facts,
-      h("h2", {}, t("imp.failures")), failures.element),
+    title: placeOf(one),
+    element: h("div", { class: "padded document" }, h("p", {}, one.sync_id ? h("a", { href: "/syncs/" + encodeURIComponent(one.sync_id) }, "‹ ", say("sync.of")) : h("a", { href: "/imports" }, "‹ ", t("imports"))),
+      h("div", { class: "row" }, h("h1", {}, placeOf(one)), h("span", { class: "space" }), resume, retry, pause, cancel), state, facts,
+      h("h2", {}, say("imp.failures")), failures.element),
     stop: () => {
       failures.stop();
       live.stop();

@@ -3,6 +3,7 @@
 import { accessFields, metadataField, namesIn } from "./access_fields.js";
 import { classificationChoice } from "./classification.js";
 import { h } from "./dom.js";
+import { say } from "./imports_frame.js";
 import { t } from "./language.js";
 
 /** Returns these fields, folded, and the function that reads them as fields of the request. */
@@ -15,12 +16,12 @@ export function aboutDocuments() {
   /** @type {Set<() => any>} */
   const rules = new Set();
   const list = h("div");
-  const add = h("button", { type: "button", onclick: () => list.append(rule(rules)) }, t("imp.rule.add"));
+  const add = h("button", { type: "button", onclick: () => list.append(rule(rules)) }, say("imp.rule.add"));
   const body = () => ({
     metadata: metadata.value(), classification: classification.value || undefined, access: limited.checked ? access.value() : undefined, rules: [...rules].map((read) => read()),
   });
-  const element = h("details", {}, h("summary", {}, t("imp.about")), h("div", { class: "columns" }, metadata.element, h("label", {}, t("doc.classification"), classification)),
-    h("label", { class: "choice" }, limited, t("imp.limited")), access.element, list, h("div", { class: "row" }, add), h("p", { class: "quiet" }, t("imp.rule.hint")));
+  const element = h("details", {}, h("summary", {}, say("imp.about")), h("div", { class: "columns" }, metadata.element, h("label", {}, t("doc.classification"), classification)),
+    h("label", { class: "choice" }, limited, say("imp.limited")), access.element, list, h("div", { class: "row" }, add), h("p", { class: "quiet" }, say("imp.rule.hint")));
   element.addEventListener("invalid", () => (element.open = true), true); // it does not bubble
   return { element, body };
 }
@@ -32,7 +33,7 @@ function rule(rules) {
   const metadata = metadataField({});
   const read = () => ({ match: match.value.trim(), tags: namesIn(tags), metadata: metadata.value() });
   rules.add(read);
-  const element = h("fieldset", { class: "columns" }, h("legend", {}, t("imp.rule")), h("label", {}, t("imp.rule.match"), match), h("label", {}, t("doc.tags.list"), tags), metadata.element,
+  const element = h("fieldset", { class: "columns" }, h("legend", {}, say("imp.rule")), h("label", {}, say("imp.rule.match"), match), h("label", {}, t("doc.tags.list"), tags), metadata.element,
     h("button", { type: "button", onclick: () => {
       rules.delete(read);
       element.remove();

@@ -5,6 +5,7 @@ import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { progressOf } from "./import.js";
 import { aboutDocuments } from "./import_about.js";
+import { labelled, linesOf, say } from "./imports_frame.js";
 import { isOpen } from "./imports_list.js";
 import { t } from "./language.js";
 import { polling } from "./polling.js";
@@ -37,7 +38,7 @@ export function importForm() {
   const options = h("div", { class: "columns" });
   const secret = h("input", { name: "secret", maxlength: 63, pattern: "[a-z0-9_\\-]+", autocomplete: "off" });
   const value = h("input", { name: "value", type: "password", autocomplete: "new-password" });
-  const credentials = h("div", { class: "columns" }, field(t("imp.secret"), secret), field(t("imp.value"), value), h("p", { class: "quiet" }, t("imp.value.hint")));
+  const credentials = h("div", { class: "columns" }, labelled(say("imp.secret"), secret), labelled(say("imp.value"), value), h("p", { class: "quiet" }, say("imp.value.hint")));
   const lines = /** @type {const} */ (["include", "exclude", "tags"]).map((name) => h("textarea", { name, rows: 1, placeholder: name === "tags" ? "" : "reports/**/*.pdf" }));
   const about = aboutDocuments();
   const vanished = h("input", { type: "checkbox", name: "remove_vanished" });
@@ -50,7 +51,7 @@ export function importForm() {
     if (!host) secret.value = value.value = "";
     fill(options, ...Object.entries(of).map(([name, kind]) => {
       const input = h("input", { name, type: kind, min: 1 });
-      return kind === "checkbox" ? h("label", { class: "choice" }, input, name) : field(name, input);
+      return kind === "checkbox" ? h("label", { class: "choice" }, input, name) : labelled(name, input);
     }));
   };
   /** Stores the credentials that were typed, and begins the import. */
@@ -63,33 +64,28 @@ export function importForm() {
       await call("put-secret", { path: { name: secret.value }, body: { value: value.value, uses: ["import"], hosts: [host], project_id } });
       value.value = "";
     }
-    const [include, exclude, tags] = lines.map((one) => one.value.split("\n").map((line) => line.trim()).filter(Boolean));
+    const [include, exclude, tags] = lines.map(linesOf);
     return call("start-import", { body: { project_id, source, include, exclude, tags, ...about.body(), remove_vanished: vanished.checked, dry_run: dry } });
   };
   const ready = () => {
     secret.required = value.value !== "";
     return form.reportValidity();
   };
-  const check = actionButton(t("imp.check"), async () => {
+  const check = actionButton(say("imp.check"), async () => {
     if (ready()) showCheck(await begin(true), found);
   });
-  const start = actionButton(t("imp.start"), async () => {
+  const start = actionButton(say("imp.start"), async () => {
     if (ready()) navigate("/imports/" + (await begin(false)).id);
   }, { class: "first" });
   const form = h("form", { class: "import", onsubmit: (/** @type {Event} */ e) => {
     e.preventDefault();
     start.click();
   } },
-    h("div", { class: "columns" }, field(t("ask.project"), project), field(t("doc.type"), type), field(t("imp.source"), uri)), options, credentials,
-    h("div", { class: "columns" }, ...lines.map((one) => field(t(`imp.${/** @type {"tags"} */ (one.name)}`), one))),
-    about.element, h("label", { class: "choice" }, vanished, t("imp.remove_vanished")), h("div", { class: "row" }, check, start), found);
+    h("div", { class: "columns" }, labelled(t("ask.project"), project), labelled(t("doc.type"), type), labelled(say("imp.source"), uri)), options, credentials,
+    h("div", { class: "columns" }, ...lines.map((one) => labelled(say(`imp.${/** @type {"tags"} */ (one.name)}`), one))),
+    about.element, h("label", { class: "choice" }, vanished, say("imp.remove_vanished")), h("div", { class: "row" }, check, start), found);
   choose();
-  return h("details", { class: "new" }, h("summary", {}, t("imp.new")), form);
-}
-
-/** @param {string} label @param {HTMLElement} control */
-function field(label, control) {
-  return h("label", {}, label, control);
+  return h("details", { class: "new" }, h("summary", {}, say("imp.new")), form);
 }
 
 /**

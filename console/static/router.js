@@ -20,6 +20,7 @@ const modules = {
   "keys": () => import("./pages/keys.js"),
   "evaluations": () => import("./pages/evaluations.js"),
   "imports": () => import("./pages/imports.js"),
+  "syncs": () => import("./pages/syncs.js"),
   "operations": () => import("./pages/operations.js"),
   "usage": () => import("./pages/usage.js"),
   "audit": () => import("./pages/audit.js"),

@@ -56,8 +56,8 @@ func Permissions() []Permission {
 			"POST /imports/{id}/pause", "POST /imports/{id}/resume", "POST /imports/{id}/retry_failed",
 		}},
 		{knowledge.ConnectionsRead, "List connections to services, without their secrets", auditors, []string{"GET /connections", "GET /connections/{id}"}},
-		{knowledge.ConnectionsWrite, "Make, check and remove connections to services", admins, []string{
-			"POST /connections", "DELETE /connections/{id}", "POST /connections/{id}/check",
+		{knowledge.ConnectionsWrite, "Make, change, check and remove connections to services", admins, []string{
+			"POST /connections", "PATCH /connections/{id}", "DELETE /connections/{id}", "POST /connections/{id}/check",
 		}},
 		{knowledge.SyncsRead, "Read syncs and how far they are", editors, []string{"GET /syncs", "GET /syncs/{id}"}},
 		{knowledge.SyncsWrite, "Make, change, run, pause and remove syncs", admins, []string{

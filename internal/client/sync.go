@@ -49,6 +49,13 @@ func (c *Client) CheckConnection(ctx context.Context, id string) (ConnectionChec
 	return check, err
 }
 
+// ReplaceSecret replaces the secret of a connection.
+func (c *Client) ReplaceSecret(ctx context.Context, id, secret string) (Connection, error) {
+	var changed Connection
+	_, err := c.call(ctx, http.MethodPatch, c.inWorkspace("connections", id), nil, map[string]string{"secret": secret}, &changed)
+	return changed, err
+}
+
 // RemoveConnection removes a connection that no sync uses.
 func (c *Client) RemoveConnection(ctx context.Context, id string) error {
 	_, err := c.call(ctx, http.MethodDelete, c.inWorkspace("connections", id), nil, nil, nil)
@@ -61,6 +68,7 @@ type Sync struct {
 	RunID          string            `json:"run_id,omitempty"`
 	ConnectionID   string            `json:"connection_id"`
 	Type           string            `json:"type"`
+	Place          string            `json:"place,omitempty"` // of an older server ""
 	ProjectID      string            `json:"project_id"`
 	Scope          map[string]string `json:"scope"`
 	Include        []string          `json:"include"`

@@ -1,6 +1,7 @@
 package following
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -38,6 +39,8 @@ type Store interface {
 	// RemoveConnection deletes one that no sync uses.
 	Connection(ctx context.Context, p knowledge.Principal, id string) (store.Connection, error)
 	Connections(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Connection, string, error)
+	// UpdateConnection stores another sealed secret of a connection.
+	UpdateConnection(ctx context.Context, p knowledge.Principal, id, sealed string) (store.Connection, error)
 	RemoveConnection(ctx context.Context, p knowledge.Principal, id string) error
 	// AddSync stores a sync, or returns the one of the same id.
 	AddSync(ctx context.Context, p knowledge.Principal, y store.Sync) (store.Sync, error)
@@ -79,6 +82,7 @@ func New(deps Deps) *Manager { return &Manager{deps: deps} }
 type State struct {
 	store.Sync
 	Connection store.Connection
+	Place      string       // as people call it
 	Last       store.Import // "" = none has started
 	Hidden     int64        // objects that nobody may see
 	Next       time.Time    // when the next run starts, zero = it is paused
@@ -117,13 +121,24 @@ func (m *Manager) Try(ctx context.Context, p knowledge.Principal, id string) (re
 	if err != nil {
 		return nil, err
 	}
-	err = m.deps.Runner.Try(ctx, c)
-	if err != nil && ctx.Err() == nil {
-		if known := knowledge.AsError(err); known.Code != knowledge.CodeInternal {
-			return known, nil
-		}
+	return refusal(ctx, m.deps.Runner.Try(ctx, c))
+}
+
+// ReplaceSecret seals and stores another secret of a connection, which its syncs use from
+// their next request on. It dials nothing.
+func (m *Manager) ReplaceSecret(ctx context.Context, p knowledge.Principal, id, secret string) (store.Connection, error) {
+	c, err := m.deps.Store.Connection(ctx, p, id)
+	if err != nil {
+		return c, err
 	}
-	return nil, err
+	if err := m.deps.Places.CheckConnection(source.Follow{Type: c.Type, Options: c.Options, Credentials: secret}); err != nil {
+		return c, err
+	}
+	sealed, err := m.deps.Sealer.Seal(secret, sealedFor(c))
+	if err != nil {
+		return c, fmt.Errorf("seal the secret of a connection: %w", err)
+	}
+	return m.deps.Store.UpdateConnection(ctx, p, id, sealed)
 }
 
 // AddSync checks and stores a sync, makes its schedule and starts its first run. A schedule
@@ -212,6 +227,7 @@ func (m *Manager) state(ctx context.Context, p knowledge.Principal, y store.Sync
 	if s.Connection, err = m.deps.Runner.connection(ctx, y); err != nil {
 		return s, err
 	}
+	s.Place = cmp.Or(addressOf(y, s.Connection), s.Connection.Options.Subject, string(s.Connection.Type))
 	if y.LastImport != "" {
 		if s.Last, err = m.deps.Store.Import(ctx, p, y.LastImport); err != nil {
 			return s, err

@@ -110,7 +110,7 @@ func (r *Runner) Start(ctx context.Context, workspace, sync, id string) (store.I
 		return store.Import{}, fmt.Errorf("read project: %w", err)
 	}
 	i, err := r.deps.Store.StartSyncRun(ctx, store.NewImport{
-		ImportRef: knowledge.ImportRef{Workspace: workspace, Project: y.Project, Import: id}, RunID: id, SourceName: "sync " + y.ID,
+		ImportRef: knowledge.ImportRef{Workspace: workspace, Project: y.Project, Import: id}, RunID: id, SourceName: store.SyncSource(y.ID),
 		Request: requestOf(y, c, project), Splitter: project.Config.WithDefaults().AI.Splitter, Now: r.deps.Now(),
 	})
 	if err != nil {

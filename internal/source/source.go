@@ -75,6 +75,11 @@ type Object struct {
 // Path returns the name of the object that a user knows.
 func (o Object) Path() string { return cmp.Or(o.Name, o.Key) }
 
+// Hidden reports whether nobody may see an object whose rights are carried over.
+func (o Object) Hidden() bool {
+	return o.Access != nil && !o.Access.Workspace && len(o.Access.Users)+len(o.Access.Groups) == 0
+}
+
 // Page is a part of a listing.
 type Page struct {
 	// Objects are at most MaxPage objects. A page without objects is not

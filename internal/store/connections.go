@@ -124,6 +124,29 @@ func (s *syncStore) Connections(ctx context.Context, p knowledge.Principal, page
 	return list, cursor, err
 }
 
+// UpdateConnection stores another sealed secret of a connection of the principal's workspace.
+func (s *syncStore) UpdateConnection(ctx context.Context, p knowledge.Principal, id, sealed string) (Connection, error) {
+	if err := requireWholeWorkspace(p, "connections"); err != nil {
+		return Connection{}, err
+	}
+	var row connectionRow
+	err := s.write(ctx, "change connection "+id, func(ctx context.Context, tx transaction) error {
+		there, err := connectionTable.first(ctx, tx, &row, "c.id = ? AND c.workspace = ?", id, p.Workspace())
+		if err == nil && !there {
+			err = knowledge.NotFound("connection", id)
+		}
+		if err != nil {
+			return err
+		}
+		row.Sealed = sealed
+		return connectionTable.update(ctx, tx, &row)
+	})
+	if err != nil {
+		return Connection{}, err
+	}
+	return row.connection()
+}
+
 // RemoveConnection deletes a connection of the principal's workspace. One that a sync uses
 // is CodeConflict.
 func (s *syncStore) RemoveConnection(ctx context.Context, p knowledge.Principal, id string) error {

@@ -159,15 +159,24 @@ func (s *importStore) Import(ctx context.Context, p knowledge.Principal, id stri
 	return i, nil
 }
 
-// Imports lists imports, newest first. project "" asks for the imports of all projects.
-func (s *importStore) Imports(ctx context.Context, p knowledge.Principal, project string, page Page) ([]Import, string, error) {
+// ImportFilter chooses imports.
+type ImportFilter struct {
+	Project string // "" = those of all projects
+	Sync    string // "" = also those that are no runs of a sync
+}
+
+// Imports lists imports, newest first.
+func (s *importStore) Imports(ctx context.Context, p knowledge.Principal, f ImportFilter, page Page) ([]Import, string, error) {
 	if err := requireWrite(p); err != nil {
 		return nil, "", err
 	}
 	var rows []importRow
 	q := within(s.reader.NewSelect().Model(&rows), "i", p)
-	if project != "" {
-		q = q.Where("i.project = ?", project)
+	if f.Project != "" {
+		q = q.Where("i.project = ?", f.Project)
+	}
+	if f.Sync != "" {
+		q = q.Where("i.source_id IN (SELECT s.id FROM import_sources AS s WHERE s.workspace = ? AND s.name = ?)", p.Workspace(), SyncSource(f.Sync))
 	}
 	q, limit, err := newestFirst(q, "i", "imports", page, defaultLimit)
 	if err != nil {

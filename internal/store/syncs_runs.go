@@ -7,6 +7,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// SyncSource returns the name of the source of the imports that are runs of a sync.
+func SyncSource(id string) string { return "sync " + id }
+
 // StartSyncRun inserts an import that is a run of a sync, with its run, for the owner of the
 // sync. If the run exists, or another one has not ended, that one is returned. A sync that is
 // removed is CodeNotFound, and a paused one CodeConflict.

@@ -10,6 +10,7 @@ import { readHealth } from "../health.js";
 import { number } from "../language.js";
 import { t } from "../operations_words.js";
 import { polling } from "../polling.js";
+import { syncsSection } from "../syncs_health.js";
 
 /** @typedef {import("../health.js").Health} Health */
 /** @typedef {import("../causes.js").Summary} Summary */
@@ -27,8 +28,8 @@ export async function open() {
     if (table) fill(machine, h("h2", {}, t("ops.machine")), h("p", { class: "quiet" }, t("ops.machine.hint")), table);
   };
   const read = async (always = true) => {
-    const [health, summary] = await Promise.all([readHealth(), call("get-document-summary")]);
-    if (always || !content.querySelector("a:focus, button:focus")) fill(content, ...sections(health, summary, then));
+    const [health, summary, syncs] = await Promise.all([readHealth(), call("get-document-summary"), syncsSection()]);
+    if (always || !content.querySelector("a:focus, button:focus")) fill(content, ...sections(health, summary, then), syncs);
     busy = underWay(health, summary);
     live.plan();
   };

@@ -1,4 +1,4 @@
-// The words of the pages of imports.
+// The words of the pages of imports. They are loaded with these pages alone.
 
 import { table } from "./common.js";
 

@@ -5,7 +5,6 @@ import { ask } from "./ask.js";
 import { documents } from "./documents.js";
 import { runs } from "./runs.js";
 import { projects } from "./projects.js";
-import { imports } from "./imports.js";
 
 export const words = {
   ...common,
@@ -13,5 +12,4 @@ export const words = {
   ...documents,
   ...runs,
   ...projects,
-  ...imports,
 };

@@ -182,19 +182,19 @@ func importScope(f *fixture) {
 		f.wantCode(err, test.code)
 		_, err = f.RetryImport(f.ctx, test.p, i.Import, "run", time.Time{})
 		f.wantCode(err, test.code)
-		list, _, err := f.Imports(f.ctx, test.p, "", store.Page{})
+		list, _, err := f.Imports(f.ctx, test.p, store.ImportFilter{}, store.Page{})
 		if len(list) != 0 || test.code == knowledge.CodeForbidden && !knowledge.IsCode(err, test.code) {
 			f.Errorf("the list has %d imports, %v", len(list), err)
 		}
 		_, err = f.StartImport(f.ctx, test.p, store.NewImport{ImportRef: i.ImportRef, RunID: "r", SourceName: "x"})
 		f.wantCode(err, test.code)
 	}
-	list, _, err := f.Imports(f.ctx, manager("acme"), "handbook", store.Page{})
+	list, _, err := f.Imports(f.ctx, manager("acme"), store.ImportFilter{Project: "handbook"}, store.Page{})
 	f.must(err)
 	if len(list) != 1 || list[0].ImportRef != i.ImportRef {
 		f.Errorf("list %+v", list)
 	}
-	list, _, err = f.Imports(f.ctx, manager("acme"), "press", store.Page{})
+	list, _, err = f.Imports(f.ctx, manager("acme"), store.ImportFilter{Project: "press"}, store.Page{})
 	if err != nil || len(list) != 0 {
 		f.Errorf("press has %d imports, %v", len(list), err)
 	}

@@ -60,6 +60,7 @@ type Syncs interface {
 	Connection(ctx context.Context, p knowledge.Principal, id string) (store.Connection, error)
 	ConnectionForSystem(ctx context.Context, workspace, id string) (store.Connection, error)
 	Connections(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Connection, string, error)
+	UpdateConnection(ctx context.Context, p knowledge.Principal, id, sealed string) (store.Connection, error)
 	RemoveConnection(ctx context.Context, p knowledge.Principal, id string) error
 	SetConnectionWait(ctx context.Context, workspace, id string, until time.Time) error
 	AddSync(ctx context.Context, p knowledge.Principal, y store.Sync) (store.Sync, error)
@@ -246,7 +247,7 @@ type Imports interface {
 	HeldForSystem(ctx context.Context) ([]store.HeldImport, error)
 	Import(ctx context.Context, p knowledge.Principal, id string) (store.Import, error)
 	ImportForSystem(ctx context.Context, ref knowledge.ImportRef) (store.Import, error)
-	Imports(ctx context.Context, p knowledge.Principal, project string, page store.Page) ([]store.Import, string, error)
+	Imports(ctx context.Context, p knowledge.Principal, f store.ImportFilter, page store.Page) ([]store.Import, string, error)
 	ImportFailures(ctx context.Context, p knowledge.Principal, id string, page store.Page) ([]store.ImportFailure, string, error)
 	ImportedObjects(ctx context.Context, i store.Import, keys []string) (map[string]store.ImportedObject, error)
 	ImportPage(ctx context.Context, i store.Import, page int) (p store.ImportPage, there bool, err error)

@@ -14,6 +14,8 @@ func testSyncs(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"a_connection_is_made_once_and_seen_by_its_workspace_alone": connectionScope,
 		"a_connection_that_a_sync_uses_stays":                       connectionUsed,
+		"a_connection_gets_another_secret":                          connectionSecret,
+		"the_runs_of_a_sync_are_listed":                             syncRunsListed,
 		"a_sync_is_seen_by_those_who_cover_its_project":             syncScope,
 		"a_sync_has_one_run_at_a_time":                              syncRuns,
 		"a_paused_or_removed_sync_starts_no_run":                    syncStill,
@@ -108,6 +110,45 @@ func connectionUsed(f *fixture) {
 	f.must(f.RemoveConnection(f.ctx, manager("acme"), y.Connection))
 	_, err = f.AddSync(f.ctx, manager("acme"), store.Sync{ID: "z", Project: "handbook", Connection: y.Connection, Every: time.Hour})
 	f.wantCode(err, knowledge.CodeNotFound)
+}
+
+func connectionSecret(f *fixture) {
+	made := f.connection("c1")
+	changed, err := f.UpdateConnection(f.ctx, manager("acme"), "c1", "v1:another")
+	f.must(err)
+	if changed.Sealed != "v1:another" || changed.Options != made.Options || !changed.CreatedAt.Equal(made.CreatedAt) {
+		f.Errorf("it became %+v", changed)
+	}
+	_, err = f.UpdateConnection(f.ctx, manager("other"), "c1", "v1:taken")
+	f.wantCode(err, knowledge.CodeNotFound)
+	_, err = f.UpdateConnection(f.ctx, ofProject("acme", "handbook"), "c1", "v1:taken")
+	f.wantCode(err, knowledge.CodeForbidden)
+	if c, err := f.ConnectionForSystem(f.ctx, "acme", "c1"); err != nil || c.Sealed != "v1:another" {
+		f.Errorf("stored is %+v, %v", c, err)
+	}
+}
+
+func syncRunsListed(f *fixture) {
+	y := f.sync()
+	f.imported("bucket")
+	run := f.syncRun(y)
+	runs := func(p knowledge.Principal, sync string) []store.Import {
+		f.Helper()
+		list, _, err := f.Imports(f.ctx, p, store.ImportFilter{Sync: sync}, store.Page{})
+		f.must(err)
+		return list
+	}
+	if list := runs(manager("acme"), y.ID); len(list) != 1 || list[0].Import != run.Import {
+		f.Errorf("the runs of the sync are %+v", list)
+	}
+	if list := runs(manager("acme"), "none"); len(list) != 0 {
+		f.Errorf("the runs of no sync are %+v", list)
+	}
+	for _, p := range []knowledge.Principal{manager("other"), ofProject("acme", "press")} {
+		if list := runs(p, y.ID); len(list) != 0 {
+			f.Errorf("somebody else lists %+v", list)
+		}
+	}
 }
 
 func syncScope(f *fixture) {
