@@ -98,7 +98,7 @@ func TestNamesOfAnAnalyzer(t *testing.T) {
 	}
 	ask := map[string]any{"text": "Where does Wilhelmina Quaggles of the quillobasalt flat live?", "projectId": "names"}
 	var answer map[string]any
-	if status := s.call(t, "POST", webhooks+"/query", ask, &answer); status != http.StatusOK || !strings.Contains(fmt.Sprint(answer["text"]), "Wilhelmina Quaggles") {
+	if status := s.call(t, "POST", webhooks+"/query", ask, &answer); status != http.StatusOK || !strings.Contains(fmt.Sprint(answer["answer"]), "Wilhelmina Quaggles") {
 		t.Errorf("status %d, answer %v", status, answer)
 	}
 	sent := strings.Join(w.sent(), "\n")

@@ -77,7 +77,7 @@ func repeats(delay time.Duration) func(protocol.ChatRequest) modeltest.Reply {
 			all.WriteString(string(m.Content) + "\n")
 			called = called || m.Role == model.RoleTool
 		}
-		names := regexp.MustCompile(`<([A-Z]+(?:_[A-Z]+)+_\d+)>`).FindAllStringSubmatch(all.String(), -1)
+		names := regexp.MustCompile(`<((?:[A-Z]+_)+\d+)>`).FindAllStringSubmatch(all.String(), -1)
 		if len(r.Tools) > 0 && !called && len(names) > 0 {
 			arguments, _ := json.Marshal(map[string]string{"query": "quillobasalt fund of <EMAIL_ADDRESS_1>"})
 			return modeltest.Call(model.ToolCall{ID: "call_1", Name: tool.DocumentsRAG, Arguments: string(arguments)})
@@ -169,14 +169,14 @@ func TestModelsGetNoPersonalData(t *testing.T) {
 	tr := read(t, list)
 	wantSame(t, "what the reader put together", tr.text, tr.answer.Text)
 	wantValues(t, "the streamed answer", tr.text)
-	if call := string(mustJSON(t, list)); !strings.Contains(call, "quillobasalt fund of ann.private@marker.example") {
-		t.Errorf("the tool was not called with the value: %.2000s", call)
+	if shown := string(mustJSON(t, list)); !regexp.MustCompile(`quillobasalt fund of [a-z0-9.]+@marker`).MatchString(shown) {
+		t.Errorf("the tool was not called with a value: %s", shown)
 	}
 	var answer map[string]any
 	if status := s.call(t, "POST", webhooks+"/query", ask, &answer); status != http.StatusOK {
 		t.Fatalf("status %d", status)
 	}
-	wantValues(t, "the answer", fmt.Sprint(answer["text"]))
+	wantValues(t, "the answer", fmt.Sprint(answer["answer"]))
 	var chat map[string]any
 	body := map[string]any{"model": "project:kept", "messages": []map[string]any{{"role": "user", "content": "I am ann.private@marker.example."}, {"role": "assistant", "content": "Hello."}, {"role": "user", "content": holders}}}
 	if status := s.call(t, "POST", webhooks+"/v1/chat/completions", body, &chat); status != http.StatusOK {
@@ -187,7 +187,9 @@ func TestModelsGetNoPersonalData(t *testing.T) {
 
 	key := s.newKey(t, map[string]any{"name": "kept", "scopes": []string{"read"}, "project_id": "kept"})
 	body["model"] = modeltest.ModelName
-	s.refuses(t, "POST", webhooks+"/v1/chat/completions", body, http.StatusForbidden, knowledge.CodeForbidden, "Authorization", "Bearer "+key)
+	if status, text := s.answered(t, "POST", webhooks+"/v1/chat/completions", body, "Authorization", "Bearer "+key); status != http.StatusForbidden || !strings.Contains(text, "privacy.providers") {
+		t.Errorf("status %d: %s", status, text)
+	}
 	if sent := w.sent(); len(sent) > 0 {
 		t.Errorf("a refused request went to the model: %.300s", sent)
 	}
