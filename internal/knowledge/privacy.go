@@ -27,8 +27,8 @@ type PrivacyConfig struct {
 	Answers   PrivacyMode `json:"answers,omitempty" enum:"off,redact" doc:"redact: placeholders stand in the place of personal data in answers, while they stream and where they are stored. Default: off"`
 	Providers PrivacyMode `json:"providers,omitempty" enum:"off,redact" doc:"redact: placeholders stand in the place of personal data in what goes to a model, and what comes back has the values again. Models that run in Cairn's own process get the values to embed. Pictures are not sent. Default: off"`
 
-	Recognisers map[string]PIIRecogniser `json:"recognisers,omitempty" maxProperties:"50" doc:"Who finds a kind of personal data: own, the analyzer of the configuration (privacy.analyzer), or the chat model. A kind that is named here is looked for. Default: own for the kinds that Cairn recognises by itself, else analyzer"`
-	Thresholds  map[string]float64       `json:"thresholds,omitempty" maxProperties:"50" doc:"The lowest score at which a value of a kind counts, from 0 to 1. Default: 0.5"`
+	Recognisers map[string]PIIRecogniser `json:"recognisers,omitempty" doc:"Who finds a kind of personal data: own, the analyzer of the configuration (privacy.analyzer), or the chat model. A kind that is named here is looked for. Default: own for the kinds that Cairn recognises by itself, else analyzer"`
+	Thresholds  map[string]float64       `json:"thresholds,omitempty" doc:"The lowest score at which a value of a kind counts, from 0 to 1. Default: 0.5"`
 }
 
 // PIIRecogniser is who finds a kind of personal data.
