@@ -18,6 +18,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -101,6 +102,7 @@ type Deps struct {
 
 	NamedSecrets NamedSecrets
 	Quotations   Quotations
+	Recognisers  privacy.Recognisers // of personal data, nil = only those of the package privacy
 
 	Answers     question.Workflows
 	Relay       Relay

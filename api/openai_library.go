@@ -125,7 +125,7 @@ func (l *openaiLibrary) Search(ctx context.Context, p knowledge.Principal, proje
 	config = config.WithDefaults()
 	result, err := l.retriever.Retrieve(ctx, retrieve.Request{
 		Principal: p, Query: s.Text, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: config.AI.Retrieval, Model: config.AI.Model, Failover: config.AI.Failover,
-		Enhance: config.AI.Enhances(false) || s.Rewrite, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled,
+		Enhance: config.AI.Enhances(false) || s.Rewrite, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled, Privacy: config.Privacy,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)

@@ -88,7 +88,7 @@ func (p *parts) start(cfg Config, deps Deps) {
 		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Audit: deps.Audit, Log: deps.Log,
 	})
 	p.intake = intake.New(intake.Config{InstanceLimits: cfg.InstanceLimits, RequestFiles: cfg.RequestFiles, Levels: cfg.Levels}, intake.Deps{
-		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: p.late, Secrets: deps.Secrets, Log: deps.Log, Now: p.now,
+		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: p.late, Secrets: deps.Secrets, Recognisers: deps.Recognisers, Log: deps.Log, Now: p.now,
 	})
 	p.imports = importing.New(importing.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Workflows: deps.Dispatch, Sources: deps.Imports, Secrets: deps.NamedSecrets, Log: deps.Log, Now: p.now, Levels: cfg.Levels,

@@ -98,7 +98,7 @@ func (rr *retrieveRoutes) retrieveContext(ctx context.Context, p knowledge.Princ
 	}
 	request := retrieve.Request{
 		Principal: p, Query: b.Text, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: config.AI.Retrieval, Model: config.AI.Model, Failover: config.AI.Failover,
-		Enhance: config.AI.Enhances(false), SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled, Explain: in.Explain, Web: config.WebSource(),
+		Enhance: config.AI.Enhances(false), SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled, Explain: in.Explain, Web: config.WebSource(), Privacy: config.Privacy,
 	}
 	if session := p.ConversationID(); session != "" && config.AI.Enhances(true) {
 		if request.History, err = rr.questions.History(ctx, p, session, config.AI.History); err != nil {

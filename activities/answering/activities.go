@@ -23,7 +23,7 @@ type Activities struct {
 // New returns the activities of questions.
 func New(d Dependencies) *Activities {
 	logged := stepLog{d.Log}
-	chats := &chats{Chat: d.Chat, Failover: d.Failover, Metrics: d.Metrics, Log: d.Log}
+	chats := &chats{Chat: d.Chat, Failover: d.Failover, Recognisers: d.Recognisers, Metrics: d.Metrics, Log: d.Log}
 	attachments := &attachments{d.Blobs, d.Library}
 	passages := &passages{Blobs: d.Blobs, Passages: d.Passages, Library: d.Library}
 	searches := &searches{Blobs: d.Blobs, Retriever: d.Retriever, Chat: d.Chat, Log: d.Log}

@@ -184,10 +184,15 @@ func (a *Evaluating) judge(ctx context.Context, in EvaluatedInput, judge record.
 // asked for again.
 func (a *Evaluating) judgeByModel(ctx context.Context, in EvaluatedInput, name string, c evaluate.Case) (all storedJudgement, err error) {
 	run, cold, seed := in.answer(), 0.0, 1
+	request, err := record.ReadRequest(ctx, a.Blobs, run)
+	if err != nil {
+		return all, err
+	}
+	config := knowledge.ProjectConfig{AI: knowledge.AIConfig{Model: name, Failover: []string{name}}, Privacy: request.Config.Privacy} // no other model judges in its place
 	for _, asked := range evaluate.Requests(c) {
 		key := run.Prefix() + "judge-" + string(asked.Part) + ".json"
 		said, err := step.Stored(ctx, a.Blobs, key, func() (judgeSaid, error) {
-			text, done, err := a.chats.chatOnce(ctx, knowledge.AIConfig{Model: name, Failover: []string{name}}, model.ChatRequest{ // no other model judges in its place
+			text, done, err := a.chats.chatOnce(ctx, config, model.ChatRequest{
 				Messages:    []model.Message{{Role: model.RoleSystem, Content: asked.System}, {Role: model.RoleUser, Content: asked.User}},
 				Temperature: &cold, Seed: &seed,
 			})

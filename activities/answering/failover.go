@@ -12,6 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -21,10 +22,11 @@ type candidate = model.Candidate[step.Chat]
 
 // chats asks the models that answer.
 type chats struct {
-	Chat     step.Chat
-	Failover []step.Chat
-	Metrics  Metrics
-	Log      *slog.Logger
+	Chat        step.Chat
+	Failover    []step.Chat
+	Recognisers privacy.Recognisers
+	Metrics     Metrics
+	Log         *slog.Logger
 }
 
 // candidates returns the models that may answer a call of a request, in the order in which
@@ -63,17 +65,17 @@ func (a *chats) firstThatAnswers(ctx context.Context, candidates []candidate, p 
 
 // chatOnce makes a model call whose words nobody reads while they come, at the first of the
 // project's models that answers, and counts it.
-func (a *chats) chatOnce(ctx context.Context, ai knowledge.AIConfig, chat model.ChatRequest) (string, model.Completion, error) {
-	return a.chatOnceNoting(ctx, ai, chat, func(f model.Failed) { step.LogFailed(ctx, a.Log, f) })
+func (a *chats) chatOnce(ctx context.Context, config knowledge.ProjectConfig, chat model.ChatRequest) (string, model.Completion, error) {
+	return a.chatOnceNoting(ctx, config, chat, func(f model.Failed) { step.LogFailed(ctx, a.Log, f) })
 }
 
 // chatOnceNoting is chatOnce, which tells failed of each model that fails.
-func (a *chats) chatOnceNoting(ctx context.Context, ai knowledge.AIConfig, chat model.ChatRequest, failed func(model.Failed)) (string, model.Completion, error) {
-	said, err := model.First(ctx, a.candidates(ai), failed, func(c candidate) (step.Said, error) {
+func (a *chats) chatOnceNoting(ctx context.Context, config knowledge.ProjectConfig, chat model.ChatRequest, failed func(model.Failed)) (string, model.Completion, error) {
+	said, err := model.First(ctx, a.candidates(config.AI), failed, func(c candidate) (step.Said, error) {
 		chat.Model = c.Name
 		start, endpoint := time.Now(), c.Client.Endpoint()
 		var text strings.Builder
-		done, err := a.stream(ctx, c.Client, chat, listener{
+		done, err := a.stream(ctx, a.protected(c.Client, config.Privacy), chat, listener{
 			think: func(string) {}, restart: text.Reset,
 			text: func(words string) error {
 				if text.Len()+len(words) > maxAnswer {

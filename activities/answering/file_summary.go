@@ -141,7 +141,7 @@ func (f fileTools) summarizePiece(ctx context.Context, c tool.Call, name, piece,
 	if focus != "" {
 		user = "The summary is for: " + focus + "\n\n" + user
 	}
-	text, completion, err := f.chats.chatOnceNoting(ctx, c.Request.Config.AI, model.ChatRequest{
+	text, completion, err := f.chats.chatOnceNoting(ctx, c.Request.Config, model.ChatRequest{
 		Seed: seed(), Messages: []model.Message{{Role: "system", Content: summarize}, {Role: "user", Content: user}},
 	}, func(failed model.Failed) {
 		step.LogFailed(ctx, f.Log.With("run", c.Run), failed)

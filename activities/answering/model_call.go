@@ -234,7 +234,8 @@ func (a *CallingModels) ask(ctx context.Context, in ModelCallInput, p *publisher
 	}
 	return a.chats.firstThatAnswers(ctx, a.chats.candidates(request.Config.AI), p, func(c candidate) (record.ModelCall, error) {
 		chat.Model = c.Name
-		call, done, err := a.write(ctx, c.Client, chat, passages, p)
+		client := a.chats.answering(c.Client, request.Config.Privacy)
+		call, done, err := a.write(ctx, client, chat, passages, p)
 		if limit, tooLong := isTooLong(err); tooLong {
 			a.Log.WarnContext(ctx, "the chat model reads fewer tokens; it is asked once more with fewer passages", "run", in.Run, "model", chat.Model, "error", err)
 			share := keptShare(chat, limit, passages.tokens()+historyTokens(request.History))
@@ -243,10 +244,10 @@ func (a *CallingModels) ask(ctx context.Context, in ModelCallInput, p *publisher
 				return record.ModelCall{}, err
 			}
 			chat.Model = c.Name
-			call, done, err = a.write(ctx, c.Client, chat, passages, p)
+			call, done, err = a.write(ctx, client, chat, passages, p)
 		}
 		if err == nil && in.NoTools && call.Text == "" && len(done.ToolCalls) > 0 {
-			call, done, err = a.writeWithoutTools(ctx, c.Client, chat, passages, p, call.Usage)
+			call, done, err = a.writeWithoutTools(ctx, client, chat, passages, p, call.Usage)
 		}
 		if err != nil {
 			return call, err

@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/tool"
 )
@@ -24,7 +25,8 @@ type Dependencies struct {
 	Conversations Conversations
 	Library       Library // nil = no tools that read documents
 	Chat          step.Chat
-	Failover      []step.Chat   // endpoints that are asked where Chat fails, in their order
+	Failover      []step.Chat // endpoints that are asked where Chat fails, in their order
+	Recognisers   privacy.Recognisers
 	Tools         tool.Set      // beside documents_rag and web_search
 	Sources       []tool.Source // of tools that depend on the question
 	Agents        Agents        // nil = no project asks another

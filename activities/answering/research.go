@@ -117,7 +117,7 @@ type research struct {
 // require has the chat model call a tool, and decodes its arguments into v.
 func (a *research) require(ctx context.Context, run knowledge.RunRef, r knowledge.Request, system, user string, tool model.Tool, v any) (step.Called, error) {
 	zero := 0.0
-	_, done, err := a.chatForResearch(ctx, run, r.Config.AI, model.ChatRequest{
+	_, done, err := a.chatForResearch(ctx, run, r.Config, model.ChatRequest{
 		Tools: []model.Tool{tool}, ToolChoice: tool.Name, Temperature: &zero, Seed: seed(),
 		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
 	})
@@ -135,9 +135,9 @@ func (a *research) require(ctx context.Context, run knowledge.RunRef, r knowledg
 }
 
 // chatForResearch makes a model call, and shows readers each model that fails.
-func (a *research) chatForResearch(ctx context.Context, run knowledge.RunRef, ai knowledge.AIConfig, chat model.ChatRequest) (string, model.Completion, error) {
+func (a *research) chatForResearch(ctx context.Context, run knowledge.RunRef, config knowledge.ProjectConfig, chat model.ChatRequest) (string, model.Completion, error) {
 	info, number := activity.GetInfo(ctx), int64(0)
-	return a.chats.chatOnceNoting(ctx, ai, chat, func(f model.Failed) {
+	return a.chats.chatOnceNoting(ctx, config, chat, func(f model.Failed) {
 		log := a.Log.With("run", run.Run)
 		step.LogFailed(ctx, log, f)
 		number++

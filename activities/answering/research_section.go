@@ -141,11 +141,14 @@ func (a *Reporting) writeSection(ctx context.Context, r knowledge.Request, in Se
 	}
 	system, user := prompts.Section(headings[in.Section], headings, noted.passages)
 	rewriter := citation.NewRewriter(noted.passages)
-	said, done, err := a.research.chatForResearch(ctx, in.RunRef, r.Config.AI, model.ChatRequest{
+	said, done, err := a.research.chatForResearch(ctx, in.RunRef, r.Config, model.ChatRequest{
 		Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
 		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
 	})
 	if err != nil {
+		return SectionRecord{}, err
+	}
+	if said, err = a.research.chats.redacted(ctx, r.Config.Privacy, said); err != nil {
 		return SectionRecord{}, err
 	}
 	text := rewriter.Write(said)

@@ -108,6 +108,7 @@ func (a *searches) retrieve(ctx context.Context, key string, request knowledge.R
 		Enhance: enhance, SelfQuery: request.Config.AI.SelfQuery == knowledge.SelfQueryEnabled, History: request.History,
 		Principal: request.Principal, Query: query, Projects: request.Projects, Documents: request.Documents,
 		Filter: request.Filter, Scope: request.Scope, Config: a.withContextLimit(request.Config.AI), Model: request.Config.AI.Model, Failover: request.Config.AI.Failover, Memory: searchMemory{a.Blobs, key},
+		Privacy: request.Config.Privacy,
 	})
 	if err != nil {
 		return record.Search{}, fmt.Errorf("retrieve: %w", err)

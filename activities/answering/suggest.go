@@ -67,9 +67,13 @@ func (a *Suggesting) suggest(ctx context.Context, in SuggestInput) (Suggestions,
 		return Suggestions{}, fmt.Errorf("read the answer: %w", err)
 	}
 	system, user := prompt.Suggestions(request.Question, prompt.WithoutReflection(citation.Strip(answer.Text)))
-	said, done, err := a.chats.chatOnce(ctx, request.Config.AI, model.ChatRequest{
+	said, done, err := a.chats.chatOnce(ctx, request.Config, model.ChatRequest{
 		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
 	})
+	if err != nil {
+		return Suggestions{}, err
+	}
+	said, err = a.chats.redacted(ctx, request.Config.Privacy, said)
 	return Suggestions{Questions: questionsIn(said), Usage: step.NewCalled(done).Usage}, err
 }
 

@@ -94,7 +94,7 @@ func beforeNewest(messages []store.Message, limits knowledge.HistoryConfig) []st
 // behind it.
 func (a *Conversing) summary(ctx context.Context, request knowledge.Request, earlier string, older []store.Message) (string, knowledge.Usage, error) {
 	system, user := prompt.Summary(earlier, prompt.History(record.WithWords(older), maxSummarizedTokens))
-	said, done, err := a.chats.chatOnce(ctx, request.Config.AI, model.ChatRequest{
+	said, done, err := a.chats.chatOnce(ctx, request.Config, model.ChatRequest{
 		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
 	})
 	text := prompt.SummaryIn(said)

@@ -135,6 +135,7 @@ func (w *webSearch) rank(ctx context.Context, found record.WebFound, pages []scr
 		}
 		ids, scores, done, usage, err := w.Retriever.RerankTexts(ctx, retrieve.Request{
 			Principal: w.request.Principal, Query: w.query, Config: w.request.Config.AI.Retrieval, Model: w.request.Config.AI.Model, Failover: w.request.Config.AI.Failover, Memory: searchMemory{w.Blobs, w.key},
+			Privacy: w.request.Config.Privacy,
 		}, texts)
 		if err != nil {
 			return search, err

@@ -31,12 +31,12 @@ func New(d Dependencies) *Activities {
 
 	cuts, vectors, answers := &cuts{d.Blobs}, &vectors{d.Blobs}, &answers{d.Blobs, d.Versions}
 	generations := &generations{d.Versions, d.Embedder, d.EmbedderOf}
-	batches := &batches{Blobs: d.Blobs, Versions: d.Versions, Metrics: d.Metrics, Log: d.Log, vectors: vectors}
-	chats := &chats{Chat: d.Chat, Failover: d.Failover, Metrics: d.Metrics, Log: d.Log}
+	batches := &batches{Blobs: d.Blobs, Versions: d.Versions, Metrics: d.Metrics, Log: d.Log, vectors: vectors, Recognisers: d.Recognisers}
+	chats := &chats{Chat: d.Chat, Failover: d.Failover, Recognisers: d.Recognisers, Metrics: d.Metrics, Log: d.Log}
 	reading := newReading(d, limits, answers)
 	cutting := &cutting{
 		Blobs: d.Blobs, Versions: d.Versions, Embedder: d.Embedder, SmallTexts: d.SmallTexts, TempDir: d.Config.TempDir,
-		cuts: cuts, reading: reading, generations: generations, batches: batches, answers: answers, chats: chats,
+		cuts: cuts, reading: reading, generations: generations, batches: batches, answers: answers, chats: chats, Recognisers: d.Recognisers,
 	}
 	stopping := &stopping{stepLog: logged, Removals: d.Removals, Runs: d.Runs, Workflows: d.Workflows, ender: ender}
 	ending := &Ending{
@@ -93,7 +93,7 @@ func newReading(d Dependencies, limits *bounds, answers *answers) *reading {
 	files := &files{Blobs: d.Blobs, Secrets: d.Secrets, TempDir: d.Config.TempDir}
 	return &reading{
 		Blobs: d.Blobs, Versions: d.Versions, Extractor: d.Extractor, SmallTexts: d.SmallTexts, Log: d.Log, files: files,
-		attachments: &attachments{Blobs: d.Blobs, Children: d.Children, Runs: d.Runs, Workflows: d.Workflows, Log: d.Log, files: files},
+		attachments: &attachments{Blobs: d.Blobs, Children: d.Children, Runs: d.Runs, Workflows: d.Workflows, Recognisers: d.Recognisers, Log: d.Log, files: files},
 		speech: &speech{
 			Blobs: d.Blobs, Extractor: d.Extractor, Transcriber: d.Transcriber, Metrics: d.Metrics,
 			bounds: limits, files: files, answers: answers,

@@ -29,6 +29,8 @@ type attachments struct {
 	Workflows Workflows
 	Log       *slog.Logger
 	files     *files
+
+	Recognisers privacy.Recognisers
 }
 
 // addChildren makes the attachments of a version documents of their own, with the
@@ -52,7 +54,10 @@ func (a *attachments) addChildren(ctx context.Context, v store.Version, folder s
 // addChild adds one attachment. number tells attachments with the same name apart.
 func (a *attachments) addChild(ctx context.Context, v store.Version, folder string, child format.File, number int) error {
 	nv := childVersion(v, child, strconv.Itoa(number))
-	nv.Name, nv.Tags, nv.Metadata = privacy.RedactAttributes(nv.Enrichment.Privacy, nv.Name, nv.Tags, nv.Metadata)
+	var err error
+	if nv.Name, nv.Tags, nv.Metadata, err = a.Recognisers.RedactAttributes(ctx, nv.Enrichment.Privacy, nv.Name, nv.Tags, nv.Metadata); err != nil {
+		return err
+	}
 	nv.SourceKey = blob.UploadKey(nv.Workspace, nv.Project, nv.DocumentID, nv.RunID)
 	bytes, err := a.files.storeFile(ctx, nv.SourceKey, filepath.Join(folder, filepath.Base(child.File)))
 	if err != nil {

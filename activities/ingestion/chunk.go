@@ -12,6 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/enrich"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/parsed"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -51,6 +52,8 @@ type cutting struct {
 	batches     *batches
 	answers     *answers
 	chats       *chats
+
+	Recognisers privacy.Recognisers
 }
 
 // cut returns the stored cut of a version. If there is none, it extracts, enriches

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/scrape"
@@ -64,6 +65,8 @@ type Dependencies struct {
 	Chat PacedChat
 	// Failover are the chat models that are asked where Chat fails, in their order.
 	Failover []PacedChat
+	// Recognisers find personal data, beside what the package privacy finds by itself.
+	Recognisers privacy.Recognisers
 	// Transcriber hears recordings. nil means that no endpoint for that is configured.
 	Transcriber Transcriber
 	Workflows   Workflows

@@ -13,6 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -69,6 +70,8 @@ type batches struct {
 	Metrics  Metrics
 	Log      *slog.Logger
 	vectors  *vectors
+
+	Recognisers privacy.Recognisers
 }
 
 // embedPart stores the vectors of a generation of the chunks of a version from first on,
@@ -88,7 +91,10 @@ func (a *batches) embedPart(ctx context.Context, g generation, v store.Version, 
 // that are not stored yet.
 func (a *batches) plan(ctx context.Context, g generation, v store.Version, first int, chunks []knowledge.Chunk) (*part, []*piece, error) {
 	endpoint := g.Endpoint()
-	texts := embeddingTexts(chunks)
+	texts, err := textsFor(ctx, a.Recognisers, g, v.Enrichment.Privacy, embeddingTexts(chunks))
+	if err != nil {
+		return nil, nil, err
+	}
 	hashes := make([]string, len(texts))
 	for i, text := range texts {
 		hashes[i] = vectorHash(endpoint, text)

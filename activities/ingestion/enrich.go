@@ -16,6 +16,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/enrich"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -174,7 +175,7 @@ func (a *cuts) replaceChunks(ctx context.Context, ref knowledge.VersionRef, firs
 
 // answer asks the model and stores what read makes of its answer under key.
 func answer[T any](ctx context.Context, a *Enriching, v store.Version, key string, c enrich.Call, read func(arguments string) (T, error)) (T, error) {
-	arguments, used, err := a.chats.ask(ctx, v.Enrichment.Model, c)
+	arguments, used, err := a.chats.of(v).ask(ctx, v.Enrichment.Model, c)
 	if err != nil {
 		return *new(T), err
 	}
@@ -187,10 +188,28 @@ func answer[T any](ctx context.Context, a *Enriching, v store.Version, key strin
 
 // chats asks the chat models of documents.
 type chats struct {
-	Chat     PacedChat
-	Failover []PacedChat
-	Metrics  Metrics
-	Log      *slog.Logger
+	Chat        PacedChat
+	Failover    []PacedChat
+	Recognisers privacy.Recognisers
+	Metrics     Metrics
+	Log         *slog.Logger
+
+	privacy knowledge.VersionPrivacy // of the version that is asked about
+}
+
+// of returns the chat models as a version asks them.
+func (a *chats) of(v store.Version) *chats {
+	own := *a
+	own.privacy = v.Enrichment.Privacy
+	return &own
+}
+
+// protected returns a model that gets no personal data, if the version asks for that.
+func (a *chats) protected(chat step.Chat) step.Chat {
+	if !a.privacy.Providers {
+		return chat
+	}
+	return step.Protected{Model: chat, Recognisers: a.Recognisers, Rules: a.privacy.Rules()}
 }
 
 // ask makes a call when it is its turn at the endpoint, at the first model that answers.
@@ -228,7 +247,7 @@ func (a *chats) say(ctx context.Context, chatModel string, request model.ChatReq
 		request.Model = c.Name
 		start := time.Now()
 		var text strings.Builder
-		for delta, failed := range c.Client.Chat(ctx, request) {
+		for delta, failed := range a.protected(c.Client).Chat(ctx, request) {
 			err = failed
 			if delta.Restart {
 				text.Reset()

@@ -169,7 +169,15 @@ func (a *Filling) embedTogether(ctx context.Context, g generation, run string, l
 		if err != nil {
 			return err
 		}
-		_, pieces, err := a.batches.plan(ctx, g, store.Version{VersionRef: p.VersionRef, RunID: run}, 0, chunks)
+		v, err := a.Versions.Version(ctx, p.VersionRef)
+		if knowledge.IsCode(err, knowledge.CodeNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		v.RunID = run
+		_, pieces, err := a.batches.plan(ctx, g, v, 0, chunks)
 		if err != nil {
 			return err
 		}

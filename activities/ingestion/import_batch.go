@@ -316,9 +316,10 @@ func (it *importItem) failure() knowledge.DocumentError {
 	}
 }
 
-// version returns the version that an item becomes.
-func (b *importBatch) version(it *importItem) store.NewVersion {
-	nv := store.NewVersion{
+// version returns the version that an item becomes. Its error is that of a recogniser of
+// personal data that cannot answer.
+func (b *importBatch) version(ctx context.Context, it *importItem) (nv store.NewVersion, err error) {
+	nv = store.NewVersion{
 		Workspace: b.Workspace, Project: b.Project, DocumentID: documentOf(b.Import, it.object), ExternalID: selection.ExternalID(b.Request.Source, it.object),
 		Name: it.attributes.Name, MediaType: it.mediaType, Bytes: max(it.object.Bytes, 0), SourceKey: "", Tags: it.attributes.Tags, Metadata: it.attributes.Metadata,
 		Access: b.accessOf(it.object), Classification: b.Request.Classification, Splitter: b.Splitter, Enrichment: b.Request.Enrichment, RunID: b.runID, Facts: it.facts,
@@ -326,8 +327,8 @@ func (b *importBatch) version(it *importItem) store.NewVersion {
 	if f, _ := extract.FormatOf(it.mediaType); b.Request.Parser == knowledge.ParserModel && f.HasPages() {
 		nv.Override.Parser, nv.Enrichment = b.Request.Parser, b.Request.ParserEnrichment
 	}
-	nv.Name, nv.Tags, nv.Metadata = privacy.RedactAttributes(nv.Enrichment.Privacy, nv.Name, nv.Tags, nv.Metadata)
-	return nv
+	nv.Name, nv.Tags, nv.Metadata, err = b.a.documents.cutting.Recognisers.RedactAttributes(ctx, nv.Enrichment.Privacy, nv.Name, nv.Tags, nv.Metadata)
+	return nv, err
 }
 
 // FailBatchInput names objects of a page, by their range in its list or by their

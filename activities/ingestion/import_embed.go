@@ -96,7 +96,10 @@ func (b *importBatch) pieces(ctx context.Context, g generation, it *importItem) 
 		return nil, nil, nil
 	}
 	a, endpoint := b.a.documents, g.Endpoint()
-	texts := embeddingTexts(it.chunks)
+	texts, err := textsFor(ctx, a.batches.Recognisers, g, b.Request.Enrichment.Privacy, embeddingTexts(it.chunks))
+	if err != nil {
+		return nil, nil, err
+	}
 	hashes := make([]string, len(texts))
 	for n, text := range texts {
 		hashes[n] = vectorHash(endpoint, text)

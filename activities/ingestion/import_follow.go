@@ -181,7 +181,10 @@ func (b *importBatch) follow(ctx context.Context, items []*importItem) ([]*impor
 			continue
 		}
 		it.attributes = b.chosen.AttributesOf(it.object, nil)
-		nv := b.version(it)
+		nv, err := b.version(ctx, it)
+		if err != nil {
+			return nil, err
+		}
 		o := store.FollowedObject{
 			Key: it.object.Key, DocumentID: nv.DocumentID, ETag: it.object.ETag, Fingerprint: it.fingerprint, Only: onlyPipeline(b.Import),
 			Name: nv.Name, Access: it.object.Access,

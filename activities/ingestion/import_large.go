@@ -77,7 +77,10 @@ func (b *importBatch) runLarge(ctx context.Context, places []int) error {
 			if it.state == itemSkipped {
 				record.Skipped = []string{it.object.Key}
 			} else {
-				failed := b.failedObject(it)
+				failed, err := b.failedObject(ctx, it)
+				if err != nil {
+					return err
+				}
 				failed.Claim = claim
 				record.Failed = []store.FailedObject{failed}
 			}
@@ -317,7 +320,10 @@ func (b *importBatch) storeLarge(ctx context.Context, it *importItem, r io.Reade
 	if extract.IsText(it.mediaType) {
 		limit = min(limit, b.a.documents.Config.TextBytes)
 	}
-	nv := b.version(it)
+	nv, err := b.version(ctx, it)
+	if err != nil {
+		return nv, err
+	}
 	room, err := b.a.documents.Versions.RoomForSystem(ctx, nv.Workspace, nv.Project, nv.DocumentID)
 	if err == nil {
 		err = room.CheckBytes(it.object.Bytes)

@@ -103,7 +103,7 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 		return err
 	}
 	asksModel := b.Request.Enrichment.ReadsText() || b.Splitter.Strategy == knowledge.SplitSemantic
-	if asksModel || b.Request.Enrichment.Privacy.Redacts() || !extract.IsText(it.mediaType) {
+	if asksModel || b.Request.Enrichment.Privacy.Redacts() || b.Request.Enrichment.Privacy.AsksOthers() || !extract.IsText(it.mediaType) {
 		it.state, it.data = itemLarge, nil
 	}
 	return nil
@@ -188,7 +188,7 @@ func (b *importBatch) cut(ctx context.Context, it *importItem, layout knowledge.
 	it.stage = knowledge.StageExtract
 	v := store.Version{VersionRef: knowledge.VersionRef{Document: documentOf(b.Import, it.object)}, Name: it.attributes.Name, Splitter: b.Splitter, Enrichment: b.Request.Enrichment}
 	if v.Enrichment.Privacy.Mode != "" {
-		if _, it.report, _, err = examine(v, layout); err != nil {
+		if _, it.report, _, err = b.a.documents.cutting.examine(ctx, v, layout); err != nil {
 			return err
 		}
 	}

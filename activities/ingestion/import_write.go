@@ -42,7 +42,11 @@ func (b *importBatch) write(ctx context.Context, items []*importItem) error {
 		case itemSkipped:
 			rest.Skipped = append(rest.Skipped, it.object.Key)
 		case itemFailed:
-			rest.Failed = append(rest.Failed, b.failedObject(it))
+			failed, err := b.failedObject(ctx, it)
+			if err != nil {
+				return err
+			}
+			rest.Failed = append(rest.Failed, failed)
 		}
 	}
 	if len(group) > 0 {
@@ -80,10 +84,11 @@ func (b *importBatch) record(ctx context.Context, r store.ImportRecord) (store.R
 	return recorded, nil
 }
 
-func (b *importBatch) failedObject(it *importItem) store.FailedObject {
+func (b *importBatch) failedObject(ctx context.Context, it *importItem) (store.FailedObject, error) {
+	v, err := b.version(ctx, it)
 	return store.FailedObject{
-		Key: it.object.Key, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(), Version: b.version(it), Error: it.failure(),
-	}
+		Key: it.object.Key, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(), Version: v, Error: it.failure(),
+	}, err
 }
 
 // publish publishes items as documents: their bytes first, then one transaction that
@@ -156,7 +161,10 @@ func (b *importBatch) storeOriginals(ctx context.Context, items []*importItem) (
 	versions := make([]store.NewVersion, len(items))
 	originals := make([]blob.Item, len(items))
 	for n, it := range items {
-		v := b.version(it)
+		v, err := b.version(ctx, it)
+		if err != nil {
+			return nil, err
+		}
 		v.SourceKey = blob.UploadKey(v.Workspace, v.Project, v.DocumentID, knowledge.NewID())
 		versions[n], originals[n] = v, blob.Item{Key: v.SourceKey, Data: it.data}
 	}
@@ -226,7 +234,11 @@ func (b *importBatch) claimed(ctx context.Context, items []*importItem, claims [
 				return g, err
 			}
 			it.stage, it.err = knowledge.StagePublish, c.Refused
-			g.record.Failed = append(g.record.Failed, b.failedObject(it))
+			failed, err := b.failedObject(ctx, it)
+			if err != nil {
+				return g, err
+			}
+			g.record.Failed = append(g.record.Failed, failed)
 			continue
 		}
 		if c.Reused {

@@ -168,7 +168,7 @@ func (l *look) see(ctx context.Context, data []byte) (step.Said, error) {
 	// The step is not told whether it was held before, so it counts as if it was.
 	turn := model.Turn{Patience: turnPatience, Waited: true, Now: l.now.Swap(false)}
 	zero := 0.0
-	return l.a.chats.say(ctx, l.v.Enrichment.Model, model.ChatRequest{Temperature: &zero, Messages: []model.Message{
+	return l.a.chats.of(l.v).say(ctx, l.v.Enrichment.Model, model.ChatRequest{Temperature: &zero, Messages: []model.Message{
 		{Role: model.RoleSystem, Content: l.prompt},
 		{Role: model.RoleUser, Pictures: []model.Picture{{MediaType: http.DetectContentType(data), Data: data}}},
 	}}, pictureTokens, turn)

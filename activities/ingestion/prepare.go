@@ -152,7 +152,7 @@ func (a *Preparing) prepare(ctx context.Context, v store.Version, result *Prepar
 	facts = store.Facts{MediaType: v.MediaType, Bytes: v.Bytes}
 	result.Speech = extract.IsSpeech(v.MediaType)
 	result.Semantic = v.Splitter.Strategy == knowledge.SplitSemantic
-	if !result.Small || result.Semantic { // a local activity does not wait for a model
+	if !result.Small || result.Semantic || v.Enrichment.Privacy.AsksOthers() { // a local activity does not wait for a model
 		return knowledge.StageExtract, facts, nil
 	}
 	quick, cancel := context.WithTimeoutCause(ctx, quickExtract, step.ErrSlow)
@@ -182,6 +182,9 @@ func (a *Preparing) check(ctx context.Context, v *store.Version, result *Prepare
 	isText := extract.IsText(v.MediaType)
 	if f, _ := extract.FormatOf(v.MediaType); v.Override.Parser == knowledge.ParserModel && !f.HasPages() {
 		return extract.NoPages(f)
+	}
+	if v.Override.Parser == knowledge.ParserModel && v.Enrichment.Privacy.Providers {
+		return knowledge.Errorf(knowledge.CodeConflict, "the pages of the document are not shown to a model, because they may show personal data (privacy.providers of its project is redact): send it without parser")
 	}
 	switch {
 	case size > a.Config.FileBytes:

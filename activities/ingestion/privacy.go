@@ -20,7 +20,7 @@ func (a *cutting) protect(ctx context.Context, v store.Version, layout knowledge
 	if v.Enrichment.Privacy.Mode == "" {
 		return layout, nil
 	}
-	redacted, report, dropped, err := examine(v, layout)
+	redacted, report, dropped, err := a.examine(ctx, v, layout)
 	if err != nil {
 		return layout, err
 	}
@@ -47,10 +47,16 @@ func (a *cutting) protect(ctx context.Context, v store.Version, layout knowledge
 
 // examine returns the layout that readers see, the personal data of a version, and the
 // names of the figures that show some. Its error is knowledge.CodePIIFound where the
-// project refuses such documents.
-func examine(v store.Version, layout knowledge.Layout) (redacted knowledge.Layout, report privacy.Report, dropped []string, err error) {
+// project refuses such documents, or that of a recogniser that cannot answer.
+func (a *cutting) examine(ctx context.Context, v store.Version, layout knowledge.Layout) (redacted knowledge.Layout, report privacy.Report, dropped []string, err error) {
 	p := v.Enrichment.Privacy
-	finder := privacy.NewFinder(p.EntityNames())
+	finder, err := a.Recognisers.Finder(ctx, p.Rules(), func(f *privacy.Finder) {
+		f.NewRedactor().Layout(layout)
+		f.Find(v.Name)
+	})
+	if err != nil {
+		return layout, report, nil, err
+	}
 	if p.Redacts() {
 		redacted, report, dropped = finder.NewRedactor().Layout(layout)
 		for i := range redacted.Blocks {
@@ -84,6 +90,15 @@ func refusePII(report privacy.Report, inName []privacy.Finding) error {
 	return knowledge.Errorf(knowledge.CodePIIFound,
 		"the document has personal data (%s), which its project refuses: remove the data from the file, or set privacy.pii of the project to redact",
 		strings.Join(slices.Compact(kinds), ", "))
+}
+
+// textsFor returns texts as the model of a generation gets them: with the kinds of personal
+// data in their place, if the project of the version keeps it from models.
+func textsFor(ctx context.Context, r privacy.Recognisers, g Embedder, p knowledge.VersionPrivacy, texts []string) ([]string, error) {
+	if !p.Providers || g.Endpoint().InProcess {
+		return texts, nil
+	}
+	return r.Mask(ctx, p.Rules(), texts)
 }
 
 // dropOriginal deletes what shows the personal data of a version whose project does not keep

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -18,7 +19,7 @@ const (
 func Samples(d Dependencies) func(ctx context.Context, generation string, of []store.PublishedVersion) ([]string, [][]float32, error) {
 	a := &samples{
 		Versions: d.Versions, Reindexes: d.Reindexes, cuts: &cuts{d.Blobs}, vectors: &vectors{d.Blobs},
-		generations: &generations{d.Versions, d.Embedder, d.EmbedderOf},
+		generations: &generations{d.Versions, d.Embedder, d.EmbedderOf}, Recognisers: d.Recognisers,
 	}
 	return a.sampleVectors
 }
@@ -30,6 +31,8 @@ type samples struct {
 	cuts        *cuts
 	vectors     *vectors
 	generations *generations
+
+	Recognisers privacy.Recognisers
 }
 
 // sampleVectors returns the first chunks of one of some published versions, as they were
@@ -72,8 +75,15 @@ func (a *samples) sampleOf(ctx context.Context, g generation, p store.PublishedV
 // embeddedTexts returns the texts of the first chunks of a version as they were embedded,
 // which hashes tell, nil if they are not stored. Chunks in SQL lack what names the document.
 func (a *samples) embeddedTexts(ctx context.Context, g generation, p store.PublishedVersion, hashes []string) ([]string, error) {
+	v, err := a.Versions.Version(ctx, p.VersionRef)
+	if err != nil {
+		return nil, err
+	}
 	embedded := func(chunks []knowledge.Chunk) []string {
-		texts := embeddingTexts(chunks)
+		texts, err := textsFor(ctx, a.Recognisers, g, v.Enrichment.Privacy, embeddingTexts(chunks))
+		if err != nil {
+			return nil // a sample can be taken later
+		}
 		for i, text := range texts {
 			if vectorHash(g.Endpoint(), text) != hashes[i] {
 				return nil
@@ -94,10 +104,6 @@ func (a *samples) embeddedTexts(ctx context.Context, g generation, p store.Publi
 	}
 	if texts := embedded(chunks); texts != nil {
 		return texts, nil
-	}
-	v, err := a.Versions.Version(ctx, p.VersionRef)
-	if err != nil {
-		return nil, err
 	}
 	for i := range chunks {
 		chunks[i].Title = v.Name

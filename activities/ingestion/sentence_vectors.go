@@ -31,6 +31,9 @@ func (a *cutting) sentenceVectors(ctx context.Context, v store.Version, texts []
 	if err != nil {
 		return nil, err
 	}
+	if texts, err = textsFor(ctx, a.Recognisers, g, v.Enrichment.Privacy, texts); err != nil {
+		return nil, err
+	}
 	size := g.MaxTexts(BatchSize)
 	batches := slices.Collect(slices.Chunk(texts, size))
 	vectors := make([][][]float32, len(batches))

@@ -48,6 +48,10 @@ func (a *speech) readSpeech(ctx context.Context, v store.Version) (knowledge.Lay
 	if given {
 		return a.readTranscript(ctx, v, key)
 	}
+	if v.Enrichment.Privacy.Providers {
+		return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeConflict,
+			"the recording is not sent to a model, because personal data may be heard in it (privacy.providers of its project is redact): upload it with its transcript, a .vtt or .srt file of the same name")
+	}
 	if a.Transcriber == nil {
 		return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeNeedsComponent,
 			"reading a recording needs a model that transcribes it: set models.transcription, restart, and retry the document; or upload it with its transcript, a .vtt or .srt file of the same name")

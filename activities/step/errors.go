@@ -14,6 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/privacy"
 )
 
 // ErrorDetails are the details of an activity's failure in history. They hold no
@@ -99,10 +100,11 @@ func Failure(ctx context.Context, log *slog.Logger, err error) error {
 	}
 	known := knowledge.AsError(err)
 	retryable := IsRetryable(known)
+	waits := errors.Is(err, privacy.ErrNoAnswer) // a document waits for it as for a provider
 	options := temporal.ApplicationErrorOptions{
 		NonRetryable:   !retryable,
 		NextRetryDelay: known.RetryAfter,
-		Details:        []any{ErrorDetails{Code: known.Code, Stage: stage, Retryable: retryable}},
+		Details:        []any{ErrorDetails{Code: known.Code, Stage: stage, Retryable: retryable, Held: waits, Probed: waits}},
 	}
 	if retryable {
 		log.ErrorContext(ctx, "activity failed", "error", err)

@@ -63,6 +63,15 @@ func (s *Server) createChatCompletion(w http.ResponseWriter, r *http.Request, _ 
 	return nil
 }
 
+// checkForwarded refuses requests to the models of the instance, whose texts would go there
+// unchanged, where the project keeps personal data from models.
+func checkForwarded(project knowledge.Project) error {
+	if project.Config.Privacy.RedactsForProviders() {
+		return knowledge.Errorf(knowledge.CodeForbidden, "the models of the instance get no requests of project %q, which keeps personal data from models (privacy.providers): ask the model project:%s", project.ID, project.ID)
+	}
+	return nil
+}
+
 // forward sends the request to the endpoint of the instance's chat model and relays its
 // answer as it comes.
 func (s *Server) forward(w http.ResponseWriter, r *http.Request, p knowledge.Principal, body []byte, stream bool) error {
@@ -73,6 +82,9 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, p knowledge.Pri
 	allowance, err := s.deps.Questions.Allow(r.Context(), p, project)
 	s.deps.WriteAllowance(w, allowance)
 	if err != nil {
+		return err
+	}
+	if err := checkForwarded(project); err != nil {
 		return err
 	}
 	if body, err = forwardedBody(body); err != nil {

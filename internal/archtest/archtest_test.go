@@ -116,7 +116,7 @@ var mayImport = map[string][]string{
 	"internal/paged":       {"internal/blob", "internal/chunk", "internal/extract", "internal/extract/align", "internal/knowledge", "internal/parsed"},
 	"internal/parsed":      {"internal/blob", "internal/knowledge"},
 	"internal/runfile":     {"internal/blob", "internal/knowledge", "internal/store", "internal/tool"},
-	"internal/retrieve":    {"internal/citation", "internal/enrich", "internal/index", "internal/knowledge", "internal/store"},
+	"internal/retrieve":    {"internal/citation", "internal/enrich", "internal/index", "internal/knowledge", "internal/privacy", "internal/store"},
 	"internal/safedial":    {"internal/knowledge"},
 	"internal/scim":        {"internal/knowledge", "internal/store"},
 	"internal/sandbox":     {"internal/knowledge", "internal/process"},
@@ -136,6 +136,8 @@ var mayImport = map[string][]string{
 	// Adapters.
 	"internal/dispatch":         {"activities/answering", "activities/delivery", "activities/ingestion", "activities/step", "internal/blob", "internal/knowledge", "internal/record", "internal/store", "internal/stream", "workflows"},
 	"internal/embedded":         {"internal/erase", "internal/namespace"},
+	"internal/privacy/asked":    {"internal/knowledge", "internal/privacy"},
+	"internal/privacy/presidio": {"internal/knowledge", "internal/privacy"},
 	"internal/index/embedded":   {"internal/erase", "internal/index", "internal/knowledge", "internal/words"},
 	"internal/index/milvus":     {"internal/index", "internal/knowledge", "internal/words"},
 	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol", "internal/phrase"},
@@ -172,10 +174,10 @@ var mayImport = map[string][]string{
 		"internal/blob", "internal/citation", "internal/evaluate", "internal/knowledge", "internal/model", "internal/prompt", "internal/retrieve",
 		"internal/store", "internal/stream", "internal/webhook", "internal/websearch",
 	},
-	"activities/step":     {"internal/blob", "internal/knowledge", "internal/model", "internal/record", "internal/store", "internal/stream"},
+	"activities/step":     {"internal/blob", "internal/knowledge", "internal/model", "internal/privacy", "internal/record", "internal/store", "internal/stream"},
 	"activities/delivery": {"activities/step", "internal/knowledge", "internal/store", "internal/webhook"},
 	"activities/answering": {
-		"activities/step", "internal/blob", "internal/citation", "internal/evaluate", "internal/knowledge", "internal/model", "internal/phrase", "internal/prompt", "internal/record",
+		"activities/step", "internal/blob", "internal/citation", "internal/evaluate", "internal/knowledge", "internal/model", "internal/phrase", "internal/privacy", "internal/prompt", "internal/record",
 		"internal/retrieve", "internal/scrape", "internal/store", "internal/stream", "internal/tool", "internal/webhook", "internal/websearch",
 	},
 	"activities/ingestion": {
@@ -200,7 +202,7 @@ var mayImport = map[string][]string{
 	// The wiring, and the command, which knows of the server only this and the client.
 	"internal/server": {
 		"activities/answering", "activities/delivery", "activities/ingestion", "api", "api/openai", "console", "internal/access", "internal/audit", "internal/backup", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/collector", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded",
-		"internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/encoder", "internal/model/library", "internal/model/localmodel", "internal/namespace", "internal/process", "internal/question", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
+		"internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/encoder", "internal/model/library", "internal/model/localmodel", "internal/namespace", "internal/privacy", "internal/privacy/asked", "internal/privacy/presidio", "internal/process", "internal/question", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
 		"internal/scrape", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "worker", "workflows",
 	},
 	"console": {"samples"},

@@ -56,6 +56,7 @@ type Config struct {
 	Import    Import    `koanf:"import"`
 	Audit     Audit     `koanf:"audit"`
 	Retention Retention `koanf:"retention"`
+	Privacy   Privacy   `koanf:"privacy"`
 
 	// Warnings are sentences for the operator about what Load ignored, and about what
 	// cannot be used.

@@ -63,6 +63,7 @@ func TestDefaults(t *testing.T) {
 		Log:      config.Log{Level: "info"},
 		Operator: config.Operator{Names: &names},
 		Audit:    config.Audit{Questions: "hash"},
+		Privacy:  config.Privacy{Analyzer: config.Analyzer{Language: "en", Timeout: 30 * time.Second}},
 	}
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreFields(config.Limits{}, "Parsers"), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)

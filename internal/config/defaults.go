@@ -37,6 +37,7 @@ func numbers() Config {
 			Image:         Model{Endpoint: Endpoint{Timeout: 4 * time.Minute}},
 			Rerank:        Model{Endpoint: Endpoint{Type: rerankCohere, Timeout: 5 * time.Second}},
 		},
+		Privacy: Privacy{Analyzer: Analyzer{Timeout: 30 * time.Second}},
 		Limits: Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9,
 			ParseSeconds: 60, ParseMemory: 1e9, Parsers: min(runtime.NumCPU(), 4), Streams: 2000,
@@ -51,6 +52,7 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 		return Config{}, fmt.Errorf("data: %w", err)
 	}
 	c.Data = data
+	c.Privacy.Analyzer.Language = or(c.Privacy.Analyzer.Language, "en")
 	c.Listen = or(c.Listen, "127.0.0.1:8080")
 	c.Temporal.Address = or(c.Temporal.Address, embedded)
 	c.Temporal.Namespace = or(c.Temporal.Namespace, "cairn")

@@ -24,6 +24,8 @@ var (
 	sandboxSource string
 	//go:embed audit.go
 	auditSource string
+	//go:embed privacy.go
+	privacySource string
 )
 
 const referenceHead = `# Configuration
@@ -178,7 +180,7 @@ func sectionOf(key string) string {
 // fieldComments returns the comment of each field on one line, by "Struct.Field".
 func fieldComments() map[string]string {
 	comments := map[string]string{}
-	for name, text := range map[string]string{"config.go": source, "models.go": modelsSource, "secret.go": secretSource, "sandbox.go": sandboxSource, "oidc.go": oidcSource, "audit.go": auditSource} {
+	for name, text := range map[string]string{"config.go": source, "models.go": modelsSource, "secret.go": secretSource, "sandbox.go": sandboxSource, "oidc.go": oidcSource, "audit.go": auditSource, "privacy.go": privacySource} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
 		if err != nil {
 			continue // the compiler has read the same file

@@ -24,7 +24,7 @@ func (c Config) Services() []Service {
 			all = append(all, Service{host, uint16(n)})
 		}
 	}
-	for _, address := range []string{c.Database.URL, c.Vector.URL} {
+	for _, address := range []string{c.Database.URL, c.Vector.URL, c.Privacy.Analyzer.URL} {
 		if service, ok := serviceAt(address); ok {
 			all = append(all, service)
 		}

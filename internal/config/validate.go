@@ -44,6 +44,7 @@ func (c Config) validate() error {
 		c.Models.validate(),
 		c.Classification.validate(),
 		c.WebSearch.validate(),
+		checkURL("privacy.analyzer.url", c.Privacy.Analyzer.URL),
 		c.validateSecrets(),
 		c.validateNamedSecrets(),
 		c.validateNumbers(),

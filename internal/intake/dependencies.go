@@ -9,6 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -20,6 +21,7 @@ type Deps struct {
 	Conversations Conversations
 	Workflows     Workflows
 	Secrets       Secrets
+	Recognisers   privacy.Recognisers // of personal data, nil = only those of the package privacy
 	Log           *slog.Logger
 	Now           func() time.Time
 }

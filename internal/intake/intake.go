@@ -9,7 +9,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -220,7 +219,10 @@ func (in *Intake) checkBytes(ctx context.Context, p knowledge.Principal, project
 // accept puts a version on record and starts its ingestion, unless the newest version of
 // the document is the same.
 func (in *Intake) accept(ctx context.Context, nv store.NewVersion) (Taken, error) {
-	nv.Name, nv.Tags, nv.Metadata = privacy.RedactAttributes(nv.Enrichment.Privacy, nv.Name, nv.Tags, nv.Metadata)
+	var err error
+	if nv.Name, nv.Tags, nv.Metadata, err = in.deps.Recognisers.RedactAttributes(ctx, nv.Enrichment.Privacy, nv.Name, nv.Tags, nv.Metadata); err != nil {
+		return Taken{}, err
+	}
 	d, v, err := in.deps.Store.AddVersion(ctx, nv)
 	if err != nil {
 		return Taken{}, fmt.Errorf("add document %s: %w", nv.DocumentID, err)

@@ -28,6 +28,8 @@ type InstanceFeatures struct {
 	Tools []string
 	// WebProvider is the search engine that the instance searches the web with.
 	WebProvider WebProvider
+	// Analyzer reports whether the instance has an analyzer that recognises personal data.
+	Analyzer bool
 	// Components says how to install what a tool needs and this machine lacks, by the name
 	// of the tool.
 	Components map[string]string

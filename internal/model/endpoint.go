@@ -35,6 +35,9 @@ type Endpoint struct {
 	// request, and an answer of another length is an error. 0 accepts any
 	// length.
 	Dimensions int
+	// InProcess means that the model runs in the process or beside it: texts do not leave
+	// the instance.
+	InProcess bool
 	// MaxTokens is how many tokens of cl100k_base a text to embed may have. The
 	// client does not check it. 0 is no bound.
 	MaxTokens int

@@ -60,6 +60,11 @@ type Finder struct {
 	wanted   map[string]bool // nil: all
 	byLength *[maxNumber + 1][]number
 	labels   labels
+
+	none   bool                 // no entity is found by the package itself
+	rules  knowledge.PIIRules   // of thresholds
+	others map[string][]Finding // what other recognisers found, by text
+	asked  map[string]bool      // the texts that it was asked for; nil = nobody wants to know
 }
 
 // NewFinder returns a finder of the named entities, of all if none is named.
@@ -77,6 +82,34 @@ func NewFinder(entities []string) *Finder {
 // Find returns the values of personal data in a text, in the order of the text and
 // without overlap. A value that two recognisers claim is the one with the higher score.
 func (f *Finder) Find(text string) []Finding {
+	if f.asked != nil {
+		f.asked[text] = true
+	}
+	found := f.own(text)
+	if others := f.others[text]; len(others) > 0 {
+		return merged(found, others)
+	}
+	return found
+}
+
+// merged returns the findings with the highest scores, in the order of the text.
+func merged(own, others []Finding) []Finding {
+	all := make([]match, 0, len(own)+len(others))
+	for _, f := range slices.Concat(own, others) {
+		all = append(all, match{f.Entity, f.Start, f.End, f.Score, f.Recogniser})
+	}
+	found := make([]Finding, 0, len(all))
+	for _, m := range withoutOverlap(all) {
+		found = append(found, Finding{m.entity, knowledge.Span{Start: m.start, End: m.end}, m.score, m.recogniser})
+	}
+	return found
+}
+
+// own returns what the package itself finds.
+func (f *Finder) own(text string) []Finding {
+	if f.none {
+		return nil
+	}
 	if !strings.ContainsAny(text, "@0123456789") { // every value has one of these
 		return nil
 	}
@@ -123,7 +156,7 @@ func (f *Finder) inCodePoints(text string, found []match) []Finding {
 		return points
 	}
 	for _, m := range found {
-		if f.wanted == nil || f.wanted[m.entity] {
+		if (f.wanted == nil || f.wanted[m.entity]) && m.score >= f.rules.Threshold(m.entity) {
 			start := at(m.start)
 			span := knowledge.Span{Start: start, End: at(m.end)}
 			findings = append(findings, Finding{Entity: m.entity, Span: span, Score: min(m.score, 1), Recogniser: m.recogniser})

@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,17 +19,30 @@ type Redactor struct {
 	finder       *Finder
 	placeholders map[string]string // by entity and value
 	last         map[string]int    // the last number, by entity
+
+	taken map[string]bool                 // placeholders that stand for something else
+	note  func(placeholder, value string) // is told of each new placeholder
 }
 
 // NewRedactor returns a redactor of what finder finds.
 func (f *Finder) NewRedactor() *Redactor {
-	return &Redactor{finder: f, placeholders: map[string]string{}, last: map[string]int{}}
+	return &Redactor{finder: f, placeholders: map[string]string{}, last: map[string]int{}, note: func(string, string) {}}
 }
 
 // Text returns a text with placeholders.
 func (r *Redactor) Text(text string) string {
 	e := r.edit(text)
 	return e.text
+}
+
+// labelled returns a text with placeholders that stands behind a label, "" = none.
+func (r *Redactor) labelled(label, text string) string {
+	if label != "" {
+		if redacted, ok := strings.CutPrefix(r.Text(label+": "+text), label+": "); ok {
+			return redacted
+		}
+	}
+	return r.Text(text)
 }
 
 // Attributes returns the name, the tags and the metadata of a document with placeholders.
@@ -45,19 +59,25 @@ func (r *Redactor) Attributes(name string, tags []string, metadata map[string]an
 }
 
 // RedactAttributes returns the name, the tags and the metadata of a version that is added
-// with a privacy: with placeholders, if it asks for them.
-func RedactAttributes(p knowledge.VersionPrivacy, name string, tags []string, metadata map[string]any) (string, []string, map[string]any) {
+// with a privacy: with placeholders, if it asks for them. Its error is that of a recogniser
+// that cannot answer.
+func (r Recognisers) RedactAttributes(ctx context.Context, p knowledge.VersionPrivacy, name string, tags []string, metadata map[string]any) (string, []string, map[string]any, error) {
 	if !p.Redacts() {
-		return name, tags, metadata
+		return name, tags, metadata, nil
 	}
-	return NewFinder(p.EntityNames()).NewRedactor().Attributes(name, tags, metadata)
+	finder, err := r.Finder(ctx, p.Rules(), func(f *Finder) { f.NewRedactor().Attributes(name, tags, metadata) })
+	if err != nil {
+		return "", nil, nil, err
+	}
+	name, tags, metadata = finder.NewRedactor().Attributes(name, tags, metadata)
+	return name, tags, metadata, nil
 }
 
 // value returns a value of metadata with placeholders in all of its texts.
 func (r *Redactor) value(label string, v any) any {
 	switch v := v.(type) {
 	case string:
-		return strings.TrimPrefix(r.Text(label+": "+v), label+": ")
+		return r.labelled(label, v)
 	case []any:
 		list := make([]any, len(v))
 		for i, item := range v {
@@ -82,8 +102,7 @@ func (r *Redactor) Layout(layout knowledge.Layout) (redacted knowledge.Layout, r
 	layout.Title = r.Text(layout.Title)
 	metadata := make(map[string]string, len(layout.Metadata))
 	for _, key := range slices.Sorted(maps.Keys(layout.Metadata)) {
-		value := layout.Metadata[key]
-		metadata[key] = strings.TrimPrefix(r.Text(key+": "+value), key+": ")
+		metadata[key] = r.labelled(key, layout.Metadata[key])
 	}
 	if layout.Metadata != nil {
 		layout.Metadata = metadata
@@ -140,10 +159,12 @@ type change struct {
 	value, placeholder string
 }
 
-// edit finds the values of a text and writes placeholders. A line break within a value is
+// edit finds the values of a text and writes placeholders in their place. A line break within a value is
 // kept behind its placeholder, so that the lines of a file stay the same.
-func (r *Redactor) edit(text string) edit {
-	found := r.finder.Find(text)
+func (r *Redactor) edit(text string) edit { return r.editFound(text, r.finder.Find(text)) }
+
+// editFound writes placeholders in the place of values that were found.
+func (r *Redactor) editFound(text string, found []Finding) edit {
 	if len(found) == 0 {
 		return edit{text: text}
 	}
@@ -177,9 +198,12 @@ func (r *Redactor) placeholder(entity, value string) string {
 		}
 		return unicode.ToLower(c)
 	}, value)
-	if r.placeholders[key] == "" {
+	for r.placeholders[key] == "" {
 		r.last[entity]++
-		r.placeholders[key] = fmt.Sprintf("<%s_%d>", entity, r.last[entity])
+		if next := fmt.Sprintf("<%s_%d>", entity, r.last[entity]); !r.taken[next] {
+			r.placeholders[key] = next
+			r.note(next, value)
+		}
 	}
 	return r.placeholders[key]
 }

@@ -110,16 +110,16 @@ func TestBoxesOfRedactedLines(t *testing.T) {
 
 func TestRedactedAttributes(t *testing.T) {
 	t.Parallel()
-	name, tags, metadata := privacy.RedactAttributes(knowledge.VersionPrivacy{Mode: knowledge.PrivacyRedact, Entities: "EMAIL_ADDRESS,UK_NHS"}, "ann@example.org.pdf",
+	name, tags, metadata, err := privacy.Recognisers(nil).RedactAttributes(t.Context(), knowledge.VersionPrivacy{Mode: knowledge.PrivacyRedact, Entities: "EMAIL_ADDRESS,UK_NHS"}, "ann@example.org.pdf",
 		[]string{"of bob@example.org", "2024"}, map[string]any{"nhs number": "9434765919", "more": []any{"ann@example.org", 7.0}, "ip": "192.168.17.4"})
-	if name != "<EMAIL_ADDRESS_1>.pdf" || !cmp.Equal(tags, []string{"of <EMAIL_ADDRESS_2>", "2024"}) {
+	if err != nil || name != "<EMAIL_ADDRESS_1>.pdf" || !cmp.Equal(tags, []string{"of <EMAIL_ADDRESS_2>", "2024"}) {
 		t.Errorf("name %q, tags %q", name, tags)
 	}
 	want := map[string]any{"nhs number": "<UK_NHS_1>", "more": []any{"<EMAIL_ADDRESS_1>", 7.0}, "ip": "192.168.17.4"}
 	if diff := cmp.Diff(want, metadata); diff != "" {
 		t.Errorf("metadata:\n%s", diff)
 	}
-	if name, _, _ := privacy.RedactAttributes(knowledge.VersionPrivacy{Mode: knowledge.PrivacyDetect}, "ann@example.org", nil, nil); name != "ann@example.org" {
+	if name, _, _, err := privacy.Recognisers(nil).RedactAttributes(t.Context(), knowledge.VersionPrivacy{Mode: knowledge.PrivacyDetect}, "ann@example.org", nil, nil); err != nil || name != "ann@example.org" {
 		t.Errorf("a project that only detects has the name %q", name)
 	}
 }

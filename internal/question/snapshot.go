@@ -97,6 +97,9 @@ func lockedFields(project, config knowledge.ProjectConfig) []knowledge.Field {
 	if config.AI.Embeddings != project.AI.Embeddings {
 		wrong = append(wrong, knowledge.Field{Location: "body.projectConfigOverride.ai.embeddings", Message: "cannot be changed for one question, which is compared with vectors that are stored; change the model of the project and start a reindex"})
 	}
+	if config.Privacy.Loosens(project.Privacy) {
+		wrong = append(wrong, knowledge.Field{Location: "body.projectConfigOverride.privacy", Message: "can only set answers and providers to redact for one question; change the privacy of the project"})
+	}
 	return wrong
 }
 

@@ -225,8 +225,9 @@ func TestStartRefuses(t *testing.T) {
 		"a setting out of range": {func(r *question.Request) {
 			r.Override = []byte(`{"ai":{"textSplitter":{"chunkSize":100,"chunkOverlap":90}}}`)
 		}, knowledge.CodeInvalid, "body.projectConfigOverride.ai.textSplitter.chunkOverlap"},
-		"an override of the tags": {func(r *question.Request) { r.Override = []byte(`{"ai":{"tags":["a"]}}`) }, knowledge.CodeInvalid, "body.projectConfigOverride.ai.tags"},
-		"an empty tag":            {func(r *question.Request) { r.Tags = []string{""} }, knowledge.CodeInvalid, "body.tags[0]"},
+		"an override of the tags":              {func(r *question.Request) { r.Override = []byte(`{"ai":{"tags":["a"]}}`) }, knowledge.CodeInvalid, "body.projectConfigOverride.ai.tags"},
+		"an override of what is personal data": {func(r *question.Request) { r.Override = []byte(`{"privacy":{"entities":["IBAN_CODE"]}}`) }, knowledge.CodeInvalid, "body.projectConfigOverride.privacy"},
+		"an empty tag":                         {func(r *question.Request) { r.Tags = []string{""} }, knowledge.CodeInvalid, "body.tags[0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			started, err := f.start(c.change, key(name))

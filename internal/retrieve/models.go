@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/privacy"
 )
 
 // Models are the models that the stages of a search ask where a project selects such a
@@ -23,6 +25,8 @@ type Models struct {
 	RerankerName string
 	// RerankTime bounds the wait for Reranker. 0 = defaultRerankTime.
 	RerankTime time.Duration
+	// Recognisers find personal data, for projects that keep it from models.
+	Recognisers privacy.Recognisers
 }
 
 // Chat asks a chat model. It is safe for concurrent use.
@@ -106,9 +110,16 @@ func (s *search) ask(ctx context.Context, c Call) (string, error) {
 		return "", errNotConfigured
 	}
 	c.Model, c.Failover = s.request.Model, s.request.Failover
-	arguments, usage, err := s.models.Chat.CallTool(ctx, c)
+	shield, err := s.shield(ctx, c.texts()...)
+	if err != nil {
+		return "", err
+	}
+	arguments, usage, err := s.models.Chat.CallTool(ctx, c.through(shield))
 	usage.ModelCalls = 1
 	s.use(usage)
+	if shield != nil {
+		arguments = shield.RestoreJSON(arguments)
+	}
 	return arguments, err
 }
 
@@ -120,19 +131,34 @@ func (s *search) use(u Usage) {
 
 // countedRerank asks the reranker and counts what that used.
 func (s *search) countedRerank(ctx context.Context, texts []string) ([]float64, error) {
+	query := s.request.Query
+	shield, err := s.shield(ctx, append([]string{query}, texts...)...)
+	if err != nil {
+		return nil, err
+	}
+	if shield != nil {
+		query, texts = shield.Redact(query), slices.Clone(texts)
+		for i, text := range texts {
+			texts[i] = shield.Redact(text)
+		}
+	}
 	counting, ok := s.models.Reranker.(CountingReranker)
 	if !ok {
-		scores, err := s.models.Reranker.Rerank(ctx, s.request.Query, texts)
+		scores, err := s.models.Reranker.Rerank(ctx, query, texts)
 		s.use(Usage{RerankCalls: 1})
 		return scores, err
 	}
-	scores, used, err := counting.RerankCounted(ctx, s.request.Query, texts)
+	scores, used, err := counting.RerankCounted(ctx, query, texts)
 	s.use(used)
 	return scores, err
 }
 
 // countedEmbed embeds texts and counts what that used.
 func (s *search) countedEmbed(ctx context.Context, e Embedder, texts []string) ([][]float32, error) {
+	texts, err := s.masked(ctx, e, texts)
+	if err != nil {
+		return nil, err
+	}
 	counting, ok := e.(CountingEmbedder)
 	if !ok {
 		s.use(Usage{EmbeddingCalls: 1})

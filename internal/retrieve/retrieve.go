@@ -55,6 +55,7 @@ type Request struct {
 	History   []knowledge.Message       // before the question, oldest first, for Enhance
 	Memory    Memory                    // nil = the answers of models are not kept
 	Explain   bool                      // return a Trace; every candidate is then checked in SQL
+	Privacy   knowledge.PrivacyConfig   // of the project that asks; it decides what models get
 	// Web are the settings with which the web is searched beside the documents, nil = it
 	// is not.
 	Web *knowledge.WebSearchConfig

@@ -60,7 +60,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 	server, err := api.New(p.apiConfig(), api.Deps{
 		Store: p.store, Followed: p.store, Blobs: p.blobs,
 		Access:    authenticator,
-		Retriever: p.retriever(), Pages: p.drawers, Texts: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), ModelNames: p.chats, Imports: p.sources(), Syncs: p.runner(), Places: p.connector, NamedSecrets: p.credentials(),
+		Retriever: p.retriever(), Recognisers: p.recognisers(), Pages: p.drawers, Texts: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), ModelNames: p.chats, Imports: p.sources(), Syncs: p.runner(), Places: p.connector, NamedSecrets: p.credentials(),
 		Audit: p.recorder, AuditChain: p.keeper,
 		Quotations: &forget.Forgetter{Store: p.store, Blobs: p.blobs, Histories: p.workflow, Log: p.log},
 		Links:      links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(), Details: p.healthDetails(),
@@ -117,7 +117,7 @@ func (p *platform) apiConfig() api.Config {
 		Currency: p.currency(), Streams: p.cfg.Limits.Streams, InstanceLimits: p.cfg.Limits.Instance(),
 		InstanceFeatures: knowledge.InstanceFeatures{
 			Reranker: p.cfg.Models.Rerank.Model, ChatModels: p.chatModels(), Offline: p.offlineEmbeddings(), Tools: p.toolNames(), Components: p.missingComponents(),
-			WebProvider: knowledge.WebProvider(p.cfg.WebSearch.Provider),
+			WebProvider: knowledge.WebProvider(p.cfg.WebSearch.Provider), Analyzer: p.cfg.Privacy.Analyzer.URL != "",
 		},
 	}
 }
@@ -179,7 +179,7 @@ func (p *platform) activities() worker.Activities {
 		Config: ingestion.Config{InstanceLimits: p.cfg.Limits.Instance(), Levels: p.cfg.Classification.Of(), TempDir: p.temporary()},
 		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Retention: p.store, Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
 		Embedder: p.embeddings.prefixed(p.embed, passagePrefix), EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
-		Hub: p.hub, Metrics: p.metrics, Log: p.log,
+		Recognisers: p.recognisers(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	if p.browser != nil {
 		documents.Browser = p.browser
@@ -189,7 +189,7 @@ func (p *platform) activities() worker.Activities {
 	}
 	questions := answering.Dependencies{
 		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chats.Clients()[0], Workflows: p.workflow,
-		Tools: p.tools(), Sources: p.toolSources(), Agents: p.agents(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
+		Tools: p.tools(), Sources: p.toolSources(), Agents: p.agents(), Recognisers: p.recognisers(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	for _, other := range p.chats.Clients()[1:] {
 		documents.Failover, questions.Failover = append(documents.Failover, other), append(questions.Failover, other)

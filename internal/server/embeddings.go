@@ -173,5 +173,5 @@ func (e offlineEmbedder) Embed(_ context.Context, texts []string) ([][]float32, 
 
 // Endpoint implements ingestion.Embedder.
 func (e offlineEmbedder) Endpoint() model.Endpoint {
-	return model.Endpoint{Provider: "offline", Model: e.model.Model, Dimensions: e.model.Dimensions}
+	return model.Endpoint{Provider: "offline", Model: e.model.Model, Dimensions: e.model.Dimensions, InProcess: true}
 }

@@ -52,7 +52,7 @@ func (p *platform) connectModels() {
 	p.chats = model.NewChats(p.log, chat, p.failover(p.cfg.Models.Chat, httpClient)...)
 	embedding := p.endpoint(p.cfg.Models.Embedding, localmodel.EmbeddingModel)
 	if p.encoder.address != "" {
-		embedding.BaseURL = "http://" + p.encoder.address + "/v1"
+		embedding.BaseURL, embedding.InProcess = "http://"+p.encoder.address+"/v1", true
 	}
 	p.embed = model.New(embedding, httpClient)
 	if others := p.failover(p.cfg.Models.Embedding, httpClient); len(others) > 0 {
@@ -92,7 +92,7 @@ func endpoint(m config.Model, offline, name string) model.Endpoint {
 		MaxTokens: m.MaxTokens, Timeout: m.Timeout, IdleTimeout: m.IdleTimeout,
 	}
 	if m.Offline() {
-		e.BaseURL, e.Model = "http://"+offline+"/v1", name
+		e.BaseURL, e.Model, e.InProcess = "http://"+offline+"/v1", name, true
 	}
 	return e
 }

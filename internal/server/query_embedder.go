@@ -88,6 +88,9 @@ func (e queryEmbedder) EmbedCounted(ctx context.Context, texts []string) ([][]fl
 
 var errSlowEmbedding = errors.New("the embedding model took too long for a question")
 
+// InProcess implements retrieve.InProcessEmbedder.
+func (e queryEmbedder) InProcess() bool { return e.Endpoint().InProcess }
+
 // Lexical implements retrieve.LexicalEmbedder.
 func (e queryEmbedder) Lexical() float64 {
 	switch e.Endpoint().Model {

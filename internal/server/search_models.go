@@ -11,7 +11,7 @@ import (
 
 // searchModels returns the models that the stages of a search ask.
 func (p *platform) searchModels() retrieve.Models {
-	models := retrieve.Models{Chat: searchChat{p}, Passages: p.store, Facets: p.store, Attachments: p.store}
+	models := retrieve.Models{Chat: searchChat{p}, Passages: p.store, Facets: p.store, Attachments: p.store, Recognisers: p.recognisers()}
 	if r := p.cfg.Models.Rerank; r.BaseURL != "" {
 		models.RerankerName, models.RerankTime = r.Model, r.Timeout
 		var others []*model.Reranker

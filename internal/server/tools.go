@@ -21,7 +21,9 @@ import (
 func (p *platform) tools() tool.Set {
 	set := tool.Set{p.codeInterpreter()}
 	if p.paint != nil {
-		set = append(set, tool.NewImageGeneration(p.picture, runfile.New(p.blobs)))
+		images := tool.NewImageGeneration(p.picture, runfile.New(p.blobs))
+		images.Run = p.withoutPersonalData(images.Run)
+		set = append(set, images)
 	}
 	return set
 }

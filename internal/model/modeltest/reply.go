@@ -21,7 +21,8 @@ type Reply struct {
 	Delay      time.Duration   // before the first byte
 	TokenDelay time.Duration   // before each token; 0 = Options.TokenDelay
 	Tokens     int             // number of words; 0 = Options.Tokens
-	Text       string          // instead of tokens
+	Text       string          // instead of tokens, each word a token
+	Pieces     []string        // instead of tokens
 	ToolCalls  []model.ToolCall
 }
 

@@ -108,6 +108,8 @@ func (s *Server) plan(req protocol.ChatRequest, reply Reply) plan {
 		p.finish = model.FinishToolCalls
 	}
 	switch {
+	case len(reply.Pieces) > 0:
+		p.pieces = reply.Pieces
 	case reply.Text != "":
 		p.pieces = strings.SplitAfter(reply.Text, " ")
 	case len(p.calls) == 0:
