@@ -34,11 +34,15 @@ func TestJudgeReadsWhatTheModelRead(t *testing.T) {
 		return modeltest.Text("The pharology of the pier is catadioptric. <source_1>")
 	}})
 	s := start(t, at(m.URL())...)
+	splitter := map[string]any{"ai": map[string]any{"textSplitter": map[string]any{"strategy": "fixed", "chunkSize": 400, "chunkOverlap": 0, "separators": []string{"\n\n"}}}}
+	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", splitter, nil); status != http.StatusOK {
+		t.Fatalf("splitter: status %d", status)
+	}
 	var text strings.Builder
 	for i, marker := range []string{"zebrafish", "catadioptric pharology", "quagmire", "xylophone"} {
-		fmt.Fprintf(&text, "# Part %d\n\nThis part is about the %s. %s\n\n", i, marker, strings.Repeat("It goes on with ordinary words about work at the harbour. ", 40))
+		fmt.Fprintf(&text, "Part %d is about the %s. %s\n\n", i, marker, strings.Repeat("It goes on with ordinary words about work at the harbour. ", 5))
 	}
-	s.publish(t, "parts.md", text.String())
+	s.publish(t, "parts", text.String())
 	set := s.testSet(t, []map[string]any{{"question": "What is the catadioptric pharology of the pier?", "reference": "It is catadioptric."}})
 	e := s.evaluate(t, map[string]any{
 		"test_set_id": set, "judge": map[string]any{"model": modeltest.ModelName},
@@ -59,7 +63,7 @@ func TestJudgeReadsWhatTheModelRead(t *testing.T) {
 		}
 	}
 	if read != 3 {
-		t.Errorf("the model read %d parts, not one with two neighbours", read)
+		t.Errorf("the model read %d parts, not one with its neighbours", read)
 	}
 }
 
