@@ -2,13 +2,11 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/evaluate"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -81,33 +79,4 @@ func reviewScore(location string, given *float64) (*float64, error) {
 		return nil, knowledge.Invalid(location, "must be 0, 1, 1.5 or 2")
 	}
 	return &score, nil
-}
-
-// agreement returns how well the judge agrees with people on the scores of an evaluation, nil if
-// people have scored none that the judge has scored too.
-func (er *evaluationRoutes) agreement(ctx context.Context, p knowledge.Principal, id string) (*evaluate.Agreement, error) {
-	items, err := er.store.ReviewedItems(ctx, p, id)
-	if err != nil {
-		return nil, fmt.Errorf("read the reviews of evaluation %s: %w", id, err)
-	}
-	var pairs []evaluate.Pair
-	for _, i := range items {
-		var result record.ItemResult
-		if i.Result == nil {
-			continue
-		}
-		if err := json.Unmarshal(i.Result, &result); err != nil {
-			return nil, fmt.Errorf("decode the result of item %d of evaluation %s: %w", i.Number, id, err)
-		}
-		for _, review := range i.Reviews {
-			if review.Score != nil && result.Judgement.Score != nil {
-				pairs = append(pairs, evaluate.Pair{Judge: *result.Judgement.Score, Person: *review.Score})
-			}
-		}
-	}
-	if len(pairs) == 0 {
-		return nil, nil
-	}
-	agreement := evaluate.Agree(pairs)
-	return &agreement, nil
 }

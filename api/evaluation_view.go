@@ -19,6 +19,7 @@ type evaluationView struct {
 	ID          string                       `json:"id"`
 	RunID       string                       `json:"run_id" doc:"The same as id: its events show the progress"`
 	ProjectID   string                       `json:"project_id"`
+	Of          string                       `json:"of,omitempty" doc:"The evaluation whose answers were judged again"`
 	TestSetID   string                       `json:"test_set_id"`
 	TestSetName string                       `json:"test_set_name" doc:"As it was at the start"`
 	Version     int                          `json:"test_set_version"`
@@ -34,8 +35,10 @@ type evaluationView struct {
 	Judged      int                          `json:"judgements" doc:"Judgements that were asked for"`
 	Unreadable  int                          `json:"failed_judgements" doc:"Of these, the ones that could not be read. They count in no score"`
 	Rubric      *evaluate.Rubric             `json:"rubric,omitempty" doc:"The version of the prompts by which a model judges"`
+	Consistency *evaluate.Consistency        `json:"consistency,omitempty" doc:"How often the judge contradicts itself on the same answer, with judge.times"`
 	Warnings    []string                     `json:"warnings"`
-	Agreement   *evaluate.Agreement          `json:"agreement,omitempty" doc:"How well the judge agrees with people on the score, where people have reviewed answers; not in lists"`
+	Agreement   *evaluate.Agreement          `json:"agreement,omitempty" doc:"How well the judge agrees with people on the score, where people have reviewed answers: of this evaluation, or else of others of the project by the same judge and rubric; not in lists"`
+	AgreementOf []string                     `json:"agreement_of,omitempty" doc:"The evaluations whose answers people have reviewed for it"`
 	Error       *runError                    `json:"error"`
 	CreatedAt   time.Time                    `json:"created_at"`
 	EndedAt     *time.Time                   `json:"ended_at"`
@@ -79,7 +82,7 @@ func (er *evaluationRoutes) view(p knowledge.Principal, e store.Evaluation) (eva
 		return evaluationView{}, fmt.Errorf("decode the settings of evaluation %s: %w", e.ID, err)
 	}
 	view := evaluationView{
-		ID: e.ID, RunID: e.ID, ProjectID: e.Project, TestSetID: e.TestSet, TestSetName: settings.TestSetName, Version: e.Version,
+		ID: e.ID, RunID: e.ID, ProjectID: e.Project, Of: settings.Of, TestSetID: e.TestSet, TestSetName: settings.TestSetName, Version: e.Version,
 		Status: string(e.Run.Status), Progress: e.Progress, Judge: settings.Judge.Name(), Repeats: settings.Repeats, Sample: settings.Sample,
 		Seed: settings.Seed, Budget: settings.Budget, Scores: map[string]evaluate.Estimate{}, Warnings: []string{},
 		CreatedAt: e.CreatedAt, EndedAt: orNull(e.Run.EndedAt), OperatorURL: er.views.links.OperatorURL(e.Run.WorkflowID), EventsURL: er.views.eventsURL(p, e.ID),
@@ -104,6 +107,7 @@ func (er *evaluationRoutes) view(p knowledge.Principal, e store.Evaluation) (eva
 		view.Scores[string(measure)] = estimate
 	}
 	view.Judged, view.Unreadable, view.Warnings = report.Judged, report.Failed, notNil(report.Warnings)
+	view.Consistency = report.Consistency
 	if settings.Judge.Model != "" {
 		view.Rubric = &report.Rubric
 	}
@@ -114,6 +118,7 @@ func (er *evaluationRoutes) get(ctx context.Context, p knowledge.Principal, in *
 	EvaluationPath
 	PageQuery
 	State knowledge.ItemState `query:"state" enum:"waiting,answered,judged,failed" doc:"Only items in this state"`
+	Blind bool                `query:"blind" doc:"Leave out what the judge and other people said of items that the caller has not reviewed"`
 }) (*evaluationOutput, error) {
 	e, err := er.store.Evaluation(ctx, p, in.ID)
 	if err != nil {
@@ -133,9 +138,12 @@ func (er *evaluationRoutes) get(ctx context.Context, p knowledge.Principal, in *
 		if err != nil {
 			return nil, err
 		}
+		if in.Blind {
+			shown.hideJudge()
+		}
 		view.Items = append(view.Items, shown)
 	}
-	view.Agreement, err = er.agreement(ctx, p, in.ID)
+	err = er.calibrate(ctx, p, &view)
 	return &evaluationOutput{Body: view}, err
 }
 

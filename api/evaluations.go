@@ -28,11 +28,12 @@ type judgeBody struct {
 	Webhook *struct {
 		URL string `json:"url" minLength:"1" maxLength:"2000" doc:"http or https. A program there is sent each item with its answer and passages, signed with the project's callbackSecret, and answers {score, context, faithfulness, reason}"`
 	} `json:"webhook,omitempty" doc:"In place of a model"`
+	Times int `json:"times,omitempty" minimum:"1" maximum:"10" doc:"How often a model scores each of the first 50 answers, each time anew. One that gives more than 10 % of them different grades cannot gate. Default: 1"`
 }
 
 // judge returns the judge that a body names.
 func (b judgeBody) judge() record.Judge {
-	judge := record.Judge{Model: b.Model}
+	judge := record.Judge{Model: b.Model, Times: b.Times}
 	if b.Model == evaluate.OfflineJudge {
 		judge.Model = ""
 	}
@@ -45,7 +46,8 @@ func (b judgeBody) judge() record.Judge {
 type evaluationInput struct {
 	WorkspacePath
 	Body struct {
-		TestSetID string `json:"test_set_id" minLength:"1" maxLength:"64"`
+		TestSetID string `json:"test_set_id,omitempty" maxLength:"64"`
+		Of        string `json:"of,omitempty" maxLength:"64" doc:"An evaluation that has ended, in place of a test set: its answers are judged again, by judge, and no question is asked. Project, questions, override and repeats are its own"`
 		Version   int    `json:"test_set_version,omitempty" minimum:"1" doc:"Default: the newest"`
 		ProjectID string `json:"project_id,omitempty" maxLength:"200" doc:"The project that answers, by its id or its name. Default: the project of the test set"`
 
@@ -111,6 +113,14 @@ func (er *evaluationRoutes) mount(e *edge.Edge) {
 }
 
 func (er *evaluationRoutes) start(ctx context.Context, p knowledge.Principal, in *evaluationInput) (*evaluationOutput, error) {
+	switch {
+	case in.Body.Of != "" && in.Body.TestSetID != "":
+		return nil, knowledge.Invalid("body.of", "stands in place of test_set_id: name one of them")
+	case in.Body.Of != "":
+		return er.startAgain(ctx, p, in)
+	case in.Body.TestSetID == "":
+		return nil, knowledge.Invalid("body.test_set_id", "is needed")
+	}
 	set, items, err := er.items(ctx, p, in)
 	if err != nil {
 		return nil, err
@@ -132,6 +142,11 @@ func (er *evaluationRoutes) start(ctx context.Context, p knowledge.Principal, in
 	if err != nil {
 		return nil, err
 	}
+	return er.begin(ctx, p, e, settings)
+}
+
+// begin starts the workflow of an evaluation that is on record.
+func (er *evaluationRoutes) begin(ctx context.Context, p knowledge.Principal, e store.Evaluation, settings record.EvaluationSettings) (*evaluationOutput, error) {
 	if e.Run.Status == knowledge.RunRunning {
 		if err := er.dispatch.Evaluate(ctx, e.Run, settings.Budget); err != nil { // the sweep repeats it
 			er.log.WarnContext(ctx, "evaluation starts later", "workspace", e.Workspace, "run", e.ID, "error", err)
@@ -171,18 +186,25 @@ func (er *evaluationRoutes) settings(in *evaluationInput, set store.TestSet) (re
 	settings := record.EvaluationSettings{
 		TestSetName: set.Name, Override: string(b.Override), Judge: judge, Repeats: b.Repeats, Sample: b.Sample, Seed: b.Seed, Budget: b.Budget,
 	}
+	return settings, er.checkJudge(judge, b.Budget)
+}
+
+// checkJudge refuses a judge that cannot judge, and a budget that is none.
+func (er *evaluationRoutes) checkJudge(judge record.Judge, budget knowledge.Budget) error {
 	switch {
+	case judge.Times > 1 && judge.Model == "":
+		return knowledge.Invalid("body.judge.times", "is for a model: cairn-offline always gives the same answer the same score, and a program is asked once")
 	case judge.Webhook != nil && judge.Model != "":
-		return settings, knowledge.Invalid("body.judge", "must have a model or a webhook, not both")
+		return knowledge.Invalid("body.judge", "must have a model or a webhook, not both")
 	case judge.Webhook != nil:
 		if err := er.addresses.CheckURL(judge.Webhook.URL); err != nil {
-			return settings, knowledge.Invalid("body.judge.webhook.url", "%s", knowledge.AsError(err).Message)
+			return knowledge.Invalid("body.judge.webhook.url", "%s", knowledge.AsError(err).Message)
 		}
 	}
-	if b.Budget.Cost < 0 {
-		return settings, knowledge.Invalid("body.budget.cost", "must not be negative")
+	if budget.Cost < 0 {
+		return knowledge.Invalid("body.budget.cost", "must not be negative")
 	}
-	return settings, knowledge.InvalidFields(er.questions.JudgeFields("body.judge.model", judge.Model))
+	return knowledge.InvalidFields(er.questions.JudgeFields("body.judge.model", judge.Model))
 }
 
 // record stores the snapshot of an evaluation and its questions, and then its rows.

@@ -100,7 +100,7 @@ var (
 		"importUpdate": {reflect.TypeFor[Import]()},
 	}
 	evaluationEvents = map[string][]reflect.Type{
-		"evaluationUpdate": {reflect.TypeFor[knowledge.EvaluationProgress]()},
+		"evaluationUpdate": {reflect.TypeFor[knowledge.EvaluationProgress]()}, "generationUpdate": {reflect.TypeFor[knowledge.GenerationProgress]()},
 	}
 	everyRunsEvents = map[string][]reflect.Type{
 		"error": {reflect.TypeFor[errorEvent]()}, "_delta_sse": {reflect.TypeFor[sse.Piece]()},

@@ -204,6 +204,14 @@ func (w *work) Evaluate(_ context.Context, r store.Run, budget knowledge.Budget)
 	return w.fail
 }
 
+// Generate takes a generation, which nothing works on.
+func (w *work) Generate(_ context.Context, r store.Run) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.evaluated[r.ID] = knowledge.Budget{}
+	return w.fail
+}
+
 func (w *work) PauseEvaluation(ctx context.Context, r store.Run, paused bool) (known bool, err error) {
 	return w.PauseReindex(ctx, r, paused)
 }

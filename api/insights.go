@@ -72,8 +72,11 @@ type insightsView struct {
 	Unanswered    []askedQuestion  `json:"unanswered" doc:"Questions without an answer, or whose answer cites nothing"`
 	LowRated      []lowRated       `json:"low_rated"`
 	Unused        []unusedDocument `json:"unused_documents" doc:"Published documents that no answer cites"`
+	Uncited       []uncitedPassage `json:"uncited_passages" doc:"Passages that models were given, and that no answer cites, the most frequent first"`
+	Stale         []staleDocument  `json:"stale_documents" doc:"Documents that answers rest on and that were replaced since, or have not changed for long"`
 	Contradicting []contradiction  `json:"contradictions"`
 	Cost          insightCost      `json:"cost"`
+	Days          []insightDay     `json:"days" doc:"The cost and the latency of each day (UTC), the newest first"`
 	Read          int              `json:"questions_read" doc:"The newest questions, at most 500, of which all this is made"`
 }
 
@@ -87,6 +90,7 @@ type insightRoutes struct {
 	embedding openai.Embedder
 	currency  string
 	log       *slog.Logger
+	now       func() time.Time
 }
 
 func (ir *insightRoutes) mount(e *edge.Edge) {
@@ -112,6 +116,7 @@ func (ir *insightRoutes) read(ctx context.Context, p knowledge.Principal, in *st
 	WorkspacePath
 	Project string    `query:"project_id" maxLength:"200" required:"true" doc:"The id of a project, or its name"`
 	Since   time.Time `query:"since" doc:"Default: 30 days ago"`
+	Stale   int       `query:"stale_days" minimum:"1" maximum:"3650" doc:"The days without a change from which on a document is stale. Default: 365"`
 }) (*insightsOutput, error) {
 	project, err := ir.store.Project(ctx, p, in.Project)
 	if err != nil {
@@ -131,6 +136,13 @@ func (ir *insightRoutes) read(ctx context.Context, p knowledge.Principal, in *st
 	if out.Unused, err = ir.unused(ctx, p, project.ID, asked); err != nil {
 		return nil, err
 	}
+	if out.Uncited, err = ir.uncited(ctx, p, asked); err != nil {
+		return nil, err
+	}
+	if out.Stale, err = ir.stale(ctx, p, asked, cmp.Or(in.Stale, staleDays)); err != nil {
+		return nil, err
+	}
+	out.Days = ir.days(asked)
 	if out.Contradicting, err = ir.contradictions(ctx, p, asked); err != nil {
 		return nil, err
 	}

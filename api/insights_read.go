@@ -122,8 +122,8 @@ func (ir *insightRoutes) contradictions(ctx context.Context, p knowledge.Princip
 	}
 	passages := make([]evaluate.Passage, 0, len(chunks))
 	for _, s := range sources {
-		if c, there := chunks[s.ChunkID]; there {
-			passages = append(passages, chunkPassage(c.Chunk, c.Document))
+		if c, there := chunks[s.ChunkID]; there && !c.Superseded {
+			passages = append(passages, record.PassageOf(c.Chunk, c.Document))
 		}
 	}
 	list := []contradiction{}

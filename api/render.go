@@ -83,8 +83,8 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 	case stream.TopicImport:
 		i, err := r.importUpdate(ctx, e)
 		return "importUpdate", i, err
-	case stream.TopicEvaluation:
-		return "evaluationUpdate", e.Data, nil
+	case stream.TopicEvaluation, stream.TopicGeneration:
+		return item.Topic, e.Data, nil
 	case stream.TopicResearch:
 		return r.researchUpdate(ctx, e)
 	case stream.TopicMessage:
@@ -298,6 +298,9 @@ func (r *renderer) endEvent(ctx context.Context, item stream.Item) (string, any,
 		return "runEnded", out, err
 	case r.run.Kind == knowledge.KindEvaluate:
 		out.Result, err = r.results.endedEvaluation(ctx, r.principal, r.run)
+		return "runEnded", out, err
+	case r.run.Kind == knowledge.KindGenerate:
+		out.Result, err = r.results.endedGeneration(ctx, r.principal, r.run)
 		return "runEnded", out, err
 	case r.run.Kind == knowledge.KindRetention:
 		out.Result, err = r.results.endedRetention(ctx, r.principal, r.run)

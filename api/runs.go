@@ -28,20 +28,21 @@ type runError struct {
 // runView is a run as clients see it.
 type runView struct {
 	ID           string              `json:"id"`
-	Kind         knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project,evaluate,retention"`
+	Kind         knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project,evaluate,retention,generate"`
 	Status       knowledge.RunStatus `json:"status" enum:"running,completed,failed,canceled"`
 	WorkflowID   string              `json:"workflow_id"`
 	ProjectID    *string             `json:"project_id" doc:"null: every project"`
 	DocumentID   *string             `json:"document_id,omitempty" doc:"The document that the run ingests or removes"`
 	ImportID     *string             `json:"import_id,omitempty" doc:"The import of the run"`
 	EvaluationID *string             `json:"evaluation_id,omitempty" doc:"The evaluation of the run"`
+	TestSetID    *string             `json:"test_set_id,omitempty" doc:"The test set that a model makes in the run; it is there when the run has completed"`
 	Conversation *string             `json:"conversation_id,omitempty" doc:"The conversation of a question"`
 	Person       string              `json:"person,omitempty" doc:"The person of the workspace, or the user of an application, who started the run: for the person itself and keys with the write scope"`
 	Question     string              `json:"question,omitempty" doc:"The question that is answered, for its user and the admin scope; not in lists"`
 	CreatedAt    time.Time           `json:"created_at"`
 	EndedAt      *time.Time          `json:"ended_at"`
 	Usage        json.RawMessage     `json:"usage"`
-	Progress     json.RawMessage     `json:"progress,omitempty" doc:"For a reindex: matched, started, published, failed, canceled, refused, refusals, paused, documents_per_second, eta_seconds"`
+	Progress     json.RawMessage     `json:"progress,omitempty" doc:"For a reindex: matched, started, published, failed, canceled, refused, refusals, paused, documents_per_second, eta_seconds. For a generation of a test set: wanted, planned, written, kept, dropped by the reason"`
 	Stage        knowledge.Stage     `json:"stage,omitempty" doc:"The stage of a running ingest, or the stage at which it failed; not in lists"`
 	Waiting      *knowledge.Waiting  `json:"waiting,omitempty" doc:"Why a step of the ingest waits for its next attempt, and until when; not in lists"`
 	Error        *runError           `json:"error"`
@@ -201,8 +202,8 @@ func (r *runRoutes) cancelRun(ctx context.Context, p knowledge.Principal, in *Ru
 	return &runOutput{r.views.run(run)}, nil
 }
 
-// stopRun asks a run's workflow to end it. A question, a research, an import, a reindex or an
-// evaluation that has none, since a process died before, is ended here. A document's ingest that has none is
+// stopRun asks a run's workflow to end it. A question, a research, an import, a reindex, an
+// evaluation or a generation that has none, since a process died before, is ended here. A document's ingest that has none is
 // started, so that it ends as such ingests do.
 func (r *runRoutes) stopRun(ctx context.Context, p knowledge.Principal, run store.Run) error {
 	known, err := r.dispatch.CancelRun(ctx, run)
@@ -210,7 +211,7 @@ func (r *runRoutes) stopRun(ctx context.Context, p knowledge.Principal, run stor
 		return err
 	}
 	switch run.Kind {
-	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindResearch, knowledge.KindImport, knowledge.KindReindex, knowledge.KindEvaluate:
+	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindResearch, knowledge.KindImport, knowledge.KindReindex, knowledge.KindEvaluate, knowledge.KindGenerate:
 		end := record.Canceled(run.Kind)
 		return r.store.EndRun(ctx, run.Workspace, run.ID, end.RunEnd("", r.now()))
 	case knowledge.KindIngest:
@@ -247,6 +248,8 @@ func (r *runRoutes) runResult(ctx context.Context, p knowledge.Principal, run st
 		return r.results.endedEvaluation(ctx, p, run)
 	case knowledge.KindRetention:
 		return retentionProgress(run)
+	case knowledge.KindGenerate:
+		return generationProgress(run)
 	}
 	last, err := r.follower.lastItem(ctx, runRef(run))
 	if err != nil {

@@ -22,6 +22,9 @@ type TestSets interface {
 	UpdateTestSet(ctx context.Context, p knowledge.Principal, id string, patch store.TestSetPatch) (store.TestSet, error)
 	// RemoveTestSet deletes a test set with all its versions.
 	RemoveTestSet(ctx context.Context, p knowledge.Principal, id string) error
+	// StartGeneration stores the run in which a model makes a test set. One that the same owner started
+	// before under this id is returned.
+	StartGeneration(ctx context.Context, p knowledge.Principal, project, id string, begun knowledge.GenerationProgress) (store.Run, error)
 	// FeedbackSince returns what was said of answers of a project, newest first.
 	FeedbackSince(ctx context.Context, p knowledge.Principal, query store.FeedbackQuery) ([]store.Feedback, error)
 	// QuestionsSince returns everybody's newest questions to a project that have ended, for the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
@@ -32,37 +33,44 @@ type generateInput struct {
 			DocumentIDs []string `json:"document_ids,omitempty" maxItems:"500" doc:"Only these documents"`
 		} `json:"filter,omitzero"`
 		Count int    `json:"count,omitempty" minimum:"1" maximum:"1000" doc:"The largest number of questions. Default: 50"`
-		Seed  uint64 `json:"seed,omitempty" doc:"The same seed makes the same questions of the same documents"`
+		Seed  uint64 `json:"seed,omitempty" doc:"The same seed makes the same questions of the same documents; with a model, it asks about the same passages"`
+		Model string `json:"model,omitempty" maxLength:"200" doc:"The chat model that writes and checks the questions. Default: none, the questions are made of tables and of sentences with a number or a date"`
 	}
 }
 
-func (tr *testSetRoutes) generate(ctx context.Context, p knowledge.Principal, in *generateInput) (*testSetOutput, error) {
+func (tr *testSetRoutes) generate(ctx context.Context, p knowledge.Principal, in *generateInput) (*generatedOutput, error) {
 	project, err := tr.project(ctx, p, in.Body.ProjectID)
 	if err != nil {
 		return nil, err
 	}
+	if in.Body.Name == "" {
+		in.Body.Name = "generated"
+	}
+	if in.Body.Count == 0 {
+		in.Body.Count = 50
+	}
+	if in.Body.Model != "" {
+		return tr.generateByModel(ctx, p, project, in)
+	}
+	set, err := tr.generateOffline(ctx, p, project, in)
+	return &generatedOutput{Status: http.StatusCreated, Body: generatedView{testSetView: viewTestSet(set)}}, err
+}
+
+// generateOffline stores a test set that is made without a model.
+func (tr *testSetRoutes) generateOffline(ctx context.Context, p knowledge.Principal, project knowledge.Project, in *generateInput) (set store.TestSet, err error) {
 	passages, err := tr.passages(ctx, p.Reader(), project.ID, in)
 	if err != nil {
-		return nil, err
+		return set, err
 	}
-	count := in.Body.Count
-	if count == 0 {
-		count = 50
-	}
-	generated := evaluate.WithoutDuplicates(evaluate.GenerateOffline(passages, min(count, maxGenerated), in.Body.Seed))
+	generated := evaluate.WithoutDuplicates(evaluate.GenerateOffline(passages, min(in.Body.Count, maxGenerated), in.Body.Seed))
 	items := make([]evaluate.Item, 0, len(generated))
 	for _, g := range generated {
 		items = append(items, g.Item)
 	}
 	if len(items) == 0 {
-		return nil, knowledge.Errorf(knowledge.CodeConflict, "no question could be made: these documents have no table, and no sentence with a number or a date, that the caller may read")
+		return set, knowledge.Errorf(knowledge.CodeConflict, "no question could be made: these documents have no table, and no sentence with a number or a date, that the caller may read")
 	}
-	name := in.Body.Name
-	if name == "" {
-		name = "generated"
-	}
-	set, err := tr.add(ctx, p, project.ID, name, evaluate.WithIDs(items))
-	return &testSetOutput{viewTestSet(set)}, err
+	return tr.add(ctx, p, project.ID, in.Body.Name, evaluate.WithIDs(items))
 }
 
 // passages returns the passages of published documents that a reader may read.
@@ -79,7 +87,7 @@ func (tr *testSetRoutes) passages(ctx context.Context, p knowledge.Principal, pr
 				return nil, fmt.Errorf("read document %s: %w", d.ID, err)
 			}
 			for _, c := range chunks {
-				passages = append(passages, chunkPassage(c, d))
+				passages = append(passages, record.PassageOf(c, d))
 			}
 			if page.Cursor = next; next == "" {
 				break
@@ -87,19 +95,6 @@ func (tr *testSetRoutes) passages(ctx context.Context, p knowledge.Principal, pr
 		}
 	}
 	return passages, nil
-}
-
-func chunkPassage(c knowledge.Chunk, d knowledge.Document) evaluate.Passage {
-	passage := evaluate.Passage{ChunkID: c.ID, DocumentID: d.ID, ExternalID: d.ExternalID, Document: d.Name, Header: c.Header, Text: c.Text}
-	if n := len(c.HeadingPath); n > 0 {
-		passage.Heading = c.HeadingPath[n-1]
-	}
-	for _, line := range c.Lines {
-		if n := len(passage.Pages); line.Page > 0 && (n == 0 || passage.Pages[n-1] != line.Page) {
-			passage.Pages = append(passage.Pages, line.Page)
-		}
-	}
-	return passage
 }
 
 // documents returns the documents of which questions are made.

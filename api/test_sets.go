@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/evaluate"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -24,6 +26,7 @@ type testItem struct {
 	ExpectedPages     []expectedPage `json:"expected_pages,omitempty" doc:"Numbers, or objects with document and page"`
 	Tags              []string       `json:"tags,omitempty"`
 	Kind              string         `json:"kind,omitempty" enum:"fact,table,comparison,unanswerable"`
+	Passages          []string       `json:"passages,omitempty" doc:"The chunks from which the question was made; of an unanswerable one, those that seem to answer it"`
 }
 
 // expectedPage is a page of a testItem.
@@ -61,8 +64,9 @@ type testSetView struct {
 // testSetWithItems is a test set with a page of its items.
 type testSetWithItems struct {
 	testSetView
-	Items      []testItem `json:"items"`
-	NextCursor *string    `json:"next_cursor" doc:"The cursor of the next page of items; null on the last page"`
+	Items      []testItem                    `json:"items"`
+	Generated  *knowledge.GenerationProgress `json:"generated,omitempty" doc:"How a model made it: the questions that were written, kept and dropped, while its run is kept"`
+	NextCursor *string                       `json:"next_cursor" doc:"The cursor of the next page of items; null on the last page"`
 }
 
 type (
@@ -83,6 +87,11 @@ type testSetRoutes struct {
 	blobs   Blobs
 	readers *runReaders
 	now     func() time.Time
+
+	questions *question.Starter
+	dispatch  Dispatcher
+	views     *views
+	log       *slog.Logger
 }
 
 func (tr *testSetRoutes) mount(e *edge.Edge) {
@@ -97,8 +106,11 @@ func (tr *testSetRoutes) mount(e *edge.Edge) {
 		rt.Anew, rt.DefaultStatus = true, http.StatusCreated
 		return rt
 	}
-	edge.Handle(e, made(route("generate-test-set", http.MethodPost, path+"/generate", "Make a test set from documents",
-		"The questions are made without a model: from rows of tables, and from sentences with a number or a date of documents that the caller may read. Each names its document, and its passage as the reference.")), tr.generate)
+	generate := made(route("generate-test-set", http.MethodPost, path+"/generate", "Make a test set from documents",
+		"The questions are of documents that the caller may read, and each names its passages. Without a model they are made at once, from rows of tables and from sentences with a number or a date. "+
+			"A model writes and checks them in a run, whose progress says how many were dropped and why; the test set is there when the run has completed."))
+	generate.Responses = map[string]*huma.Response{"202": {Description: "A model makes the test set, in the run run_id"}}
+	edge.Handle(e, generate, tr.generate)
 	edge.Handle(e, made(route("make-test-set-from-feedback", http.MethodPost, path+"/from_feedback", "Make a test set from rated answers",
 		"The questions are those of answers that were rated: by the caller alone or, with the permission runs.admin, by everybody. The reference is the answer that somebody expected, else, of an answer that was rated up, the answer.")), tr.fromFeedback)
 }
@@ -140,6 +152,9 @@ func (tr *testSetRoutes) get(ctx context.Context, p knowledge.Principal, in *str
 	out := testSetWithItems{testSetView: viewTestSet(set)}
 	if in.Version > 0 {
 		out.Version, out.Hash, out.Count = in.Version, stored.Hash, stored.Count
+	}
+	if out.Generated, err = tr.generated(ctx, p, in.ID); err != nil {
+		return nil, err
 	}
 	out.Items, out.NextCursor, err = pageOf(items, in.PageQuery, 50)
 	return &testSetsOutput{out}, err

@@ -94,6 +94,9 @@ func (v *views) run(r store.Run) runView {
 	if r.Kind == knowledge.KindEvaluate {
 		view.DocumentID, view.EvaluationID = nil, orNull(r.Subject)
 	}
+	if r.Kind == knowledge.KindGenerate {
+		view.DocumentID, view.TestSetID, view.Progress = nil, orNull(r.Subject), r.Progress
+	}
 	if r.Kind == knowledge.KindReindex || r.Kind == knowledge.KindRemoveProject || r.Kind == knowledge.KindRetention {
 		view.DocumentID, view.Progress = nil, r.Progress
 	}

@@ -43,6 +43,7 @@ var measures = []measure{
 	{"import-crash", false, bulkCrash},
 	{"import-fair", false, bulkFair},
 	{"blobs", false, blobs},
+	{"evaluate", false, evaluations},
 	{"cluster", false, clusters},
 	{"cluster-line", false, clusterLine},
 }
@@ -54,6 +55,7 @@ type bench struct {
 	seed       uint64
 	documents  int    // how many are ingested and searched
 	objects    int    // how many are imported
+	items      int    // of the evaluation of the evaluate measure
 	tailRounds int    // rounds of questions in the tail measure
 	streams    int    // open streams of the streams measure
 	backlog    string // PDFs of the backlog measure and their pages
@@ -85,6 +87,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&b.binary, "binary", "bin/cairn", "the built command")
 	flag.StringVar(&b.data, "data", "../shared/data", "the folder with cranfield and files")
 	flag.IntVar(&b.objects, "objects", 20000, "how many objects are imported")
+	flag.IntVar(&b.items, "items", 10_000, "how many questions the evaluate measure evaluates")
 	flag.IntVar(&b.streams, "streams", 10_000, "how many streams the streams measure opens")
 	flag.Uint64Var(&b.seed, "seed", 1, "seed of the moments of kills")
 	flag.StringVar(&b.backlog, "backlog", "200x100", "how many PDFs the backlog measure uploads, and their pages")

@@ -167,6 +167,7 @@ func TestHistories(t *testing.T) {
 	s.reindex(t)
 	s.wantHistory(t, "reindex_project", "reindex/default/default")
 	s.wantHistory(t, "evaluate_project", knowledge.KindEvaluate.WorkflowID("default", s.recordedEvaluation(t, m)))
+	s.wantHistory(t, "generate_test_set", knowledge.KindGenerate.WorkflowID("default", s.recordedGeneration(t, m)), "dioptric")
 	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
 	attached := s.ask(t, "/workspaces/default/webhooks/query?compact=true", map[string]any{
 		"text": "Kindly elucidate the pharology of the file", "projectId": "default", "sse": true,

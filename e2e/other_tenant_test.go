@@ -363,6 +363,8 @@ func namingElsewhere() []namingRoute {
 		{"POST", own + "/test_sets", "project", `{"project_id": "{project}", "items": [{"question": "taken?"}]}`, 0, nil},
 		{"POST", own + "/test_sets/generate", "project", `{"project_id": "{project}"}`, 0, nil},
 		{"POST", own + "/test_sets/from_feedback", "project", `{"project_id": "{project}"}`, 0, nil},
+		{"POST", own + "/test_sets/generate", "project", `{"project_id": "{project}", "model": "stand-in"}`, 0, nil},
+		{"POST", own + "/evaluations", "evaluation", `{"of": "{evaluation}"}`, 0, nil},
 		{"POST", own + "/evaluations", "test_set", `{"test_set_id": "{test_set}"}`, 0, nil},
 		{"GET", own + "/syncs?project_id={project}", "project", "", 0, nil},
 		{"POST", own + "/syncs", "connection", `{"connection_id": "{connection}"}`, 0, nil},

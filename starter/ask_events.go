@@ -137,6 +137,12 @@ func (n *narrator) tell(e client.Event) error {
 			return err
 		}
 		n.say("%d of %d judged, %d failed", p.Judged, p.Total, p.Failed)
+	case client.EventGeneration:
+		var p knowledge.GenerationProgress
+		if err := e.Decode(&p); err != nil {
+			return err
+		}
+		n.say("%d of %d questions are kept, %d were written", p.Kept, p.Wanted, p.Written)
 	case client.EventEnded:
 		return runOutcome(e)
 	case client.EventError:

@@ -16,7 +16,7 @@ import (
 
 type evaluateCmd struct {
 	Run       evaluateRunCmd       `cmd:"" default:"withargs" help:"Evaluate a project with the questions of a file."`
-	Calibrate evaluateCalibrateCmd `cmd:"" help:"Show how well the judge of an evaluation agrees with people."`
+	Calibrate evaluateCalibrateCmd `cmd:"" help:"Show whether the scores of a judge can be relied on."`
 }
 
 // Help returns an example of the commands.
@@ -33,6 +33,7 @@ type evaluateRunCmd struct {
 	FailUnder string  `name:"fail-under" placeholder:"MEASURE=VALUE,…" help:"The least means, such as score=1.6,context=1.5; the greatest of latency and tokens."`
 	JUnit     string  `name:"junit" placeholder:"FILE" help:"Write a JUnit report."`
 	Judge     string  `placeholder:"offline|MODEL" default:"offline" help:"The chat model that judges, or offline: words, numbers and negations are compared."`
+	Times     int     `name:"judge-times" placeholder:"N" help:"How often a model scores each of the first 50 answers, to see whether it contradicts itself. Default: 3 with a limit or a baseline, else 1."`
 	Repeats   int     `placeholder:"N" default:"1" help:"How often each question is asked."`
 	Sample    int     `placeholder:"N" help:"Ask only so many of the questions."`
 	Seed      uint64  `default:"1" help:"Chooses the sample."`
@@ -45,12 +46,15 @@ func (evaluateRunCmd) Help() string {
 	return "cairn evaluate FILE is short for cairn evaluate run FILE.\n\n" +
 		"The questions are stored as a test set under their name; other questions under the same name make a new version of it.\n\n" +
 		"A limit holds if the whole 95 % interval is on its good side. Exit codes: 0 all limits hold, 1 a mean is below its limit for certain, worse than the baseline, or the evaluation failed, " +
-		"4 undecided: more questions are needed, 5 the judge failed too often. 2, 3 and 130 are as for all commands.\n\n" +
+		"4 undecided: more questions are needed, 5 the judge failed too often, or gave more than 10 % of the answers different scores when asked again. 2, 3 and 130 are as for all commands.\n\n" +
 		"Example:\n\n" +
 		"    cairn evaluate run questions.csv\n" +
 		"    cairn evaluate questions.jsonl --project legal --judge gpt-4o --fail-under score=1.6,context=1.5 --junit report.xml\n" +
 		"    cairn evaluate questions.csv --baseline 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
 }
+
+// gateTimes is how often a model scores the first answers if its scores decide something.
+const gateTimes = 3
 
 // gateError is a gate that did not hold.
 type gateError struct {
@@ -85,7 +89,10 @@ func (e evaluateRunCmd) Run(ctx context.Context, a *app) error {
 	}
 	request := client.NewEvaluation{TestSetID: set.ID, ProjectID: e.Project, Repeats: e.Repeats, Sample: e.Sample, Seed: e.Seed, Budget: knowledge.Budget{Tokens: e.Tokens, Cost: e.Cost}}
 	if e.Judge != "offline" {
-		request.Judge = &client.Judge{Model: e.Judge}
+		request.Judge = &client.Judge{Model: e.Judge, Times: e.Times}
+		if e.Times == 0 && (len(gate) > 0 || e.Baseline != "") {
+			request.Judge.Times = gateTimes
+		}
 	}
 	started, err := c.StartEvaluation(ctx, request)
 	if err != nil {
@@ -105,14 +112,17 @@ func (e evaluateRunCmd) conclude(ctx context.Context, a *app, c *client.Client, 
 	if err != nil {
 		return errors.Join(failed, err)
 	}
-	report := reportOf(ended, items)
+	report, err := reportOf(ended, items)
+	if err != nil {
+		return err
+	}
 	if e.Baseline != "" {
 		if report.Compared, err = comparison(ctx, c, e.Baseline, id); err != nil {
 			return err
 		}
 	}
 	if len(gate) > 0 || report.Compared != nil {
-		decision := gate.Decide(report.Summary, report.Compared, nil)
+		decision := gate.Decide(report.Summary, report.Compared, report.Consistency)
 		report.Decided = &decision
 	}
 	if e.JUnit != "" {

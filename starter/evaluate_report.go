@@ -35,10 +35,18 @@ func comparison(ctx context.Context, c *client.Client, baseline, candidate strin
 }
 
 // reportOf returns an evaluation as reports show it. items may be nil.
-func reportOf(e client.Evaluation, items []evaluate.Item) evaluate.Report {
+func reportOf(e client.Evaluation, items []evaluate.Item) (evaluate.Report, error) {
 	report := evaluate.Report{Name: e.TestSetName, Project: e.ProjectID, Judge: e.Judge, Summary: evaluate.Summary{
 		Scores: map[evaluate.Measure]evaluate.Estimate{}, Judged: e.Judgements, Failed: e.Unreadable, Errors: e.Progress.Failed, Repeats: e.Repeats, Warnings: e.Warnings,
 	}}
+	for field, raw := range map[any]json.RawMessage{&report.Rubric: e.Rubric, &report.Agreement: e.Agreement, &report.Consistency: e.Consistency} {
+		if len(raw) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(raw, field); err != nil {
+			return report, fmt.Errorf("decode evaluation %s: %w", e.ID, err)
+		}
+	}
 	for measure, estimate := range e.Scores {
 		report.Summary.Scores[evaluate.Measure(measure)] = evaluate.Estimate(estimate)
 	}
@@ -59,7 +67,7 @@ func reportOf(e client.Evaluation, items []evaluate.Item) evaluate.Report {
 		}
 	}
 	report.Summary.Items = len(report.Items)
-	return report
+	return report, nil
 }
 
 // resultOf returns an item as reports show it.
@@ -83,43 +91,4 @@ func resultOf(i client.EvaluatedItem) evaluate.Result {
 		result.Outcome.Error = i.Error.Message
 	}
 	return result
-}
-
-type evaluateCalibrateCmd struct {
-	clientFlags
-	ID string `arg:"" help:"The evaluation, whose answers people have reviewed."`
-}
-
-// Help returns the command's example.
-func (evaluateCalibrateCmd) Help() string {
-	return "People review answers in the console, or with POST evaluations/{id}/items/{item}/review. Kappa is Cohen's with quadratic weights; below 0.4 the judge should not gate.\n\nExample:\n\n" +
-		"    cairn evaluate calibrate 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
-}
-
-// Run shows the agreement of a judge with people.
-func (k evaluateCalibrateCmd) Run(ctx context.Context, a *app) error {
-	c, err := k.connectEvaluation(ctx, &k.ID)
-	if err != nil {
-		return err
-	}
-	e, err := c.Evaluation(ctx, k.ID, "", 1)
-	if err != nil {
-		return err
-	}
-	if len(e.Agreement) == 0 {
-		return fmt.Errorf("no answer of evaluation %s has been scored by a person", k.ID)
-	}
-	var agreement evaluate.Agreement
-	if err := json.Unmarshal(e.Agreement, &agreement); err != nil {
-		return fmt.Errorf("decode the agreement of evaluation %s: %w", k.ID, err)
-	}
-	if k.forPrograms() {
-		return k.write(a, agreement)
-	}
-	fmt.Fprintf(a.stdout, "judge      %s\nreviews    %d\nkappa      %.2f (%.2f to %.2f)\nagreement  %.2f (always the most frequent score: %.2f)\nbias       %+.2f (%+.2f to %+.2f), judge minus person\n",
-		e.Judge, agreement.N, agreement.Kappa.Mean, agreement.Kappa.Low, agreement.Kappa.High, agreement.Raw, agreement.Guessing, agreement.Bias.Mean, agreement.Bias.Low, agreement.Bias.High)
-	for _, warning := range agreement.Warnings {
-		fmt.Fprintln(a.stdout, "warning:", warning)
-	}
-	return nil
 }

@@ -89,7 +89,10 @@ func (s evaluationsShowCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	report := reportOf(e, nil)
+	report, err := reportOf(e, nil)
+	if err != nil {
+		return err
+	}
 	if s.JUnit != "" {
 		if err := writeJUnit(s.JUnit, report); err != nil {
 			return err

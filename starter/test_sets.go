@@ -149,29 +149,6 @@ func (f clientFlags) stored(a *app, set client.TestSet, err error) error {
 	return err
 }
 
-type testSetsGenerateCmd struct {
-	clientFlags
-	Project string   `short:"p" default:"default" help:"The project whose documents are read."`
-	Name    string   `help:"The name of the test set. Default: generated."`
-	Count   int      `default:"50" help:"The largest number of questions."`
-	Tag     []string `placeholder:"TAG" help:"Only documents with one of these tags; may be repeated."`
-}
-
-// Help returns the command's example.
-func (testSetsGenerateCmd) Help() string {
-	return "Questions are made without a model: from rows of tables, and from sentences with a number or a date.\n\nExample:\n\n    cairn test-sets generate --project legal --count 100"
-}
-
-// Run makes a test set from documents.
-func (g testSetsGenerateCmd) Run(ctx context.Context, a *app) error {
-	c, err := g.connectProject(ctx, &g.Project)
-	if err != nil {
-		return err
-	}
-	set, err := c.GenerateTestSet(ctx, g.Project, g.Name, g.Count, g.Tag)
-	return g.stored(a, set, err)
-}
-
 type testSetsFeedbackCmd struct {
 	clientFlags
 	Project string        `short:"p" default:"default" help:"The project whose answers were rated."`

@@ -141,6 +141,7 @@ func queues(cfg Config, a Activities) []queue {
 			x.RegisterWorkflow(workflows.ResearchQuestion)
 			x.RegisterWorkflow(workflows.RunLog)
 			x.RegisterWorkflow(workflows.EvaluateProject)
+			x.RegisterWorkflow(workflows.GenerateTestSet)
 			x.RegisterActivity(a.Answering)
 		}},
 		{workflows.QueueIngest, steps, func(x sdk.Worker) {

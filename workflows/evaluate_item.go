@@ -53,17 +53,8 @@ func (w *evaluateProject) askOnce(ctx workflow.Context, in answering.EvaluatedIn
 	if err := localStep(ctx, fmt.Sprintf("prepare item %d", number), w.acts.PrepareEvaluated, in, &child); err != nil {
 		return judged, err
 	}
-	err = workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: knowledge.KindQuery.WorkflowID(child.Workspace, child.Run), ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
-		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
-		WorkflowTaskTimeout:   pageTaskTimeout, WaitForCancellation: true, TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
-		StaticSummary: fmt.Sprintf("answer item %d of an evaluation", number),
-	}), AnswerQuery, child).Get(ctx, nil)
-	if ctx.Err() != nil {
-		return judged, ctx.Err()
-	}
-	if err != nil { // its run says how it ended
-		workflow.GetLogger(ctx).Warn("the answer to an item was ended from outside", "run", child.Run, "error", err)
+	if err := w.answer(ctx, number, child); err != nil {
+		return judged, err
 	}
 	options := activityOptions(ctx, fmt.Sprintf("judge item %d", number), judgeTime, importRetries())
 	if err = execute(options, w.acts.JudgeAnswer, in, &judged); err == nil || ctx.Err() != nil {
@@ -73,4 +64,22 @@ func (w *evaluateProject) askOnce(ctx workflow.Context, in answering.EvaluatedIn
 	failed := answering.FailEvaluatedInput{EvaluatedInput: in, Failure: knowledge.Failure{Code: f.Code, Message: f.Message}}
 	err = localStep(ctx, fmt.Sprintf("note the failure of item %d", number), w.acts.FailEvaluated, failed, &judged)
 	return judged, err
+}
+
+// answer has an item answered, unless it has an answer: then the child has no run. The error is that
+// of a cancel.
+func (w *evaluateProject) answer(ctx workflow.Context, number int, child record.AnswerInput) error {
+	if child.Run == "" {
+		return nil
+	}
+	err := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID: knowledge.KindQuery.WorkflowID(child.Workspace, child.Run), ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		WorkflowTaskTimeout:   pageTaskTimeout, WaitForCancellation: true, TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
+		StaticSummary: fmt.Sprintf("answer item %d of an evaluation", number),
+	}), AnswerQuery, child).Get(ctx, nil)
+	if ctx.Err() == nil && err != nil { // its run says how it ended
+		workflow.GetLogger(ctx).Warn("the answer to an item was ended from outside", "run", child.Run, "error", err)
+	}
+	return ctx.Err()
 }

@@ -1,7 +1,7 @@
 package answering
 
-// Activities are the activities of AnswerQuery, RunTool, DeepResearch, EvaluateProject and
-// their children.
+// Activities are the activities of AnswerQuery, RunTool, DeepResearch, EvaluateProject,
+// GenerateTestSet and their children.
 // The zero value has their names for workflows.
 type Activities struct {
 	*Attaching
@@ -18,6 +18,7 @@ type Activities struct {
 	*Suggesting
 	*Conversing
 	*Evaluating
+	*Generating
 }
 
 // New returns the activities of questions.
@@ -58,6 +59,10 @@ func New(d Dependencies) *Activities {
 		Conversing: &Conversing{stepLog: logged, Blobs: d.Blobs, Conversations: d.Conversations, chats: chats},
 		Evaluating: &Evaluating{
 			stepLog: logged, Evaluations: d.Evaluations, Blobs: d.Blobs, Runs: d.Runs, Passages: d.Passages, Judges: d.Judges, Hub: d.Hub, Metrics: d.Metrics, chats: chats,
+		},
+		Generating: &Generating{
+			stepLog: logged, TestSets: d.TestSets, Blobs: d.Blobs, Runs: d.Runs, Library: d.Library, Passages: d.Passages, Retriever: d.Retriever,
+			Hub: d.Hub, Metrics: d.Metrics, chats: chats,
 		},
 	}
 }

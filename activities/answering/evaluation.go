@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,6 +68,9 @@ func (a *Evaluating) beginEvaluation(ctx context.Context, in knowledge.RunRef) e
 	if err := a.Blobs.GetJSON(ctx, in.RequestKey(), &snapshot); err != nil {
 		return err
 	}
+	if snapshot.Settings.Of != "" {
+		return a.beginAgain(ctx, in, snapshot.Settings.Of)
+	}
 	var items []evaluate.Item
 	if err := a.Blobs.GetJSON(ctx, record.EvaluationItemsKey(in), &items); err != nil {
 		return err
@@ -88,6 +92,26 @@ func (a *Evaluating) beginEvaluation(ctx context.Context, in knowledge.RunRef) e
 		}
 	}
 	return a.Evaluations.BeginItems(ctx, in.Run, rows)
+}
+
+// beginAgain puts the items of an evaluation on record that were answered for another one.
+func (a *Evaluating) beginAgain(ctx context.Context, in knowledge.RunRef, of string) error {
+	answered, err := a.Evaluations.ItemsForSystem(ctx, of)
+	if err != nil {
+		return err
+	}
+	var rows []store.Evaluated
+	for _, row := range answered {
+		if row.State == knowledge.ItemJudged {
+			rows = append(rows, store.Evaluated{Number: len(rows) + 1, ItemID: row.ItemID, Repeat: row.Repeat, Item: row.Item, Run: row.Run})
+		}
+	}
+	for page := range slices.Chunk(rows, beginAtATime) {
+		if err := a.Evaluations.BeginItems(ctx, in.Run, page); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // NextItemsInput asks for items behind a number.
@@ -121,8 +145,17 @@ type EvaluatedInput struct {
 // answer returns the run that answers the item.
 func (in EvaluatedInput) answer() knowledge.RunRef { return in.EvaluatedRun(in.Number, in.Try) }
 
+// answeredBy returns the run that answered the item, as its row has it.
+func (in EvaluatedInput) answeredBy(row store.Evaluated) knowledge.RunRef {
+	run := in.answer()
+	if row.Run != "" {
+		run.Run = row.Run
+	}
+	return run
+}
+
 // PrepareEvaluated stores the request of the run that answers an item, and returns the input of
-// its workflow. It is a local activity.
+// its workflow. An input without a run means that the item has its answer. It is a local activity.
 func (a *Evaluating) PrepareEvaluated(ctx context.Context, in EvaluatedInput) (record.AnswerInput, error) {
 	prepared, err := a.prepareEvaluated(ctx, in)
 	if err != nil {
@@ -139,6 +172,9 @@ func (a *Evaluating) prepareEvaluated(ctx context.Context, in EvaluatedInput) (r
 	row, item, err := a.item(ctx, in)
 	if err != nil {
 		return record.AnswerInput{}, err
+	}
+	if snapshot.Settings.Of != "" {
+		return record.AnswerInput{}, nil
 	}
 	run := in.answer()
 	request := snapshot.Question
@@ -177,9 +213,15 @@ func (a *Evaluating) FailEvaluated(ctx context.Context, in FailEvaluatedInput) (
 	if err != nil {
 		return judged, a.fail(ctx, in.RunRef, err)
 	}
-	answered, err := a.answered(ctx, in.EvaluatedInput)
+	var snapshot record.Evaluation
+	if err := a.Blobs.GetJSON(ctx, in.RequestKey(), &snapshot); err != nil {
+		return judged, a.fail(ctx, in.RunRef, err)
+	}
+	answered, err := a.answered(ctx, in.answeredBy(row))
 	if err == nil {
-		judged.Usage = answered.used.Usage
+		if snapshot.Settings.Of == "" {
+			judged.Usage = answered.used.Usage
+		}
 		err = a.failItem(ctx, in.EvaluatedInput, row, item, in.Failure, judged.Usage)
 	}
 	if err != nil {
@@ -194,8 +236,7 @@ type answeredItem struct {
 	used knowledge.RunUsage
 }
 
-func (a *Evaluating) answered(ctx context.Context, in EvaluatedInput) (answeredItem, error) {
-	run := in.answer()
+func (a *Evaluating) answered(ctx context.Context, run knowledge.RunRef) (answeredItem, error) {
 	row, err := a.Runs.RunForSystem(ctx, run.Workspace, run.Run)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) { // it was ended before its first step
 		return answeredItem{Run: store.Run{Status: knowledge.RunFailed}}, nil

@@ -46,13 +46,16 @@ func (a *Evaluating) judgeAnswer(ctx context.Context, in EvaluatedInput) (judged
 	if err != nil {
 		return judged, err
 	}
-	run := in.answer()
-	answered, err := a.answered(ctx, in)
+	run := in.answeredBy(row)
+	answered, err := a.answered(ctx, run)
 	if err != nil {
 		return judged, err
 	}
 	used := answered.used
 	judged = Judged{State: knowledge.ItemFailed, Usage: used.Usage}
+	if snapshot.Settings.Of != "" {
+		judged.Usage = knowledge.Usage{} // the answers were counted before
+	}
 	if answered.Status != knowledge.RunCompleted {
 		f := knowledge.Failure{Code: knowledge.CodeInternal, Message: "its answer was ended from outside"}
 		if answered.Error != nil {
@@ -62,19 +65,20 @@ func (a *Evaluating) judgeAnswer(ctx context.Context, in EvaluatedInput) (judged
 			judged.State = knowledge.ItemWaiting
 			return judged, nil
 		}
-		return judged, a.failItem(ctx, in, row, item, f, used.Usage)
+		return judged, a.failItem(ctx, in, row, item, f, judged.Usage)
 	}
 	row.State = knowledge.ItemAnswered
 	if err := a.Evaluations.SetItem(ctx, in.Run, row); err != nil {
 		return judged, err
 	}
 	c, err := a.caseOf(ctx, snapshot.Principal, run, item)
+	if isMissingBlob(err) { // of a completed run: it was erased
+		return judged, a.failItem(ctx, in, row, item, knowledge.Failure{Code: knowledge.CodeGone, Message: "its answer was erased"}, judged.Usage)
+	}
 	if err != nil {
 		return judged, err
 	}
-	judgement, err := step.Stored(ctx, a.Blobs, run.JudgementKey(), func() (storedJudgement, error) {
-		return a.judge(ctx, in, snapshot.Settings.Judge, c)
-	})
+	judgement, err := a.judgement(ctx, in, snapshot.Settings, run, c)
 	if err != nil {
 		return judged, err
 	}
@@ -84,7 +88,7 @@ func (a *Evaluating) judgeAnswer(ctx context.Context, in EvaluatedInput) (judged
 	row.State = knowledge.ItemJudged
 	row.Result, err = json.Marshal(record.ItemResult{
 		Outcome:   evaluate.NewOutcome(c, row.Repeat-1, judgement.Judgement, time.Duration(used.Seconds*float64(time.Second)), tokens),
-		Judgement: judgement.Judgement, Usage: judged.Usage,
+		Judgement: judgement.Judgement, Usage: judged.Usage, Grades: judgement.Grades,
 	})
 	if err != nil {
 		return judged, fmt.Errorf("encode the result of item %s: %w", item.ID, err)
@@ -95,7 +99,32 @@ func (a *Evaluating) judgeAnswer(ctx context.Context, in EvaluatedInput) (judged
 // storedJudgement is what a judge said, with what it cost.
 type storedJudgement struct {
 	evaluate.Judgement
-	Usage knowledge.Usage `json:"usage,omitzero"`
+	Usage  knowledge.Usage `json:"usage,omitzero"`
+	Grades []int           `json:"grades,omitempty"` // of the score, each time that it was asked for
+}
+
+// againItems is how many items of an evaluation are judged several times, where its judge is.
+const againItems = 50
+
+// judgement returns what the judge of an evaluation says of a case, and stores it.
+func (a *Evaluating) judgement(ctx context.Context, in EvaluatedInput, settings record.EvaluationSettings, run knowledge.RunRef, c evaluate.Case) (storedJudgement, error) {
+	key, prefix := run.JudgementKey(), run.Prefix()
+	if settings.Of != "" { // another judge may have judged the same answer
+		prefix = in.JudgedPrefix(in.Number)
+		key = prefix + "judgement.json"
+	}
+	return step.Stored(ctx, a.Blobs, key, func() (storedJudgement, error) {
+		config, err := a.configOf(ctx, run, settings.Judge)
+		if err != nil {
+			return storedJudgement{}, err
+		}
+		j, err := a.judge(ctx, in, prefix, config, settings.Judge, c)
+		if err != nil || settings.Judge.Times < 2 || in.Number > againItems {
+			return j, err
+		}
+		j.Grades, err = a.judgeAgain(ctx, prefix, config, settings.Judge, c, &j)
+		return j, err
+	})
 }
 
 // caseOf returns an answer with the passages that its model was given, as far as the principal
@@ -107,13 +136,7 @@ func (a *Evaluating) caseOf(ctx context.Context, p knowledge.Principal, run know
 		return c, fmt.Errorf("read the answer of run %s: %w", run.Run, err)
 	}
 	c.Answer = answer.Answer
-	hits := make([]knowledge.Hit, 0, len(answer.Sources))
-	for _, s := range answer.Sources {
-		if s.Page == nil && s.Given == nil {
-			hits = append(hits, knowledge.Hit{ChunkID: s.ChunkID, DocumentID: s.DocumentID, Version: s.Version})
-		}
-	}
-	words, chunks, err := a.words(ctx, p.Reader(), hits)
+	words, chunks, err := a.words(ctx, p.Reader(), answer.Sources)
 	if err != nil {
 		return c, err
 	}
@@ -130,8 +153,16 @@ func (a *Evaluating) caseOf(ctx context.Context, p knowledge.Principal, run know
 	return c, nil
 }
 
-// words returns the chunks of hits, and what a model reads of each.
-func (a *Evaluating) words(ctx context.Context, p knowledge.Principal, hits []knowledge.Hit) (map[string]string, map[string]store.ChunkView, error) {
+// words returns the chunks of sources, and what the model has read of each: with its parent or its
+// neighbours, and without the sentences that the search left out.
+func (a *Evaluating) words(ctx context.Context, p knowledge.Principal, sources []record.Source) (map[string]string, map[string]store.ChunkView, error) {
+	var hits []knowledge.Hit
+	var read []record.Source
+	for _, s := range sources {
+		if s.Page == nil && s.Given == nil {
+			hits, read = append(hits, knowledge.Hit{ChunkID: s.ChunkID, DocumentID: s.DocumentID, Version: s.Version}), append(read, s)
+		}
+	}
 	if len(hits) == 0 {
 		return nil, nil, nil
 	}
@@ -140,63 +171,44 @@ func (a *Evaluating) words(ctx context.Context, p knowledge.Principal, hits []kn
 		return nil, nil, err
 	}
 	contexts := make([]retrieve.Context, 0, len(chunks))
-	for i, h := range hits {
-		if chunk, there := chunks[h.ChunkID]; there {
-			contexts = append(contexts, retrieve.Context{ChunkView: chunk, Rank: i + 1})
+	for i, s := range read {
+		if chunk, there := chunks[s.ChunkID]; there {
+			contexts = append(contexts, retrieve.Context{ChunkView: chunk, Rank: i + 1, Around: s.Around, Kept: s.Kept, Length: s.Length})
 		}
 	}
-	read, err := retrieve.Passages(ctx, a.Passages, p, contexts)
-	words := make(map[string]string, len(read))
-	for _, c := range read {
+	passages, err := retrieve.Passages(ctx, a.Passages, p, contexts)
+	words := make(map[string]string, len(passages))
+	for _, c := range passages {
 		words[c.ChunkID] = c.Text
 	}
 	return words, chunks, err
 }
 
+// judgedPassage returns a chunk with the text that a model has read of it.
 func judgedPassage(chunk store.ChunkView, text string) evaluate.Passage {
-	p := evaluate.Passage{
-		ChunkID: chunk.ID, DocumentID: chunk.DocumentID, ExternalID: chunk.Document.ExternalID, Document: chunk.Document.Name, Text: text,
-	}
-	if n := len(chunk.HeadingPath); n > 0 {
-		p.Heading = chunk.HeadingPath[n-1]
-	}
-	for _, line := range chunk.Lines {
-		if n := len(p.Pages); line.Page > 0 && (n == 0 || p.Pages[n-1] != line.Page) {
-			p.Pages = append(p.Pages, line.Page)
-		}
-	}
+	p := record.PassageOf(chunk.Chunk, chunk.Document)
+	p.Header, p.Text = "", text // which begins with the header
 	return p
 }
 
 // judge has the judge of an evaluation judge a case.
-func (a *Evaluating) judge(ctx context.Context, in EvaluatedInput, judge record.Judge, c evaluate.Case) (storedJudgement, error) {
+func (a *Evaluating) judge(ctx context.Context, in EvaluatedInput, prefix string, config knowledge.ProjectConfig, judge record.Judge, c evaluate.Case) (storedJudgement, error) {
 	switch {
 	case judge.Webhook != nil:
 		j, err := a.askJudge(ctx, in, *judge.Webhook, c)
 		return storedJudgement{Judgement: j}, err
 	case judge.Model != "":
-		return a.judgeByModel(ctx, in, judge.Model, c)
+		return a.judgeByModel(ctx, prefix, config, c)
 	}
 	return storedJudgement{Judgement: evaluate.Judge(c)}, nil
 }
 
 // judgeByModel asks a model for each part of a judgement. A part whose answer is stored is not
 // asked for again.
-func (a *Evaluating) judgeByModel(ctx context.Context, in EvaluatedInput, name string, c evaluate.Case) (all storedJudgement, err error) {
-	run, cold, seed := in.answer(), 0.0, 1
-	request, err := record.ReadRequest(ctx, a.Blobs, run)
-	if err != nil {
-		return all, err
-	}
-	config := knowledge.ProjectConfig{AI: knowledge.AIConfig{Model: name, Failover: []string{name}}, Privacy: request.Config.Privacy} // no other model judges in its place
+func (a *Evaluating) judgeByModel(ctx context.Context, prefix string, config knowledge.ProjectConfig, c evaluate.Case) (all storedJudgement, err error) {
 	for _, asked := range evaluate.Requests(c) {
-		key := run.Prefix() + "judge-" + string(asked.Part) + ".json"
-		said, err := step.Stored(ctx, a.Blobs, key, func() (judgeSaid, error) {
-			text, done, err := a.chats.chatOnce(ctx, config, model.ChatRequest{
-				Messages:    []model.Message{{Role: model.RoleSystem, Content: asked.System}, {Role: model.RoleUser, Content: asked.User}},
-				Temperature: &cold, Seed: &seed,
-			})
-			return judgeSaid{Text: text, Called: step.NewCalled(done)}, err
+		said, err := step.Stored(ctx, a.Blobs, prefix+"judge-"+string(asked.Part)+".json", func() (judgeSaid, error) {
+			return a.chats.judgeOnce(ctx, config, asked, 1)
 		})
 		if e, refused := errors.AsType[*model.Error](err); refused && !e.Retryable && e.Code != model.CodeUnauthorized {
 			all.Fail(asked.Part, e.Public().Message)
@@ -211,8 +223,68 @@ func (a *Evaluating) judgeByModel(ctx context.Context, in EvaluatedInput, name s
 	return all, nil
 }
 
-// judgeSaid is the reply of a model that judges.
+// judgeAgain asks a model for the score of a case until it has given it so many times, first
+// included, and returns the grades. It counts what that cost to the judgement. Each request has
+// another seed, so that no cache of an endpoint answers it.
+func (a *Evaluating) judgeAgain(ctx context.Context, prefix string, config knowledge.ProjectConfig, judge record.Judge, c evaluate.Case, first *storedJudgement) (grades []int, err error) {
+	if first.Score == nil {
+		return nil, nil
+	}
+	grades = append(grades, evaluate.Grade(*first.Score))
+	for _, asked := range evaluate.Requests(c) {
+		if asked.Part != evaluate.PartScore {
+			continue
+		}
+		for time := 2; time <= judge.Times; time++ {
+			said, err := step.Stored(ctx, a.Blobs, fmt.Sprintf("%sjudge-%s-%d.json", prefix, asked.Part, time), func() (judgeSaid, error) {
+				return a.chats.judgeOnce(ctx, config, asked, time)
+			})
+			if e, refused := errors.AsType[*model.Error](err); refused && !e.Retryable && e.Code != model.CodeUnauthorized {
+				return grades, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			first.Usage.Add(said.Usage)
+			var again evaluate.Judgement
+			if again.Take(c, asked.Part, said.Text); again.Score != nil {
+				grades = append(grades, evaluate.Grade(*again.Score))
+			}
+		}
+	}
+	return grades, nil
+}
+
+// judgeSaid is the reply of a model that judges, or writes questions.
 type judgeSaid struct {
 	Text string `json:"text"`
 	step.Called
+}
+
+// onlyModel returns the settings of a call that the model of that name answers, and no other in its
+// place, with the protection of personal data that the project has.
+func onlyModel(name string, p knowledge.PrivacyConfig) knowledge.ProjectConfig {
+	return knowledge.ProjectConfig{AI: knowledge.AIConfig{Model: name, Failover: []string{name}}, Privacy: p}
+}
+
+// configOf returns the settings of calls of a model that judges the answer of a run.
+func (a *Evaluating) configOf(ctx context.Context, run knowledge.RunRef, judge record.Judge) (knowledge.ProjectConfig, error) {
+	if judge.Model == "" {
+		return knowledge.ProjectConfig{}, nil
+	}
+	request, err := record.ReadRequest(ctx, a.Blobs, run)
+	if err != nil {
+		return knowledge.ProjectConfig{}, err
+	}
+	return onlyModel(judge.Model, request.Config.Privacy), nil
+}
+
+// judgeOnce makes a request of an evaluation to a model, as coldly as it can.
+func (a *chats) judgeOnce(ctx context.Context, config knowledge.ProjectConfig, r evaluate.Request, seed int) (judgeSaid, error) {
+	cold := 0.0
+	text, done, err := a.chatOnce(ctx, config, model.ChatRequest{
+		Messages:    []model.Message{{Role: model.RoleSystem, Content: r.System}, {Role: model.RoleUser, Content: r.User}},
+		Temperature: &cold, Seed: &seed,
+	})
+	return judgeSaid{Text: text, Called: step.NewCalled(done)}, err
 }

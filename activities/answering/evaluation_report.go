@@ -38,6 +38,7 @@ func (a *Evaluating) measure(ctx context.Context, in MeasureInput) error {
 		return err
 	}
 	outcomes := make([]evaluate.Outcome, 0, len(rows))
+	var grades [][]int
 	for _, row := range rows {
 		if !row.State.Final() {
 			continue
@@ -46,9 +47,15 @@ func (a *Evaluating) measure(ctx context.Context, in MeasureInput) error {
 		if err := json.Unmarshal(row.Result, &result); err != nil {
 			return fmt.Errorf("decode the result of item %d: %w", row.Number, err)
 		}
-		outcomes = append(outcomes, result.Outcome)
+		outcomes, grades = append(outcomes, result.Outcome), append(grades, result.Grades)
 	}
 	report := record.EvaluationReport{Judge: snapshot.Settings.Judge.Name(), Stopped: in.Stopped, Rubric: evaluate.CurrentRubric(), Summary: evaluate.Summarize(outcomes)}
+	if snapshot.Settings.Judge.Times > 1 {
+		consistency := evaluate.Consistent(grades)
+		if report.Consistency = &consistency; !consistency.MayGate {
+			report.Warnings = append(report.Warnings, consistency.Reason())
+		}
+	}
 	encoded, err := json.Marshal(report)
 	if err != nil {
 		return fmt.Errorf("encode the report: %w", err)

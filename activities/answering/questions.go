@@ -33,6 +33,7 @@ type Dependencies struct {
 	Webhooks      QueryWebhooks
 	Evaluations   Evaluations
 	Judges        JudgeWebhooks
+	TestSets      TestSets
 	Web           Web        // nil = the instance searches no web
 	Pages         PageReader // nil = pages are not read
 	Workflows     Workflows

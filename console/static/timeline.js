@@ -24,6 +24,7 @@ const titles = {
   documentUpdate: (data) => [data.stage, data.progress && number(data.progress, { style: "percent" }), data.waiting && waitOf(data.waiting)],
   importUpdate: ({ discovered, published, skipped, failed, waiting }) => [countersOf({ discovered, published, skipped, failed }), waiting && waitOf(waiting)],
   evaluationUpdate: ({ total, judged, failed }) => [countersOf({ total, judged, failed })],
+  generationUpdate: ({ wanted, written, kept }) => [countersOf({ wanted, written, kept })],
   completedMessage: (data) => [named("completed"), data.model, countersOf(data.usage), data.finishReason, ...(data.notices ?? []).map((/** @type {any} */ one) => one.message)],
   tool_end: () => [named("completed")],
   runEnded: (data) => [named(data.status), data.error?.code, data.error?.message],
@@ -40,7 +41,7 @@ const texts = {
 };
 
 /** Events that go on with the line of the one before. */
-const grows = new Set(["apiMessageChunk", "tool_partial_update", "reasoning", "importUpdate", "evaluationUpdate"]);
+const grows = new Set(["apiMessageChunk", "tool_partial_update", "reasoning", "importUpdate", "evaluationUpdate", "generationUpdate"]);
 
 /** Returns the lines of a run, and the function that adds its next event. @param {string} run */
 export function timeline(run) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -21,7 +23,8 @@ type TestSet struct {
 	UpdatedAt time.Time       `json:"updated_at,omitzero"`
 	Items     json.RawMessage `json:"items,omitempty"` // a page of them, of a test set that was asked for alone
 
-	NextCursor string `json:"next_cursor,omitempty"` // of the next page of items
+	NextCursor string                        `json:"next_cursor,omitempty"` // of the next page of items
+	Generated  *knowledge.GenerationProgress `json:"generated,omitempty"`   // how a model made it
 }
 
 // NewTestSet is a test set to store. Items are JSON.
@@ -42,21 +45,6 @@ func (c *Client) AddTestSet(ctx context.Context, set NewTestSet) (TestSet, error
 func (c *Client) ChangeTestSet(ctx context.Context, id string, set NewTestSet) (TestSet, error) {
 	var stored TestSet
 	_, err := c.call(ctx, http.MethodPatch, c.inWorkspace("test_sets", id), nil, set, &stored)
-	return stored, err
-}
-
-// GenerateTestSet makes a test set of up to count questions from documents with one of the tags;
-// no tags = from all.
-func (c *Client) GenerateTestSet(ctx context.Context, project, name string, count int, tags []string) (TestSet, error) {
-	body := map[string]any{"project_id": project, "count": count}
-	if name != "" {
-		body["name"] = name
-	}
-	if len(tags) > 0 {
-		body["filter"] = map[string]any{"tags": tags}
-	}
-	var stored TestSet
-	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("test_sets", "generate"), nil, body, &stored)
 	return stored, err
 }
 
@@ -103,7 +91,8 @@ func (c *Client) RemoveTestSet(ctx context.Context, id string) error {
 
 // NewEvaluation asks for an evaluation. Zero fields have the server's defaults.
 type NewEvaluation struct {
-	TestSetID string           `json:"test_set_id"`
+	TestSetID string           `json:"test_set_id,omitempty"`
+	Of        string           `json:"of,omitempty"` // an evaluation whose answers are judged again, in place of a test set
 	ProjectID string           `json:"project_id,omitempty"`
 	Override  json.RawMessage  `json:"projectConfigOverride,omitempty"`
 	Judge     *Judge           `json:"judge,omitempty"`
@@ -113,9 +102,10 @@ type NewEvaluation struct {
 	Budget    knowledge.Budget `json:"budget,omitzero"`
 }
 
-// Judge names the model that judges.
+// Judge names the model that judges, and how often it scores each of the first answers.
 type Judge struct {
 	Model string `json:"model,omitempty"`
+	Times int    `json:"times,omitempty"`
 }
 
 // Estimate is a mean with its 95 % interval over N items.
@@ -143,7 +133,11 @@ type Evaluation struct {
 	Judgements  int                          `json:"judgements"`
 	Unreadable  int                          `json:"failed_judgements"`
 	Warnings    []string                     `json:"warnings"`
+	Of          string                       `json:"of,omitempty"`
+	Rubric      json.RawMessage              `json:"rubric,omitempty"` // of an evaluate.Rubric, and so on
+	Consistency json.RawMessage              `json:"consistency,omitempty"`
 	Agreement   json.RawMessage              `json:"agreement,omitempty"`
+	AgreementOf []string                     `json:"agreement_of,omitempty"` // evaluations whose answers people have reviewed
 	Error       *Failure                     `json:"error,omitempty"`
 	CreatedAt   time.Time                    `json:"created_at,omitzero"`
 	EndedAt     *time.Time                   `json:"ended_at,omitempty"`
@@ -177,7 +171,11 @@ type EvaluatedItem struct {
 		Part   string `json:"part"`
 		Reason string `json:"reason"`
 	} `json:"failures,omitempty"`
-	Error *Failure `json:"error,omitempty"`
+	Error   *Failure `json:"error,omitempty"`
+	Reviews []struct {
+		Score *float64 `json:"score"`
+		Own   bool     `json:"own"`
+	} `json:"reviews,omitempty"`
 }
 
 // StartEvaluation starts an evaluation.
@@ -201,6 +199,23 @@ func (c *Client) Evaluation(ctx context.Context, id, cursor string, limit int) (
 	var e Evaluation
 	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("evaluations", id), paging(cursor, limit), nil, &e)
 	return e, err
+}
+
+// BlindItems reads a page of the items of an evaluation, without what the judge and other people said
+// of those that the caller has not reviewed.
+func (c *Client) BlindItems(ctx context.Context, id, cursor string, limit int) (List[EvaluatedItem], error) {
+	var e Evaluation
+	query := paging(cursor, limit)
+	query.Set("blind", "true")
+	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("evaluations", id), query, nil, &e)
+	return List[EvaluatedItem]{Data: e.Items, NextCursor: e.NextCursor}, err
+}
+
+// ReviewItem stores the score that the caller gives an answer of an evaluation.
+func (c *Client) ReviewItem(ctx context.Context, id, item string, repeat int, score float64) error {
+	query := url.Values{"repeat": {strconv.Itoa(repeat)}}
+	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("evaluations", id, "items", item, "review"), query, map[string]any{"score": score}, nil)
+	return err
 }
 
 // ControlEvaluation asks an evaluation to pause, resume or cancel.

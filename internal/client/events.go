@@ -33,6 +33,7 @@ const (
 	EventDocument    = "documentUpdate"
 	EventImport      = "importUpdate"
 	EventEvaluation  = "evaluationUpdate"
+	EventGeneration  = "generationUpdate"
 	EventEnded       = "runEnded"
 	EventError       = "error"
 	EventToolEnd     = "tool_end"

@@ -162,6 +162,8 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 		return s.startEvaluation(ctx, run)
 	case run.Kind == knowledge.KindRetention:
 		return s.workflows.Retain(ctx, run)
+	case run.Kind == knowledge.KindGenerate && !known: // what is stored is not asked for again
+		return s.startGeneration(ctx, run)
 	case known:
 		return s.end(ctx, run, record.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
 	case run.Kind == knowledge.KindImport:
@@ -186,6 +188,20 @@ func (s *Source) startEvaluation(ctx context.Context, run store.Run) error {
 		return err
 	}
 	return s.end(ctx, run, record.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the server stopped before the evaluation had started; start it again"}))
+}
+
+// startGeneration starts the workflow of a generation that has none. One without a request cannot be
+// started.
+func (s *Source) startGeneration(ctx context.Context, run store.Run) error {
+	var snapshot record.Generation
+	err := s.blobs.GetJSON(ctx, knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}.RequestKey(), &snapshot)
+	if err == nil {
+		return s.workflows.Generate(ctx, run)
+	}
+	if !errors.Is(err, blob.ErrNotFound) || isYoung(run, startGrace) {
+		return err
+	}
+	return s.end(ctx, run, record.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the server stopped before the generation had started; start it again"}))
 }
 
 // startImport starts the workflow of an import that has none.

@@ -14,6 +14,8 @@ type Agreement struct {
 	Guessing float64  `json:"guessing"` // the same for a judge that always says the people's most frequent grade
 	Bias     Estimate `json:"bias"`     // mean of judge minus person, in stored scores
 	Warnings []string `json:"warnings,omitempty"`
+	MayGate  bool     `json:"may_gate"` // whether its scores can decide; Against says why not
+	Against  []string `json:"against,omitempty"`
 }
 
 // Pair is a judge's and a person's stored score of the same answer.
@@ -32,7 +34,8 @@ type confusion [grades][grades]float64
 func Agree(pairs []Pair) Agreement {
 	a := Agreement{N: len(pairs)}
 	if len(pairs) == 0 {
-		a.Warnings = []string{"no answer was scored by both"}
+		a.Against = a.reasons(false)
+		a.Warnings = a.Against
 		return a
 	}
 	pairs = slices.Clone(pairs)
@@ -58,6 +61,8 @@ func Agree(pairs []Pair) Agreement {
 		return k
 	}))
 	a.warn(defined)
+	a.Against = a.reasons(defined)
+	a.MayGate = len(a.Against) == 0
 	return a
 }
 
@@ -80,8 +85,8 @@ func (a *Agreement) warn(defined bool) {
 	if a.Bias.High < 0 {
 		add("the judge scores lower than people, by %.2f on average", -a.Bias.Mean)
 	}
-	if a.N < fewItems {
-		add("%d answers are few to compare", a.N)
+	if a.N < LeastCalibrated {
+		add("%d answers are few to compare: score at least %d", a.N, LeastCalibrated)
 	}
 }
 
@@ -165,9 +170,14 @@ func Consistent(grades [][]int) Consistency {
 	return c
 }
 
-func (c Consistency) reason() string {
+// Reason says how often the judge contradicts itself.
+func (c Consistency) Reason() string {
 	if c.Inputs == 0 {
 		return "no input was judged twice, so it is not known whether the judge contradicts itself"
 	}
-	return fmt.Sprintf("the judge gave %d of %d inputs different grades when asked up to %d times, more than %.0f %%", c.Flipped, c.Inputs, c.Asked, 100*MaxFlipped)
+	limit := "more than"
+	if c.MayGate {
+		limit = "no more than"
+	}
+	return fmt.Sprintf("the judge gave %d of %d inputs different grades when asked up to %d times, %s %.0f %%", c.Flipped, c.Inputs, c.Asked, limit, 100*MaxFlipped)
 }

@@ -35,23 +35,23 @@ func TestPlantedJudges(t *testing.T) {
 		}
 		return person
 	}))
-	if len(good.Warnings) > 0 || good.Kappa.Mean < .8 || good.Kappa.Low < .6 || good.Kappa.High > 1 || good.Raw <= good.Guessing {
+	if len(good.Warnings) > 0 || !good.MayGate || good.Kappa.Mean < .8 || good.Kappa.Low < .6 || good.Kappa.High > 1 || good.Raw <= good.Guessing {
 		t.Errorf("a judge that agrees: %+v", good)
 	}
 	lenient := evaluate.Agree(judged(100, func(_ *rand.Rand, person int) int { return min(2, person+1) }))
-	if !warned(lenient, "higher than people") || lenient.Bias.Low <= 0 {
+	if !warned(lenient, "higher than people") || lenient.Bias.Low <= 0 || lenient.MayGate {
 		t.Errorf("a lenient judge: %+v", lenient)
 	}
 	strict := evaluate.Agree(judged(100, func(_ *rand.Rand, person int) int { return max(0, person-1) }))
-	if !warned(strict, "lower than people") {
+	if !warned(strict, "lower than people") || strict.MayGate {
 		t.Errorf("a strict judge: %+v", strict)
 	}
 	guess := evaluate.Agree(judged(100, func(r *rand.Rand, _ int) int { return r.IntN(3) }))
-	if !warned(guess, "below 0.4") || guess.Kappa.High < guess.Kappa.Low {
+	if !warned(guess, "below 0.4") || guess.Kappa.High < guess.Kappa.Low || guess.MayGate {
 		t.Errorf("a judge that guesses: %+v", guess)
 	}
 	constant := evaluate.Agree(judged(100, func(*rand.Rand, int) int { return 2 }))
-	if constant.Kappa.Mean != 0 || !warned(constant, "below 0.4") || !warned(constant, "most frequent grade") {
+	if constant.Kappa.Mean != 0 || !warned(constant, "below 0.4") || !warned(constant, "most frequent grade") || constant.MayGate {
 		t.Errorf("a judge that always says 2: %+v", constant)
 	}
 }
@@ -75,7 +75,7 @@ func TestKappa(t *testing.T) {
 		t.Errorf("the agreement is %+v", a)
 	}
 	for _, undefined := range [][]evaluate.Pair{nil, {{Judge: 2, Person: 2}, {Judge: 2, Person: 2}}} {
-		if a := evaluate.Agree(undefined); a.Kappa.Mean != 0 || math.IsNaN(a.Raw) || len(a.Warnings) == 0 {
+		if a := evaluate.Agree(undefined); a.Kappa.Mean != 0 || math.IsNaN(a.Raw) || len(a.Warnings) == 0 || a.MayGate {
 			t.Errorf("an undefined kappa: %+v", a)
 		}
 	}

@@ -25,8 +25,8 @@ type said struct {
 	cites []string
 }
 
-// plainAnswer returns an answer without its citations.
-func plainAnswer(answer string) string {
+// PlainAnswer returns an answer without its citations.
+func PlainAnswer(answer string) string {
 	var b strings.Builder
 	for _, s := range sentencesOf(answer) {
 		b.WriteString(s.text)

@@ -132,7 +132,7 @@ func (i Item) check(wrong func(field, format string, values ...any)) {
 }
 
 func (i Item) checkLists(wrong func(field, format string, values ...any), short func(field, text string, limit int)) {
-	for field, count := range map[string]int{"expected_documents": len(i.ExpectedDocuments), "expected_pages": len(i.ExpectedPages)} {
+	for field, count := range map[string]int{"expected_documents": len(i.ExpectedDocuments), "expected_pages": len(i.ExpectedPages), "passages": len(i.Passages)} {
 		if count > MaxExpected {
 			wrong(field, "there are %d, more than %d", count, MaxExpected)
 		}
@@ -151,6 +151,12 @@ func (i Item) checkLists(wrong func(field, format string, values ...any), short 
 			wrong("expected_pages", "%d is no page: the first is 1", page.Number)
 		}
 		short("expected_pages", page.Document, MaxName)
+	}
+	for _, passage := range i.Passages {
+		if strings.TrimSpace(passage) == "" {
+			wrong("passages", "one is empty")
+		}
+		short("passages", passage, MaxID)
 	}
 	for _, tag := range i.Tags {
 		if strings.TrimSpace(tag) == "" {

@@ -12,13 +12,13 @@ import (
 
 // columns are the columns of CSV in the order in which they are written.
 func columns() []string {
-	return []string{"id", "question", "reference", "expected_documents", "expected_pages", "tags", "kind"}
+	return []string{"id", "question", "reference", "expected_documents", "expected_pages", "tags", "kind", "passages"}
 }
 
 // columnNames are other names of columns.
 var columnNames = map[string]string{
 	"answer": "reference", "expected_answer": "reference", "reference_answer": "reference", "documents": "expected_documents",
-	"expected_document": "expected_documents", "pages": "expected_pages", "expected_page": "expected_pages", "tag": "tags", "frage": "question", "antwort": "reference",
+	"expected_document": "expected_documents", "pages": "expected_pages", "expected_page": "expected_pages", "tag": "tags", "passage": "passages", "frage": "question", "antwort": "reference",
 }
 
 // readCSV reads a header and a row for each item.
@@ -137,6 +137,8 @@ func (i *Item) set(column, cell string) (err error) {
 		i.ExpectedDocuments, err = listOf(cell)
 	case "tags":
 		i.Tags, err = listOf(cell)
+	case "passages":
+		i.Passages, err = listOf(cell)
 	case "expected_pages":
 		var names []string
 		if names, err = listOf(cell); err != nil {

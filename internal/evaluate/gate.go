@@ -106,7 +106,7 @@ func (d *Decision) checkJudge(s Summary, consistency *Consistency) (broken bool)
 		broken = true
 	}
 	if consistency != nil && !consistency.MayGate {
-		d.Reasons = append(d.Reasons, consistency.reason())
+		d.Reasons = append(d.Reasons, consistency.Reason())
 		broken = true
 	}
 	return broken

@@ -10,10 +10,9 @@ import (
 // PartGenerate is the part of a Request that makes questions.
 const PartGenerate Part = "generate"
 
-// Generated is a question that was made from passages.
+// Generated is a question that was made from passages, which its item names.
 type Generated struct {
-	Item     Item     `json:"item"`
-	Passages []string `json:"passages"` // ids of the chunks that it was made from
+	Item Item `json:"item"`
 }
 
 // GeneratedKinds returns the kinds of questions that can be made, in the order in which they take
@@ -56,7 +55,10 @@ func ReadGenerated(kind Kind, passages []Passage, reply string) ([]Generated, er
 		}
 		if kind == KindUnanswerable {
 			item.Reference = ""
-			list = append(list, Generated{Item: item, Passages: []string{}})
+			for _, p := range passages {
+				item.Passages = append(item.Passages, p.id())
+			}
+			list = append(list, Generated{WithIDs([]Item{item})[0]})
 			continue
 		}
 		if of := grounds(item, q.Quote, passages); len(of) > 0 {
@@ -69,9 +71,8 @@ func ReadGenerated(kind Kind, passages []Passage, reply string) ([]Generated, er
 // generated returns a question with what it expects: the documents of its passages, and a page of
 // each passage that is on a single one.
 func generated(item Item, of ...Passage) Generated {
-	g := Generated{Passages: []string{}}
 	for _, p := range of {
-		g.Passages = append(g.Passages, p.ChunkID)
+		item.Passages = append(item.Passages, p.id())
 		name := p.name()
 		if !slices.Contains(item.ExpectedDocuments, name) {
 			item.ExpectedDocuments = append(item.ExpectedDocuments, name)
@@ -83,8 +84,7 @@ func generated(item Item, of ...Passage) Generated {
 			}
 		}
 	}
-	g.Item = WithIDs([]Item{item})[0]
-	return g
+	return Generated{WithIDs([]Item{item})[0]}
 }
 
 // name returns the name by which an item expects the document of a passage.

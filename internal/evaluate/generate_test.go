@@ -30,8 +30,8 @@ func TestReadGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []evaluate.Generated{{Passages: []string{"c1"}, Item: evaluate.Item{
-		Question: "How long is the holiday?", Reference: "27 days", Kind: evaluate.KindFact,
+	want := []evaluate.Generated{{Item: evaluate.Item{
+		Question: "How long is the holiday?", Reference: "27 days", Kind: evaluate.KindFact, Passages: []string{"c1"},
 		ExpectedDocuments: []string{"handbook.md"}, ExpectedPages: []evaluate.Page{{Document: "handbook.md", Number: 4}},
 	}}}
 	if len(got) == 1 {
@@ -41,11 +41,11 @@ func TestReadGenerated(t *testing.T) {
 		t.Errorf("questions (-want +got):\n%s", diff)
 	}
 	got, err = evaluate.ReadGenerated(evaluate.KindUnanswerable, []evaluate.Passage{handbook}, `{"questions":[{"question":"Who pays for the holiday?","answer":"nobody"}]}`)
-	if err != nil || len(got) != 1 || got[0].Item.Reference != "" || len(got[0].Item.ExpectedDocuments) > 0 {
+	if err != nil || len(got) != 1 || got[0].Item.Reference != "" || len(got[0].Item.Passages) != 1 || len(got[0].Item.ExpectedDocuments) > 0 {
 		t.Errorf("unanswerable: %+v, %v", got, err)
 	}
 	got, err = evaluate.ReadGenerated(evaluate.KindComparison, []evaluate.Passage{handbook, limits}, `{"questions":[{"question":"Is the interval at the coast longer than the holiday?","answer":"Yes, 18 months and 27 days","quote":"Fjord or coast"}]}`)
-	if err != nil || len(got) != 1 || len(got[0].Passages) != 2 || len(got[0].Item.ExpectedDocuments) != 2 {
+	if err != nil || len(got) != 1 || len(got[0].Item.Passages) != 2 || len(got[0].Item.ExpectedDocuments) != 2 {
 		t.Errorf("a comparison: %+v, %v", got, err)
 	}
 	if _, err := evaluate.ReadGenerated(evaluate.KindFact, nil, "I cannot do that."); err == nil {

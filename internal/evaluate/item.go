@@ -28,6 +28,7 @@ type Item struct {
 	ExpectedPages     []Page   `json:"expected_pages,omitempty"`
 	Tags              []string `json:"tags,omitempty"`
 	Kind              Kind     `json:"kind,omitempty"`
+	Passages          []string `json:"passages,omitempty"` // ids of the chunks that it was made from
 }
 
 // Limits of a test set. Lengths are in code points.
@@ -36,7 +37,7 @@ const (
 	MaxID        = 128
 	MaxQuestion  = 8_000
 	MaxReference = 20_000
-	MaxExpected  = 100 // documents, and pages, of an item
+	MaxExpected  = 100 // documents, pages, and passages, of an item
 	MaxName      = 1_024
 	MaxTags      = 32
 	MaxTag       = 64

@@ -9,14 +9,19 @@ import (
 
 // Report is what the reports of an evaluation show.
 type Report struct {
-	Name      string // of the test set
-	Project   string
-	Judge     string
-	Items     []Item
-	Results   []Result
-	Summary   Summary
-	Compared  *Comparison
-	Decided   *Decision
+	Name     string // of the test set
+	Project  string
+	Judge    string
+	Rubric   *Rubric // of the prompts of a model that judges
+	Items    []Item
+	Results  []Result
+	Summary  Summary
+	Compared *Comparison
+	Decided  *Decision
+
+	Agreement   *Agreement   // with people, nil = not known
+	Consistency *Consistency // nil = the judge was asked once only
+
 	Threshold float64 // score below which an item is a failure in JUnit; 0 = ScorePartial
 }
 
@@ -127,7 +132,10 @@ func (s *junitSuite) add(x junitCase, seconds float64) {
 
 // properties are the judge, and the means with their intervals.
 func (r Report) properties() []junitProperty {
-	list := []junitProperty{{"project", r.Project}, {"judge", r.Judge}}
+	list := []junitProperty{{"project", r.Project}, {"judge", r.by()}}
+	for i, text := range r.calibration() {
+		list = append(list, junitProperty{[]string{"calibration", "consistency"}[i], text})
+	}
 	for _, m := range Measures() {
 		if e, ok := r.Summary.Scores[m]; ok {
 			list = append(list, junitProperty{string(m), fmt.Sprintf("%.4f (%.4f to %.4f, n=%d)", e.Mean, e.Low, e.High, e.N)})
@@ -147,7 +155,7 @@ func (r Report) junitCase(item Item, result Result) junitCase {
 		threshold = ScorePartial
 	}
 	score, scored := o.Values[MeasureScore]
-	about := "question: " + item.Question + "\nreference: " + item.Reference + "\nanswer: " + strings.TrimSpace(plainAnswer(result.Answer))
+	about := "question: " + item.Question + "\nreference: " + item.Reference + "\nanswer: " + strings.TrimSpace(PlainAnswer(result.Answer))
 	switch {
 	case o.Error != "":
 		x.Error = &junitMessage{"the question failed", o.Error}

@@ -23,7 +23,7 @@ const (
 // deterministic. It cannot see that other words mean the same, so its scores are lower than those of
 // a model where answers paraphrase.
 func Judge(c Case) Judgement {
-	l := newLexicon(c.Item.Question, c.Item.Reference, plainAnswer(c.Answer))
+	l := newLexicon(c.Item.Question, c.Item.Reference, PlainAnswer(c.Answer))
 	var j Judgement
 	if c.judgesAnswer() {
 		grade, reason := l.gradeAnswer(c)

@@ -48,7 +48,7 @@ func TestReadReportsLines(t *testing.T) {
 	for text, want := range map[string]string{
 		"id,question\na,One?\na,Two?\n":                          `line 3, item 2, id: "a" is the id of item 1 too`,
 		"id,question\na,\n":                                      "line 2, item 1, question: it is missing",
-		"id,question,refs\n":                                     `line 1: there is no column "refs"; the columns are id, question, reference, expected_documents, expected_pages, tags, kind`,
+		"id,question,refs\n":                                     `line 1: there is no column "refs"; the columns are id, question, reference, expected_documents, expected_pages, tags, kind, passages`,
 		"id\na\n":                                                "line 1: the column question is missing",
 		"id,question\n\"a\nb\",One?\nc,Two?,three\n":             "line 4: the row has 3 cells, the header 2",
 		"question,pages\nOne?,three\n":                           `line 2, item 1, expected_pages: "three" is no page: write 3 or manual.pdf:3`,

@@ -27,7 +27,7 @@ func TestResults(r Report) []TestResult {
 		item := items[x.Outcome.Item]
 		result := TestResult{
 			ID: x.Outcome.Item, Question: item.Question, Reference: item.Reference, Tags: item.Tags,
-			Answer: strings.TrimSpace(plainAnswer(x.Answer)), Repeat: x.Outcome.Repeat,
+			Answer: strings.TrimSpace(PlainAnswer(x.Answer)), Repeat: x.Outcome.Repeat,
 			Score: x.Judgement.Score, Context: x.Judgement.Context, Faithfulness: x.Judgement.Faithfulness, Reason: x.Judgement.Reason,
 			Error: x.Outcome.Error,
 		}

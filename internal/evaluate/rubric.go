@@ -69,7 +69,7 @@ func Requests(c Case) []Request {
 	}
 	if c.judgesAnswer() {
 		add(PartScore, tagged("question", c.Item.Question)+tagged("reference", reference)+
-			tagged("answer", clip(plainAnswer(c.Answer), judgedAnswer)))
+			tagged("answer", clip(PlainAnswer(c.Answer), judgedAnswer)))
 	}
 	if c.Item.answerable() && c.Item.Reference != "" {
 		add(PartContext, tagged("question", c.Item.Question)+tagged("reference", reference)+numbered(c.Passages))

@@ -20,7 +20,11 @@ func WriteTable(w io.Writer, r Report) error {
 	if r.Summary.Repeats > 1 {
 		fmt.Fprintf(&b, ", each up to %d times", r.Summary.Repeats)
 	}
-	fmt.Fprintf(&b, ", judged by %s\n\n", r.Judge)
+	fmt.Fprintf(&b, ", judged by %s\n", r.by())
+	for _, text := range r.calibration() {
+		fmt.Fprintln(&b, text)
+	}
+	b.WriteByte('\n')
 	r.writeMeasures(&b)
 	if r.Compared != nil {
 		r.Compared.write(&b)

@@ -41,7 +41,7 @@ func writeCSV(w io.Writer, items []Item) error {
 		for _, page := range i.ExpectedPages {
 			pages = append(pages, page.String())
 		}
-		row := []string{i.ID, i.Question, i.Reference, cellOf(i.ExpectedDocuments), cellOf(pages), cellOf(i.Tags), string(i.Kind)}
+		row := []string{i.ID, i.Question, i.Reference, cellOf(i.ExpectedDocuments), cellOf(pages), cellOf(i.Tags), string(i.Kind), cellOf(i.Passages)}
 		if err := writer.Write(row); err != nil {
 			return err
 		}

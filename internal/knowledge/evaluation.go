@@ -55,5 +55,9 @@ func (r RunRef) EvaluatedRun(number, try int) RunRef {
 	return RunRef{Workspace: r.Workspace, Project: r.Project, Run: DerivedID("evaluated", r.Run, strconv.Itoa(number), strconv.Itoa(try))}
 }
 
+// JudgedPrefix is the prefix of the blobs of a judge of the evaluation r who judges an answer that
+// another evaluation asked for. It does not end in "/".
+func (r RunRef) JudgedPrefix(number int) string { return r.key(fmt.Sprintf("item-%06d-", number)) }
+
 // JudgementKey is the blob key of what a judge said of the answer of the run.
 func (r RunRef) JudgementKey() string { return r.key("judgement.json") }

@@ -29,6 +29,7 @@ const (
 
 	KindEvaluate  RunKind = "evaluate"  // answers the questions of a test set, and judges the answers
 	KindRetention RunKind = "retention" // removes what the projects of a workspace keep no longer
+	KindGenerate  RunKind = "generate"  // makes a test set of documents by a chat model
 )
 
 // RunStatus says where a run stands.
@@ -78,6 +79,7 @@ func RunKinds() []KindTraits {
 		{Kind: KindRemoveProject, Workflow: "RemoveProject", ReusesID: true},
 		{Kind: KindEvaluate, Workflow: "EvaluateProject", Cancelable: true},
 		{Kind: KindRetention, Workflow: "ApplyRetention", ReusesID: true},
+		{Kind: KindGenerate, Workflow: "GenerateTestSet", Cancelable: true},
 	}
 }
 

@@ -28,6 +28,13 @@ func (s *Starter) Evaluated(ctx context.Context, p knowledge.Principal, idOrName
 	return project, template, err
 }
 
+// GenerationSetup returns the settings by which a search of a project finds passages for a question that
+// a model has written.
+func (s *Starter) GenerationSetup(ctx context.Context, p knowledge.Principal, project knowledge.Project) (knowledge.RetrievalConfig, error) {
+	setup, err := s.Setup(ctx, p, project, Request{Kind: knowledge.KindQuery, Project: project.ID})
+	return setup.Config.AI.Retrieval, err
+}
+
 // JudgeFields returns what is wrong with the name of a model that judges, which stands at
 // location in the request.
 func (s *Starter) JudgeFields(location, model string) []knowledge.Field {

@@ -43,6 +43,10 @@ type Source struct {
 	Score      float64  `json:"score"`
 
 	Given *GivenSource `json:"given,omitempty"` // nil = a passage of a document
+
+	Around int              `json:"around,omitempty"` // as the Passage's, and so are the next two
+	Kept   []knowledge.Span `json:"kept,omitempty"`
+	Length int              `json:"length,omitempty"`
 }
 
 // GivenSource is a source whose words a webhook gave.

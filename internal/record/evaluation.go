@@ -10,6 +10,7 @@ import (
 type Judge struct {
 	Model   string        `json:"model,omitempty"`
 	Webhook *JudgeWebhook `json:"webhook,omitempty"`
+	Times   int           `json:"times,omitempty"` // how often a model scores each of the first answers; 0 = once
 }
 
 // JudgeWebhook is the address of a program that judges.
@@ -31,6 +32,7 @@ func (j Judge) Name() string {
 // EvaluationSettings is how an evaluation is done, as its row in SQL has it.
 type EvaluationSettings struct {
 	TestSetName string           `json:"test_set_name"`
+	Of          string           `json:"of,omitempty"`       // the evaluation whose answers are judged again
 	Override    string           `json:"override,omitempty"` // JSON of the projectConfigOverride
 	Judge       Judge            `json:"judge"`
 	Repeats     int              `json:"repeats"`
@@ -54,7 +56,8 @@ func EvaluationItemsKey(r knowledge.RunRef) string { return r.Prefix() + "items.
 type ItemResult struct {
 	Outcome   evaluate.Outcome   `json:"outcome"`
 	Judgement evaluate.Judgement `json:"judgement"`
-	Usage     knowledge.Usage    `json:"usage"` // of the answer and of the judge
+	Usage     knowledge.Usage    `json:"usage"`            // of the answer and of the judge
+	Grades    []int              `json:"grades,omitempty"` // of the score, where it was asked for several times
 }
 
 // EvaluationReport is what an evaluation came to.
@@ -62,6 +65,8 @@ type EvaluationReport struct {
 	evaluate.Summary
 	Judge  string          `json:"judge"`
 	Rubric evaluate.Rubric `json:"rubric"`
+	// Consistency is how often the judge contradicts itself, nil = it was asked once only.
+	Consistency *evaluate.Consistency `json:"consistency,omitempty"`
 	// Stopped is the part of the budget that was used up before the end, "" = none.
 	Stopped string `json:"stopped,omitempty"`
 }

@@ -73,7 +73,7 @@ func (r Search) Result(key string) SearchResult {
 
 // Source returns the passage as an answer names it that cites the ranks in used.
 func (p Passage) Source(used []int) Source {
-	s := Source{Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, Version: p.Version, Score: p.Score, Given: p.Given}
+	s := Source{Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, Version: p.Version, Score: p.Score, Given: p.Given, Around: p.Around, Kept: p.Kept, Length: p.Length}
 	if p.Page != nil {
 		page := *p.Page
 		page.Text = ""

@@ -197,7 +197,7 @@ func (p *platform) activities() worker.Activities {
 	ingesting := ingestion.New(documents)
 	sender := webhook.NewSender(p.dialer.Client(webhook.Timeout))
 	questions.Webhooks = answering.QueryWebhooks{Hooks: p.store, Secrets: p.secrets, Sender: sender}
-	questions.Evaluations, questions.Judges = p.store, answering.JudgeWebhooks{Projects: p.store, Secrets: p.secrets, Sender: sender}
+	questions.Evaluations, questions.TestSets, questions.Judges = p.store, p.store, answering.JudgeWebhooks{Projects: p.store, Secrets: p.secrets, Sender: sender}
 	p.useWeb(&questions)
 	delivering := &delivery.Delivering{
 		Deliveries: p.store, Secrets: p.secrets, Sender: sender, OperatorURL: links{p}.OperatorURL,

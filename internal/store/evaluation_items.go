@@ -47,12 +47,13 @@ func (r *evaluatedRow) evaluated() (Evaluated, error) {
 	return e, nil
 }
 
-// BeginItems inserts items of an evaluation. Those that are there stay as they are.
+// BeginItems inserts items of an evaluation, some with the run that has answered them. Those that are
+// there stay as they are.
 func (s *evaluationStore) BeginItems(ctx context.Context, evaluation string, items []Evaluated) error {
 	return s.write(ctx, "add items of evaluation "+evaluation, func(ctx context.Context, tx transaction) error {
 		rows := make([]evaluatedRow, 0, len(items))
 		for _, i := range items {
-			rows = append(rows, evaluatedRow{Evaluation: evaluation, Number: i.Number, ItemID: i.ItemID, Repeat: i.Repeat, Item: string(i.Item), State: knowledge.ItemWaiting})
+			rows = append(rows, evaluatedRow{Evaluation: evaluation, Number: i.Number, ItemID: i.ItemID, Repeat: i.Repeat, Item: string(i.Item), State: knowledge.ItemWaiting, Run: i.Run})
 		}
 		if len(rows) == 0 {
 			return nil

@@ -38,6 +38,8 @@ const (
 	TopicMessage = "userMessage"
 	// TopicEvaluation has the progress of an evaluation.
 	TopicEvaluation = "evaluationUpdate"
+	// TopicGeneration has the progress of a model that writes the questions of a test set.
+	TopicGeneration = "generationUpdate"
 )
 
 // Terminal reports whether an item of this topic ends a run.

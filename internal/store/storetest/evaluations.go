@@ -39,6 +39,8 @@ type Evaluations interface {
 	EvaluatedItem(ctx context.Context, p knowledge.Principal, id, item string, repeat int) (store.Evaluated, error)
 	SetReview(ctx context.Context, p knowledge.Principal, id string, number int, review store.Review) error
 	ReviewedItems(ctx context.Context, p knowledge.Principal, id string) ([]store.Evaluated, error)
+	StartGeneration(ctx context.Context, p knowledge.Principal, project, id string, begun knowledge.GenerationProgress) (store.Run, error)
+	NoteGeneration(ctx context.Context, workspace, run string, progress knowledge.GenerationProgress) error
 }
 
 func testEvaluations(t *testing.T, open func(t *testing.T) Store) {
@@ -52,6 +54,8 @@ func testEvaluations(t *testing.T, open func(t *testing.T) Store) {
 		"webhooks_are_told_once":                             evaluationWebhooks,
 		"a_removed_project_takes_them_with_it":               evaluationsOfRemovedProject,
 		"feedback_becomes_questions":                         feedbackSince,
+		"a_generation_notes_its_progress_until_it_ends":      generationProgress,
+		"an_item_may_begin_with_its_answer":                  answeredItems,
 	})
 }
 
