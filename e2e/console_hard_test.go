@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,6 +58,7 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 		id = made.ID
 	}
 	s.awaitPublished(t, len(all))
+	evaluated := s.hostileEvaluation(t, m, all)
 	m.ScriptChat(modeltest.Text(strings.Join(all, "\n\n")))
 	asked, thrown := trafficOf(t, page), thrownIn(page)
 	s.signInto(t, page)
@@ -73,6 +75,9 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 	for path, there := range map[string]string{
 		"/documents": `document.querySelectorAll("tbody tr").length === 100`, "/documents/" + id: `!!document.querySelector(".passages li")`,
 		"/runs": `document.querySelectorAll("tbody tr").length > 50`, "/ask": `document.querySelectorAll(".conversations li").length === 1`,
+		"/evaluations/sets": `document.querySelectorAll('[data-list] tbody tr').length === 1`, "/evaluations/sets/" + evaluated.set: `document.querySelectorAll("tbody tr").length === 100`,
+		"/evaluations/" + evaluated.id: `document.querySelectorAll("tbody tr").length > 10`, "/evaluations/" + evaluated.id + "/review": `!!document.querySelector(".review h2")`,
+		"/evaluations/compare?a=" + evaluated.id + "&b=" + evaluated.id: `!!document.querySelector('table[aria-label="Differences"]')`, "/evaluations/insights": `!!document.querySelector("main section")`,
 	} {
 		open(t, page, s.ends.API+path)
 		awaitPage(t, page, there)
@@ -82,6 +87,24 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 		t.Errorf("the pages threw %s", *thrown)
 	}
 	asked.wantOnly(t, s.ends.API)
+}
+
+// hostileEvaluated is an evaluation and its test set.
+type hostileEvaluated struct{ id, set string }
+
+// hostileEvaluation evaluates questions that are payloads, with answers that are payloads.
+func (s *server) hostileEvaluation(t *testing.T, m *modeltest.Server, all []string) hostileEvaluated {
+	t.Helper()
+	const asked = 12
+	m.ScriptChat(slices.Repeat([]modeltest.Reply{modeltest.Text(strings.Join(all, "\n\n"))}, asked)...)
+	var items []map[string]any
+	for i, payload := range all {
+		items = append(items, map[string]any{"id": fmt.Sprint("q", i), "question": payload, "reference": payload, "tags": []string{payload[:min(len(payload), 60)]}, "expected_documents": []string{payload}})
+	}
+	set := s.testSet(t, items)
+	e := s.evaluate(t, map[string]any{"test_set_id": set, "sample": asked})
+	s.evaluated(t, e.ID, "it has ended", hasEnded)
+	return hostileEvaluated{e.ID, set}
 }
 
 // TestConsoleShowsALongAnswer streams an answer of 20,000 characters with headings, tables
@@ -297,7 +320,7 @@ func TestConsoleInGerman(t *testing.T) {
 	s.signInto(t, page)
 	do(t, page, chromedp.Evaluate(`localStorage.setItem("cairn.language", "de")`, nil), chromedp.Reload())
 	awaitPage(t, page, `document.documentElement.lang === "de" && document.querySelector("nav")?.textContent.includes("Dokumente")`)
-	for path, heading := range map[string]string{"/documents": "Dokumente", "/runs": "Läufe", "/imports": "Importe", "/projects": "Projekte", "/operations": "Betrieb", "/usage": "Nutzung"} {
+	for path, heading := range map[string]string{"/documents": "Dokumente", "/runs": "Läufe", "/imports": "Importe", "/evaluations": "Auswertungen", "/evaluations/sets": "Testsätze", "/evaluations/new": "Neue Auswertung", "/evaluations/compare": "Vergleichen", "/evaluations/insights": "Erkenntnisse", "/projects": "Projekte", "/operations": "Betrieb", "/usage": "Nutzung"} {
 		open(t, page, s.ends.API+path)
 		awaitPage(t, page, fmt.Sprintf(`document.querySelector("h1")?.textContent.includes(%q)`, heading))
 	}

@@ -56,6 +56,7 @@ func TestConsolePictures(t *testing.T) {
 		pictures(t, page, folder, name)
 	}
 	s.picturesOfPanels(t, page, folder, document)
+	s.picturesOfEvaluations(t, page, folder)
 }
 
 // picturesOfPanels writes pictures of what the page of a document shows when it is asked: the sheet
