@@ -76,7 +76,7 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 		"/documents": `document.querySelectorAll("tbody tr").length === 100`, "/documents/" + id: `!!document.querySelector(".passages li")`,
 		"/runs": `document.querySelectorAll("tbody tr").length > 50`, "/ask": `document.querySelectorAll(".conversations li").length === 1`,
 		"/evaluations/sets": `document.querySelectorAll('[data-list] tbody tr').length === 1`, "/evaluations/sets/" + evaluated.set: `document.querySelectorAll("tbody tr").length === 100`,
-		"/evaluations/" + evaluated.id: `document.querySelectorAll("tbody tr").length > 10`, "/evaluations/" + evaluated.id + "/review": `!!document.querySelector(".review h2")`,
+		"/evaluations/" + evaluated.id: `(document.querySelector('table[aria-label="Answers"]')?.scrollIntoView(), document.querySelectorAll('table[aria-label="Answers"] tbody tr').length === 12)`, "/evaluations/" + evaluated.id + "/review": `!!document.querySelector(".review h2")`,
 		"/evaluations/compare?a=" + evaluated.id + "&b=" + evaluated.id: `!!document.querySelector('table[aria-label="Differences"]')`, "/evaluations/insights": `!!document.querySelector("main section")`,
 	} {
 		open(t, page, s.ends.API+path)

@@ -49,7 +49,7 @@ export async function openCompare(query) {
   };
   await compare();
   const element = h("div", { class: "padded document" }, back("/evaluations", t("evaluations")), h("h1", {}, say("eval.compare")),
-    ended.length ? h("div", { class: "columns" }, labelled(say("compare.before"), first), labelled(say("compare.after"), second)) : h("p", { class: "empty quiet" }, say("eval.none")), place);
+    ended.length ? h("div", { class: "columns compared" }, labelled(say("compare.before"), first), labelled(say("compare.after"), second)) : h("p", { class: "empty quiet" }, say("eval.none")), place);
   return { title: say("eval.compare"), element };
 }
 

@@ -20,14 +20,17 @@ export function say(key, values) {
   return inLanguage(words[key], values);
 }
 
-/** Shows a number with two digits. @param {number | null | undefined} value */
+/** Returns how many digits of a number are shown. @param {number} value */
+const digits = (value) => ({ maximumFractionDigits: Math.abs(value) >= 100 ? 0 : 2 });
+
+/** Shows a number, a small one with two digits. @param {number | null | undefined} value */
 export function short(value) {
-  return value === null || value === undefined ? "" : number(value, { maximumFractionDigits: 2 });
+  return value === null || value === undefined ? "" : number(value, digits(value));
 }
 
 /** Shows a difference with its sign. @param {number} value */
 export function signed(value) {
-  return number(value, { maximumFractionDigits: 2, signDisplay: "exceptZero" });
+  return number(value, { ...digits(value), signDisplay: "exceptZero" });
 }
 
 /** Returns the links between the lists of these pages. @param {"evaluations" | "sets" | "insights"} current */

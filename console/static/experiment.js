@@ -19,7 +19,7 @@ function valueOf(value, most = 60) {
 
 /** Returns the settings of a configuration with their values. @param {Cell} cell */
 export function settingsOf(cell) {
-  return Object.keys(cell.values).sort().map((path) => `${path.replace(/^ai\./, "")}: ${valueOf(cell.values[path])}`);
+  return Object.keys(cell.values).sort().map((path) => `${path.replace(/^ai\.(retrieval\.)?/, "")}: ${valueOf(cell.values[path])}`);
 }
 
 /** Shows a mean, and how it differs from the one of the saved settings. @param {Cell} cell @param {string} measure */
@@ -28,8 +28,8 @@ function meanOf(cell, measure) {
   if (!mean) return "";
   const difference = cell.differences?.find((/** @type {any} */ one) => one.measure === measure);
   const sure = difference && difference.verdict !== "undecided";
-  const span = difference && `${signed(difference.mean)} (${signed(difference.low)} … ${signed(difference.high)})`;
-  return [short(mean.mean), difference && h("div", { class: sure ? `difference ${difference.verdict}` : "difference quiet" }, span, sure && ` ${say(`verdict.${/** @type {"better"} */ (difference.verdict)}`)}`)];
+  const word = sure && ` ${say(`verdict.${/** @type {"better"} */ (difference.verdict)}`)}`;
+  return [short(mean.mean), difference && h("div", { class: sure ? `difference ${difference.verdict}` : "difference quiet" }, signed(difference.mean), word, h("div", {}, `${signed(difference.low)} … ${signed(difference.high)}`))];
 }
 
 /** Shows what a configuration cost. @param {Cell} cell */
@@ -65,15 +65,16 @@ async function use(one, cell, applied) {
 export function experimentTable(one, applied) {
   const ended = one.cells.some((/** @type {Cell} */ cell) => Object.keys(cell.scores).length);
   const measured = shown.filter((name) => one.cells.some((/** @type {Cell} */ cell) => cell.scores[name]));
+  const priced = one.cells.some((/** @type {Cell} */ cell) => cell.usage.currency);
   const rows = one.cells.map((/** @type {Cell} */ cell) => [
     [h("strong", {}, number(cell.cell), cell.cell === 1 && ` · ${say("cell.saved")}`), ...settingsOf(cell).map((line) => h("div", { class: "quiet" }, line))],
-    ...measured.map((name) => meanOf(cell, name)), ...(ended ? [costOf(cell)] : []),
-    cell.verdict ? h("span", { class: `verdict ${cell.verdict}` }, say(`verdict.${/** @type {"better"} */ (cell.verdict)}`)) : "",
-    cell.cell > 1 && ended && [
+    cell.verdict && [
+      h("div", { class: `verdict ${cell.verdict}` }, say(`verdict.${/** @type {"better"} */ (cell.verdict)}`)),
       actionButton(say("use.button"), () => attempt(() => use(one, cell, () => applied(cell))), { "aria-label": `${say("use.button")}: ${cell.cell}` }), " ",
       h("a", { href: `/evaluations/compare?a=${one.id}&b=${one.id}&bc=${cell.cell}`, "aria-label": `${say("eval.compare")}: ${cell.cell}` }, say("eval.compare")),
     ],
+    ...measured.map((name) => meanOf(cell, name)), ...(priced ? [costOf(cell)] : []),
   ]);
   return h("section", { class: "experiment", "aria-label": say("eval.experiment") }, h("h2", {}, say("eval.experiment")), h("p", { class: "quiet" }, say(ended ? "cell.hint" : "cell.wait")),
-    smallTable(say("eval.experiment"), [say("cell.configuration"), ...measured.map((name) => say(`eval.${name}`)), ...(ended ? [say("cell.cost")] : []), say("cell.verdict"), say("cell.use")], rows));
+    smallTable(say("eval.experiment"), [say("cell.configuration"), say("cell.verdict"), ...measured.map((name) => say(`eval.${name}`)), ...(priced ? [say("cell.cost")] : [])], rows, measured.length + (priced ? 1 : 0)));
 }
