@@ -119,8 +119,8 @@ func (er *evaluationRoutes) pairs(ctx context.Context, p knowledge.Principal, vi
 		}
 	}
 	type place struct {
-		item   string
-		repeat int
+		item         string
+		repeat, cell int
 	}
 	scores := map[place]float64{}
 	for _, i := range judged {
@@ -132,11 +132,11 @@ func (er *evaluationRoutes) pairs(ctx context.Context, p knowledge.Principal, vi
 			return nil, fmt.Errorf("decode the result of item %d of evaluation %s: %w", i.Number, view.ID, err)
 		}
 		if result.Judgement.Score != nil {
-			scores[place{i.ItemID, i.Repeat}] = *result.Judgement.Score
+			scores[place{i.ItemID, i.Repeat, i.Cell}] = *result.Judgement.Score
 		}
 	}
 	for _, i := range items {
-		score, there := scores[place{i.ItemID, i.Repeat}]
+		score, there := scores[place{i.ItemID, i.Repeat, i.Cell}]
 		for _, review := range i.Reviews {
 			if there && review.Score != nil {
 				pairs = append(pairs, evaluate.Pair{Judge: score, Person: *review.Score})

@@ -14,7 +14,8 @@ import (
 )
 
 // TestResults returns the payload of the webhook tests_results for an evaluation. A webhook of the
-// project is shown what the starter of the evaluation is shown; it gets no passages.
+// project is shown what the starter of the evaluation is shown; it gets no passages. Of an experiment
+// it gets the results of the saved settings.
 func (a *Answers) TestResults(ctx context.Context, workspace, id string) (any, error) {
 	var snapshot record.Evaluation
 	run := knowledge.RunRef{Workspace: workspace, Run: id}
@@ -26,7 +27,7 @@ func (a *Answers) TestResults(ctx context.Context, workspace, id string) (any, e
 		return nil, fmt.Errorf("read evaluation %s: %w", id, err)
 	}
 	report := evaluate.Report{}
-	for _, row := range rows {
+	for _, row := range ofCell(rows, 1) {
 		if !row.State.Final() || row.Result == nil {
 			continue
 		}

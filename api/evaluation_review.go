@@ -32,6 +32,7 @@ func (er *evaluationRoutes) review(ctx context.Context, p knowledge.Principal, i
 	EvaluationPath
 	Item   string `path:"item" maxLength:"128" doc:"The id of the item in the test set"`
 	Repeat int    `query:"repeat" minimum:"1" maximum:"10" doc:"Which time that the question was asked. Default: 1"`
+	Cell   int    `query:"cell" minimum:"1" maximum:"32" doc:"The configuration of an experiment. Default: 1, the saved settings"`
 	Body   struct {
 		Score   *float64 `json:"score,omitempty" doc:"0, 1, 1.5 or 2; 1 is stored as 1.5"`
 		Context *float64 `json:"context,omitempty" doc:"0, 1, 1.5 or 2; 1 is stored as 1.5"`
@@ -42,7 +43,8 @@ func (er *evaluationRoutes) review(ctx context.Context, p knowledge.Principal, i
 	if err != nil {
 		return nil, fmt.Errorf("read evaluation %s: %w", in.ID, err)
 	}
-	item, err := er.store.EvaluatedItem(ctx, p, in.ID, in.Item, max(in.Repeat, 1))
+	ref := store.ItemRef{Item: in.Item, Repeat: max(in.Repeat, 1), Cell: max(in.Cell, 1)}
+	item, err := er.store.EvaluatedItem(ctx, p, in.ID, ref)
 	if err != nil {
 		return nil, fmt.Errorf("read item %s of evaluation %s: %w", in.Item, in.ID, err)
 	}
@@ -59,7 +61,7 @@ func (er *evaluationRoutes) review(ctx context.Context, p knowledge.Principal, i
 	if err := er.store.SetReview(ctx, p, in.ID, item.Number, review); err != nil {
 		return nil, fmt.Errorf("review item %s of evaluation %s: %w", in.Item, in.ID, err)
 	}
-	if item, err = er.store.EvaluatedItem(ctx, p, in.ID, in.Item, item.Repeat); err != nil {
+	if item, err = er.store.EvaluatedItem(ctx, p, in.ID, ref); err != nil {
 		return nil, fmt.Errorf("read item %s of evaluation %s: %w", in.Item, in.ID, err)
 	}
 	view, err := er.item(ctx, p, e, item)

@@ -30,8 +30,10 @@ type evaluationView struct {
 	Sample      int                          `json:"sample,omitempty"`
 	Seed        uint64                       `json:"seed"`
 	Override    json.RawMessage              `json:"projectConfigOverride,omitempty"`
+	Configured  int                          `json:"configurations" doc:"1, or of an experiment the number of its configurations"`
+	Cells       []cellView                   `json:"cells,omitempty" doc:"The configurations of an experiment; not in lists"`
 	Budget      knowledge.Budget             `json:"budget,omitzero"`
-	Scores      map[string]evaluate.Estimate `json:"scores" doc:"Means with their 95 % intervals, of score, context, faithfulness, ndcg10, recall10, mrr10, latency (seconds) and tokens, as far as they were measured; empty until the evaluation has ended"`
+	Scores      map[string]evaluate.Estimate `json:"scores" doc:"Means with their 95 % intervals, of score, context, faithfulness, ndcg10, recall10, mrr10, latency (seconds) and tokens, as far as they were measured; empty until the evaluation has ended. Of an experiment those of the saved settings"`
 	Judged      int                          `json:"judgements" doc:"Judgements that were asked for"`
 	Unreadable  int                          `json:"failed_judgements" doc:"Of these, the ones that could not be read. They count in no score"`
 	Rubric      *evaluate.Rubric             `json:"rubric,omitempty" doc:"The version of the prompts by which a model judges"`
@@ -46,6 +48,7 @@ type evaluationView struct {
 	EventsURL   string                       `json:"events_url" doc:"The URL of the run's events; needs no key for an hour"`
 	Items       []evaluatedView              `json:"items,omitempty" doc:"A page of the items; not in lists"`
 	NextCursor  *string                      `json:"next_cursor,omitempty" doc:"The cursor of the next page of items"`
+	ToReview    *int                         `json:"to_review,omitempty" doc:"With sampling: the number of items that the caller has not reviewed"`
 }
 
 // evaluatedView is an item of an evaluation as clients see it.
@@ -53,6 +56,7 @@ type evaluatedView struct {
 	testItem
 	Number   int                 `json:"number" doc:"The place in the evaluation, 1 = first"`
 	Repeat   int                 `json:"repeat" doc:"1 = the first time that the question is asked"`
+	Cell     int                 `json:"cell" doc:"The configuration of an experiment, 1 = the saved settings"`
 	State    knowledge.ItemState `json:"state" enum:"waiting,answered,judged,failed"`
 	RunID    *string             `json:"run_id" doc:"The run that answered it"`
 	Answer   *string             `json:"answer"`
@@ -84,7 +88,7 @@ func (er *evaluationRoutes) view(p knowledge.Principal, e store.Evaluation) (eva
 	view := evaluationView{
 		ID: e.ID, RunID: e.ID, ProjectID: e.Project, Of: settings.Of, TestSetID: e.TestSet, TestSetName: settings.TestSetName, Version: e.Version,
 		Status: string(e.Run.Status), Progress: e.Progress, Judge: settings.Judge.Name(), Repeats: settings.Repeats, Sample: settings.Sample,
-		Seed: settings.Seed, Budget: settings.Budget, Scores: map[string]evaluate.Estimate{}, Warnings: []string{},
+		Configured: settings.CellCount(), Cells: viewCells(settings.Cells, nil), Seed: settings.Seed, Budget: settings.Budget, Scores: map[string]evaluate.Estimate{}, Warnings: []string{},
 		CreatedAt: e.CreatedAt, EndedAt: orNull(e.Run.EndedAt), OperatorURL: er.views.links.OperatorURL(e.Run.WorkflowID), EventsURL: er.views.eventsURL(p, e.ID),
 	}
 	if settings.Override != "" {
@@ -103,6 +107,7 @@ func (er *evaluationRoutes) view(p knowledge.Principal, e store.Evaluation) (eva
 	if err := json.Unmarshal(e.Report, &report); err != nil {
 		return view, fmt.Errorf("decode the report of evaluation %s: %w", e.ID, err)
 	}
+	view.Cells = viewCells(settings.Cells, report.Cells)
 	for measure, estimate := range report.Scores {
 		view.Scores[string(measure)] = estimate
 	}
@@ -114,12 +119,18 @@ func (er *evaluationRoutes) view(p knowledge.Principal, e store.Evaluation) (eva
 	return view, nil
 }
 
-func (er *evaluationRoutes) get(ctx context.Context, p knowledge.Principal, in *struct {
+// evaluationQuery asks for an evaluation and some of its items.
+type evaluationQuery struct {
 	EvaluationPath
 	PageQuery
-	State knowledge.ItemState `query:"state" enum:"waiting,answered,judged,failed" doc:"Only items in this state"`
-	Blind bool                `query:"blind" doc:"Leave out what the judge and other people said of items that the caller has not reviewed"`
-}) (*evaluationOutput, error) {
+	State    knowledge.ItemState `query:"state" enum:"waiting,answered,judged,failed" doc:"Only items in this state"`
+	Sampling evaluate.Sampling   `query:"sampling" enum:"random,low_score,disagreement" doc:"Only judged items that the caller has not reviewed, in this order, as many as limit says and without further pages. disagreement: where people and the judge differ, or the scores of one question"`
+	Item     string              `query:"item" maxLength:"128" doc:"Only this item of the test set, in all configurations and repeats"`
+	Blind    bool                `query:"blind" doc:"Leave out what the judge and other people said of items that the caller has not reviewed"`
+	Cell     int                 `query:"cell" minimum:"1" maximum:"32" doc:"Only items with this configuration of an experiment"`
+}
+
+func (er *evaluationRoutes) get(ctx context.Context, p knowledge.Principal, in *evaluationQuery) (*evaluationOutput, error) {
 	e, err := er.store.Evaluation(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read evaluation %s: %w", in.ID, err)
@@ -128,7 +139,7 @@ func (er *evaluationRoutes) get(ctx context.Context, p knowledge.Principal, in *
 	if err != nil {
 		return nil, err
 	}
-	items, next, err := er.store.EvaluationItems(ctx, p, in.ID, store.ItemQuery{State: in.State, Page: store.Page(in.PageQuery)})
+	items, next, err := er.asked(ctx, p, in, &view)
 	if err != nil {
 		return nil, fmt.Errorf("read evaluation %s: %w", in.ID, err)
 	}
@@ -147,9 +158,21 @@ func (er *evaluationRoutes) get(ctx context.Context, p knowledge.Principal, in *
 	return &evaluationOutput{Body: view}, err
 }
 
+// asked returns the items that a query asks for, and the cursor of the next ones. It adds to the view how
+// many are left to review.
+func (er *evaluationRoutes) asked(ctx context.Context, p knowledge.Principal, in *evaluationQuery, view *evaluationView) ([]store.Evaluated, string, error) {
+	if in.Sampling == "" {
+		return er.store.EvaluationItems(ctx, p, in.ID, store.ItemQuery{State: in.State, Item: in.Item, Cell: in.Cell, Page: store.Page(in.PageQuery)})
+	}
+	items, err := er.toReview(ctx, p, in.ID, in.Sampling)
+	left := len(items)
+	view.ToReview = &left
+	return items[:min(left, max(1, in.Limit))], "", err
+}
+
 // item shows an item with its answer and the passages that the caller may read now.
 func (er *evaluationRoutes) item(ctx context.Context, p knowledge.Principal, e store.Evaluation, i store.Evaluated) (evaluatedView, error) {
-	view := evaluatedView{Number: i.Number, Repeat: i.Repeat, State: i.State, RunID: orNull(i.Run), Sources: []source{}, Reviews: convert(i.Reviews, viewReview(p))}
+	view := evaluatedView{Number: i.Number, Repeat: i.Repeat, Cell: i.Cell, State: i.State, RunID: orNull(i.Run), Sources: []source{}, Reviews: convert(i.Reviews, viewReview(p))}
 	if err := json.Unmarshal(i.Item, &view.testItem); err != nil {
 		return view, fmt.Errorf("decode item %d of evaluation %s: %w", i.Number, e.ID, err)
 	}

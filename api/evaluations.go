@@ -19,7 +19,7 @@ import (
 // The bounds of an evaluation.
 const (
 	maxRepeats = 10
-	maxAsked   = 50_000 // items, each as often as it is repeated
+	maxAsked   = 50_000 // items, each as often as it is repeated, in all configurations
 )
 
 // judgeBody says who judges.
@@ -53,6 +53,8 @@ type evaluationInput struct {
 
 		Override changeOf[knowledge.ProjectConfig] `json:"projectConfigOverride,omitempty" doc:"Settings of the project to override for this evaluation, as in POST /query"`
 
+		Grid map[string][]any `json:"grid,omitempty" maxProperties:"8" example:"{\"ai.retrieval.strategy\": [\"hybrid\", \"dense\"]}" doc:"Makes the evaluation an experiment: lists of values by the dotted names of settings, such as ai.retrieval.strategy, where ai. and ai.retrieval. may be left out. The questions are asked with the saved settings and with each combination, at most 32 configurations in all. A combination that is the saved settings is not asked twice"`
+
 		Judge   judgeBody        `json:"judge,omitzero"`
 		Repeats int              `json:"repeats,omitempty" minimum:"1" maximum:"10" doc:"How often each question is asked. Default: 1"`
 		Sample  int              `json:"sample,omitempty" minimum:"1" doc:"Ask only so many of the questions, chosen by the seed. Default: all"`
@@ -74,6 +76,7 @@ type evaluationOutput struct {
 
 // evaluationRoutes holds the routes of evaluations.
 type evaluationRoutes struct {
+	edge      *edge.Edge
 	store     Store
 	blobs     Blobs
 	questions *question.Starter
@@ -109,7 +112,7 @@ func (er *evaluationRoutes) mount(e *edge.Edge) {
 	edge.Handle(e, route("review-evaluation-item", http.MethodPost, path+"/{evaluation}/items/{item}/review", "Score an answer as a person",
 		"The score stands beside that of the judge, and the evaluation shows how well the two agree. A later review by the same person replaces the earlier one.", 0), er.review)
 	edge.Handle(e, route("compare-evaluations", http.MethodGet, path+"/{evaluation}/compare/{candidate}", "Compare two evaluations",
-		"The differences are candidate minus evaluation, paired by the items that both have, each with its 95 % interval.", 0), er.compare)
+		"The differences are candidate minus evaluation, paired by the items that both have, each with its 95 % interval. Of experiments, one configuration of each is compared.", 0), er.compare)
 }
 
 func (er *evaluationRoutes) start(ctx context.Context, p knowledge.Principal, in *evaluationInput) (*evaluationOutput, error) {
@@ -138,6 +141,12 @@ func (er *evaluationRoutes) start(ctx context.Context, p knowledge.Principal, in
 	}
 	id, _ := edge.RunID(ctx)
 	snapshot := record.Evaluation{Principal: p, Question: template, Settings: settings}
+	if err := er.addCells(ctx, p, in, &snapshot); err != nil {
+		return nil, err
+	}
+	if err := checkAsked(len(items), snapshot.Settings); err != nil {
+		return nil, err
+	}
 	e, err := er.record(ctx, p, knowledge.RunRef{Workspace: p.Workspace(), Project: project.ID, Run: id}, set, snapshot, items)
 	if err != nil {
 		return nil, err
@@ -172,11 +181,15 @@ func (er *evaluationRoutes) items(ctx context.Context, p knowledge.Principal, in
 		return set, nil, fmt.Errorf("decode test set %s: %w", set.ID, err)
 	}
 	in.Body.Repeats, in.Body.Seed = max(in.Body.Repeats, 1), max(in.Body.Seed, 1)
-	items = evaluate.Sample(items, in.Body.Sample, in.Body.Seed)
-	if asked := len(items) * in.Body.Repeats; asked > maxAsked {
-		return set, nil, knowledge.Invalid("body.repeats", "would ask %d questions, and %d is the most: ask a sample, or repeat less often", asked, maxAsked)
+	return set, evaluate.Sample(items, in.Body.Sample, in.Body.Seed), nil
+}
+
+// checkAsked refuses an evaluation of too many questions.
+func checkAsked(items int, settings record.EvaluationSettings) error {
+	if asked := items * settings.Repeats * settings.CellCount(); asked > maxAsked {
+		return knowledge.Invalid("body.repeats", "would ask %d questions, and %d is the most: ask a sample, with fewer configurations or repeats", asked, maxAsked)
 	}
-	return set, items, nil
+	return nil
 }
 
 // settings returns how an evaluation is done, which is checked.
@@ -220,7 +233,7 @@ func (er *evaluationRoutes) record(ctx context.Context, p knowledge.Principal, r
 		return e, fmt.Errorf("write the request of evaluation %s: %w", run.Run, err)
 	}
 	e, err = er.store.StartEvaluation(ctx, p, store.Evaluation{
-		ID: run.Run, Project: run.Project, TestSet: set.ID, Version: set.Version, Request: request, Items: len(items) * snapshot.Settings.Repeats, CreatedAt: er.now(),
+		ID: run.Run, Project: run.Project, TestSet: set.ID, Version: set.Version, Request: request, Items: len(items) * snapshot.Settings.Repeats * snapshot.Settings.CellCount(), CreatedAt: er.now(),
 	})
 	if err != nil {
 		return e, fmt.Errorf("start evaluation %s: %w", run.Run, err)
@@ -248,6 +261,7 @@ func (er *evaluationRoutes) list(ctx context.Context, p knowledge.Principal, in 
 		if err != nil {
 			return nil, err
 		}
+		view.Cells = nil
 		shown = append(shown, view)
 	}
 	return page(shown, next), nil

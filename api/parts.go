@@ -184,7 +184,7 @@ func (p *parts) newEvaluationRoutes(cfg Config, deps Deps) []routes {
 			questions: p.questions, dispatch: deps.Dispatch, views: p.views, log: deps.Log,
 		},
 		&evaluationRoutes{
-			store: deps.Store, blobs: deps.Blobs, questions: p.questions, dispatch: deps.Dispatch, addresses: deps.Addresses, runs: p.runs,
+			edge: p.edge, store: deps.Store, blobs: deps.Blobs, questions: p.questions, dispatch: deps.Dispatch, addresses: deps.Addresses, runs: p.runs,
 			results: p.results, views: p.views, log: deps.Log, now: p.now,
 		},
 		&insightRoutes{store: deps.Store, blobs: deps.Blobs, passages: p.results, embedding: deps.Models.Embedding, currency: cfg.Currency, log: deps.Log, now: p.now},

@@ -45,8 +45,8 @@ type Evaluations interface {
 	EvaluationItems(ctx context.Context, p knowledge.Principal, id string, query store.ItemQuery) ([]store.Evaluated, string, error)
 	// AllEvaluated returns all items of an evaluation, in their order.
 	AllEvaluated(ctx context.Context, p knowledge.Principal, id string) ([]store.Evaluated, error)
-	// EvaluatedItem returns an item by its id in the test set and its repeat, 1 = first.
-	EvaluatedItem(ctx context.Context, p knowledge.Principal, id, item string, repeat int) (store.Evaluated, error)
+	// EvaluatedItem returns an item.
+	EvaluatedItem(ctx context.Context, p knowledge.Principal, id string, item store.ItemRef) (store.Evaluated, error)
 	// SetReview stores what the principal says of an item, in place of what it said before.
 	SetReview(ctx context.Context, p knowledge.Principal, id string, number int, review store.Review) error
 	// ReviewedItems returns the items that people have reviewed, in their order.

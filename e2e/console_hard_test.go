@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -61,6 +62,7 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 	s.awaitPublished(t, len(all))
 	s.nameBy(t, all, id)
 	sync := s.syncsOf(t, all)
+	evaluated := s.hostileEvaluation(t, m, all)
 	m.ScriptChat(modeltest.Text(strings.Join(all, "\n\n")))
 	asked, thrown := trafficOf(t, page), thrownIn(page)
 	s.signInto(t, page)
@@ -80,8 +82,11 @@ func TestConsoleRunsNoPayload(t *testing.T) {
 		"/members": `document.querySelectorAll("tbody tr").length === 100`, "/members/" + url.PathEscape(all[2]): `document.querySelector("h2")?.textContent.includes("onerror")`,
 		"/grants": `document.querySelectorAll("tbody tr").length === 100`, "/holds": `document.querySelectorAll("tbody tr").length === 100`,
 		"/projects/default/privacy": `!!document.querySelector("main .empty")`, "/retention": `document.querySelectorAll("tbody tr").length === 1`,
-		"/syncs":         `document.querySelectorAll('table[aria-label="Syncs"] tbody tr').length === 100 && document.querySelectorAll(".state.failed").length === 100`,
-		"/syncs/" + sync: `document.querySelectorAll(".facts dd").length > 5 && !!document.querySelector("table[aria-label=Runs] tbody tr")`,
+		"/syncs":            `document.querySelectorAll('table[aria-label="Syncs"] tbody tr').length === 100 && document.querySelectorAll(".state.failed").length === 100`,
+		"/syncs/" + sync:    `document.querySelectorAll(".facts dd").length > 5 && !!document.querySelector("table[aria-label=Runs] tbody tr")`,
+		"/evaluations/sets": `document.querySelectorAll('[data-list] tbody tr').length === 1`, "/evaluations/sets/" + evaluated.set: `document.querySelectorAll("tbody tr").length === 100`,
+		"/evaluations/" + evaluated.id: `(document.querySelector('table[aria-label="Answers"]')?.scrollIntoView(), document.querySelectorAll('table[aria-label="Answers"] tbody tr').length === 12)`, "/evaluations/" + evaluated.id + "/review": `!!document.querySelector(".review h2")`,
+		"/evaluations/compare?a=" + evaluated.id + "&b=" + evaluated.id: `!!document.querySelector('table[aria-label="Differences"]')`, "/evaluations/insights": `!!document.querySelector("main section")`,
 	} {
 		open(t, page, s.ends.API+path)
 		awaitPage(t, page, there)
@@ -126,6 +131,24 @@ func (s *server) syncsOf(t *testing.T, names []string) (id string) {
 		id = y.ID
 	}
 	return id
+}
+
+// hostileEvaluated is an evaluation and its test set.
+type hostileEvaluated struct{ id, set string }
+
+// hostileEvaluation evaluates questions that are payloads, with answers that are payloads.
+func (s *server) hostileEvaluation(t *testing.T, m *modeltest.Server, all []string) hostileEvaluated {
+	t.Helper()
+	const asked = 12
+	m.ScriptChat(slices.Repeat([]modeltest.Reply{modeltest.Text(strings.Join(all, "\n\n"))}, asked)...)
+	var items []map[string]any
+	for i, payload := range all {
+		items = append(items, map[string]any{"id": fmt.Sprint("q", i), "question": payload, "reference": payload, "tags": []string{payload[:min(len(payload), 60)]}, "expected_documents": []string{payload}})
+	}
+	set := s.testSet(t, items)
+	e := s.evaluate(t, map[string]any{"test_set_id": set, "sample": asked})
+	s.evaluated(t, e.ID, "it has ended", hasEnded)
+	return hostileEvaluated{e.ID, set}
 }
 
 // TestConsoleShowsALongAnswer streams an answer of 20,000 characters with headings, tables
@@ -341,7 +364,7 @@ func TestConsoleInGerman(t *testing.T) {
 	s.signInto(t, page)
 	do(t, page, chromedp.Evaluate(`localStorage.setItem("cairn.language", "de")`, nil), chromedp.Reload())
 	awaitPage(t, page, `document.documentElement.lang === "de" && document.querySelector("nav")?.textContent.includes("Dokumente")`)
-	for path, heading := range map[string]string{"/documents": "Dokumente", "/runs": "Läufe", "/imports": "Importe", "/syncs": "Abgleiche", "/projects": "Projekte", "/operations": "Betrieb", "/usage": "Nutzung", "/members": "Zugriff", "/roles": "Zugriff", "/grants": "Zugriff", "/holds": "Zugriff", "/retention": "Zugriff", "/audit": "Zugriff"} {
+	for path, heading := range map[string]string{"/documents": "Dokumente", "/runs": "Läufe", "/imports": "Importe", "/syncs": "Abgleiche", "/evaluations": "Auswertungen", "/evaluations/sets": "Testsätze", "/evaluations/new": "Neue Auswertung", "/evaluations/compare": "Vergleichen", "/evaluations/insights": "Erkenntnisse", "/projects": "Projekte", "/operations": "Betrieb", "/usage": "Nutzung", "/members": "Zugriff", "/roles": "Zugriff", "/grants": "Zugriff", "/holds": "Zugriff", "/retention": "Zugriff", "/audit": "Zugriff"} {
 		open(t, page, s.ends.API+path)
 		awaitPage(t, page, fmt.Sprintf(`document.querySelector("h1")?.textContent.includes(%q)`, heading))
 	}

@@ -65,6 +65,7 @@ func TestConsolePictures(t *testing.T) {
 	s.picturesOfForms(t, page, folder, document)
 	s.picturesOfPanels(t, page, folder, document)
 	s.picturesOfSyncs(t, page, folder)
+	s.picturesOfEvaluations(t, page, folder)
 }
 
 // picturesOfSyncs writes pictures of the pages of syncs: empty, with one that is well and one

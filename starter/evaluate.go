@@ -26,19 +26,20 @@ func (evaluateCmd) Help() string {
 
 type evaluateRunCmd struct {
 	clientFlags
-	File      source  `arg:"" help:"Questions with their expected answers: .json, .jsonl or .csv; - is standard input (JSON)."`
-	Project   string  `short:"p" default:"default" help:"The project that answers, by its id or its name."`
-	Name      string  `help:"The name of the test set that is stored. Default: the name of the file."`
-	Baseline  string  `placeholder:"ID" help:"An earlier evaluation to compare with: to be worse fails."`
-	FailUnder string  `name:"fail-under" placeholder:"MEASURE=VALUE,…" help:"The least means, such as score=1.6,context=1.5; the greatest of latency and tokens."`
-	JUnit     string  `name:"junit" placeholder:"FILE" help:"Write a JUnit report."`
-	Judge     string  `placeholder:"offline|MODEL" default:"offline" help:"The chat model that judges, or offline: words, numbers and negations are compared."`
-	Times     int     `name:"judge-times" placeholder:"N" help:"How often a model scores each of the first 50 answers, to see whether it contradicts itself. Default: 3 with a limit or a baseline, else 1."`
-	Repeats   int     `placeholder:"N" default:"1" help:"How often each question is asked."`
-	Sample    int     `placeholder:"N" help:"Ask only so many of the questions."`
-	Seed      uint64  `default:"1" help:"Chooses the sample."`
-	Tokens    int     `name:"budget-tokens" placeholder:"N" help:"Ask no further question when so many tokens are used."`
-	Cost      float64 `name:"budget-cost" placeholder:"AMOUNT" help:"Ask no further question when so much is spent, in the currency of models.prices."`
+	File      source   `arg:"" help:"Questions with their expected answers: .json, .jsonl or .csv; - is standard input (JSON)."`
+	Project   string   `short:"p" default:"default" help:"The project that answers, by its id or its name."`
+	Name      string   `help:"The name of the test set that is stored. Default: the name of the file."`
+	Baseline  string   `placeholder:"ID" help:"An earlier evaluation to compare with: to be worse fails."`
+	FailUnder string   `name:"fail-under" placeholder:"MEASURE=VALUE,…" help:"The least means, such as score=1.6,context=1.5; the greatest of latency and tokens."`
+	JUnit     string   `name:"junit" placeholder:"FILE" help:"Write a JUnit report."`
+	Judge     string   `placeholder:"offline|MODEL" default:"offline" help:"The chat model that judges, or offline: words, numbers and negations are compared."`
+	Times     int      `name:"judge-times" placeholder:"N" help:"How often a model scores each of the first 50 answers, to see whether it contradicts itself. Default: 3 with a limit or a baseline, else 1."`
+	Repeats   int      `placeholder:"N" default:"1" help:"How often each question is asked."`
+	Sample    int      `placeholder:"N" help:"Ask only so many of the questions."`
+	Seed      uint64   `default:"1" help:"Chooses the sample."`
+	Grid      []string `sep:"none" placeholder:"SETTING=VALUE,…" help:"Try these values of a setting beside the saved ones, such as numberOfChunks=5,10; may be repeated, and all combinations are tried. Values with commas: SETTING=[\"…\", \"…\"]."`
+	Tokens    int      `name:"budget-tokens" placeholder:"N" help:"Ask no further question when so many tokens are used."`
+	Cost      float64  `name:"budget-cost" placeholder:"AMOUNT" help:"Ask no further question when so much is spent, in the currency of models.prices."`
 }
 
 // Help returns the command's details and examples.
@@ -50,7 +51,8 @@ func (evaluateRunCmd) Help() string {
 		"Example:\n\n" +
 		"    cairn evaluate run questions.csv\n" +
 		"    cairn evaluate questions.jsonl --project legal --judge gpt-4o --fail-under score=1.6,context=1.5 --junit report.xml\n" +
-		"    cairn evaluate questions.csv --baseline 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
+		"    cairn evaluate questions.csv --baseline 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11\n" +
+		"    cairn evaluate questions.csv --grid retrieval.strategy=hybrid,dense --grid numberOfChunks=5,10"
 }
 
 // gateTimes is how often a model scores the first answers if its scores decide something.
@@ -70,6 +72,13 @@ func (e evaluateRunCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	grid, err := parseGrid(e.Grid)
+	if err != nil {
+		return err
+	}
+	if len(grid) > 0 && (len(gate) > 0 || e.Baseline != "" || e.JUnit != "") {
+		return wrongUse("--grid compares with the saved settings, and cannot be with --baseline, --fail-under or --junit")
+	}
 	items, name, err := e.items(a)
 	if err != nil {
 		return err
@@ -87,7 +96,7 @@ func (e evaluateRunCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	request := client.NewEvaluation{TestSetID: set.ID, ProjectID: e.Project, Repeats: e.Repeats, Sample: e.Sample, Seed: e.Seed, Budget: knowledge.Budget{Tokens: e.Tokens, Cost: e.Cost}}
+	request := client.NewEvaluation{TestSetID: set.ID, ProjectID: e.Project, Grid: grid, Repeats: e.Repeats, Sample: e.Sample, Seed: e.Seed, Budget: knowledge.Budget{Tokens: e.Tokens, Cost: e.Cost}}
 	if e.Judge != "offline" {
 		request.Judge = &client.Judge{Model: e.Judge, Times: e.Times}
 		if e.Times == 0 && (len(gate) > 0 || e.Baseline != "") {
@@ -112,12 +121,15 @@ func (e evaluateRunCmd) conclude(ctx context.Context, a *app, c *client.Client, 
 	if err != nil {
 		return errors.Join(failed, err)
 	}
+	if len(ended.Cells) > 0 {
+		return errors.Join(e.showExperiment(a, ended), failed)
+	}
 	report, err := reportOf(ended, items)
 	if err != nil {
 		return err
 	}
 	if e.Baseline != "" {
-		if report.Compared, err = comparison(ctx, c, e.Baseline, id); err != nil {
+		if report.Compared, err = comparison(ctx, c, e.Baseline, id, 0, 0); err != nil {
 			return err
 		}
 	}
@@ -146,6 +158,16 @@ func (e evaluateRunCmd) conclude(ctx context.Context, a *app, c *client.Client, 
 		return gateError{"the evaluation did not pass: " + firstReason(report.Decided.Reasons), report.Decided.Exit}
 	}
 	return nil
+}
+
+// showExperiment shows what an experiment came to.
+func (e evaluateRunCmd) showExperiment(a *app, ended client.Evaluation) error {
+	if e.forPrograms() {
+		ended.Items = nil
+		return e.write(a, ended)
+	}
+	fmt.Fprintf(a.stdout, "evaluation %s\n", ended.ID)
+	return writeExperiment(a, ended)
 }
 
 // evaluateResult is what the command prints for programs.

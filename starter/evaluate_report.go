@@ -21,9 +21,9 @@ func wholeEvaluation(ctx context.Context, c *client.Client, id string) (client.E
 	return whole, err
 }
 
-// comparison compares an evaluation with a baseline.
-func comparison(ctx context.Context, c *client.Client, baseline, candidate string) (*evaluate.Comparison, error) {
-	answer, err := c.CompareEvaluations(ctx, baseline, candidate)
+// comparison compares an evaluation with a baseline, by cells of experiments or 0.
+func comparison(ctx context.Context, c *client.Client, baseline, candidate string, cell, candidateCell int) (*evaluate.Comparison, error) {
+	answer, err := c.CompareEvaluations(ctx, baseline, candidate, cell, candidateCell)
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +55,9 @@ func reportOf(e client.Evaluation, items []evaluate.Item) (evaluate.Report, erro
 		known[item.ID] = item
 	}
 	for _, i := range e.Items {
+		if i.Cell > 1 { // a report is of the saved settings
+			continue
+		}
 		if i.Repeat == 1 {
 			item, there := known[i.ID]
 			if !there {

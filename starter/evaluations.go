@@ -13,6 +13,7 @@ type evaluationsCmd struct {
 	List    evaluationsListCmd    `cmd:"" help:"List evaluations, newest first."`
 	Show    evaluationsShowCmd    `cmd:"" help:"Show the scores of an evaluation, and its lowest items."`
 	Compare evaluationsCompareCmd `cmd:"" help:"Compare two evaluations."`
+	Apply   evaluationsApplyCmd   `cmd:"" help:"Make a configuration of an experiment the saved one."`
 	Pause   evaluationsPauseCmd   `cmd:"" help:"Pause an evaluation."`
 	Resume  evaluationsResumeCmd  `cmd:"" help:"Resume an evaluation."`
 	Cancel  evaluationsCancelCmd  `cmd:"" help:"Cancel an evaluation."`
@@ -105,13 +106,19 @@ func (s evaluationsShowCmd) Run(ctx context.Context, a *app) error {
 	if e.Error != nil {
 		fmt.Fprintf(a.stdout, "%s: %s\n", e.Error.Code, e.Error.Message)
 	}
+	if len(e.Cells) > 0 {
+		return writeExperiment(a, e)
+	}
 	return evaluate.WriteTable(a.stdout, report)
 }
 
 type evaluationsCompareCmd struct {
 	clientFlags
 	Baseline  string `arg:"" help:"The earlier evaluation."`
-	Candidate string `arg:"" help:"The evaluation that is compared with it."`
+	Candidate string `arg:"" help:"The evaluation that is compared with it; of an experiment it may be the same."`
+
+	Cell          int `placeholder:"N" help:"The configuration of the earlier one, if it is an experiment. Default: the saved settings."`
+	CandidateCell int `placeholder:"N" help:"The same of the other one."`
 }
 
 // Help returns the command's example.
@@ -126,7 +133,7 @@ func (p evaluationsCompareCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	compared, err := comparison(ctx, c, p.Baseline, p.Candidate)
+	compared, err := comparison(ctx, c, p.Baseline, p.Candidate, p.Cell, p.CandidateCell)
 	if err != nil {
 		return err
 	}

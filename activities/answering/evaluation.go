@@ -53,8 +53,10 @@ type Evaluating struct {
 // beginAtATime is how many items one transaction inserts.
 const beginAtATime = 200
 
-// BeginEvaluation puts the items of an evaluation on record, each as often as it is repeated.
-// All items are asked once before one is asked again.
+// BeginEvaluation puts the items of an evaluation on record, each in all cells of an experiment
+// and as often as it is repeated. All items are asked once before one is asked again, and an item
+// in one cell after the other, so that an experiment that ends early has asked the same items in
+// all cells.
 func (a *Evaluating) BeginEvaluation(ctx context.Context, in knowledge.RunRef) error {
 	defer step.Heartbeat(ctx)()
 	if err := a.beginEvaluation(ctx, in); err != nil {
@@ -75,6 +77,7 @@ func (a *Evaluating) beginEvaluation(ctx context.Context, in knowledge.RunRef) e
 	if err := a.Blobs.GetJSON(ctx, record.EvaluationItemsKey(in), &items); err != nil {
 		return err
 	}
+	cells := snapshot.Settings.CellCount()
 	var rows []store.Evaluated
 	for repeat := range snapshot.Settings.Repeats {
 		for i, item := range items {
@@ -82,8 +85,11 @@ func (a *Evaluating) beginEvaluation(ctx context.Context, in knowledge.RunRef) e
 			if err != nil {
 				return fmt.Errorf("encode item %s: %w", item.ID, err)
 			}
-			rows = append(rows, store.Evaluated{Number: repeat*len(items) + i + 1, ItemID: item.ID, Repeat: repeat + 1, Item: encoded})
-			if len(rows) == beginAtATime {
+			for cell := range cells {
+				number := (repeat*len(items)+i)*cells + cell + 1
+				rows = append(rows, store.Evaluated{Number: number, ItemID: item.ID, Repeat: repeat + 1, Cell: cell + 1, Item: encoded})
+			}
+			if len(rows) >= beginAtATime {
 				if err := a.Evaluations.BeginItems(ctx, in.Run, rows); err != nil {
 					return err
 				}
@@ -103,7 +109,7 @@ func (a *Evaluating) beginAgain(ctx context.Context, in knowledge.RunRef, of str
 	var rows []store.Evaluated
 	for _, row := range answered {
 		if row.State == knowledge.ItemJudged {
-			rows = append(rows, store.Evaluated{Number: len(rows) + 1, ItemID: row.ItemID, Repeat: row.Repeat, Item: row.Item, Run: row.Run})
+			rows = append(rows, store.Evaluated{Number: len(rows) + 1, ItemID: row.ItemID, Repeat: row.Repeat, Cell: row.Cell, Item: row.Item, Run: row.Run})
 		}
 	}
 	for page := range slices.Chunk(rows, beginAtATime) {
@@ -177,7 +183,7 @@ func (a *Evaluating) prepareEvaluated(ctx context.Context, in EvaluatedInput) (r
 		return record.AnswerInput{}, nil
 	}
 	run := in.answer()
-	request := snapshot.Question
+	request := snapshot.QuestionOf(row.Cell)
 	request.Question, request.Date = item.Question, time.Now().UTC()
 	request.ExecutionID = "call_" + strings.ReplaceAll(run.Run, "-", "")
 	if _, err := a.Blobs.PutJSON(ctx, run.RequestKey(), request); err != nil {

@@ -37,7 +37,7 @@ func (a *Evaluating) measure(ctx context.Context, in MeasureInput) error {
 	if err != nil {
 		return err
 	}
-	outcomes := make([]evaluate.Outcome, 0, len(rows))
+	cells := make([]measuredCell, snapshot.Settings.CellCount())
 	var grades [][]int
 	for _, row := range rows {
 		if !row.State.Final() {
@@ -47,9 +47,15 @@ func (a *Evaluating) measure(ctx context.Context, in MeasureInput) error {
 		if err := json.Unmarshal(row.Result, &result); err != nil {
 			return fmt.Errorf("decode the result of item %d: %w", row.Number, err)
 		}
-		outcomes, grades = append(outcomes, result.Outcome), append(grades, result.Grades)
+		cell := &cells[row.Cell-1]
+		cell.outcomes = append(cell.outcomes, result.Outcome)
+		cell.used.Add(result.Usage)
+		grades = append(grades, result.Grades)
 	}
-	report := record.EvaluationReport{Judge: snapshot.Settings.Judge.Name(), Stopped: in.Stopped, Rubric: evaluate.CurrentRubric(), Summary: evaluate.Summarize(outcomes)}
+	report := record.EvaluationReport{Judge: snapshot.Settings.Judge.Name(), Stopped: in.Stopped, Rubric: evaluate.CurrentRubric(), Summary: evaluate.Summarize(cells[0].outcomes)}
+	if len(cells) > 1 {
+		report.Cells = cellReports(cells)
+	}
 	if snapshot.Settings.Judge.Times > 1 {
 		consistency := evaluate.Consistent(grades)
 		if report.Consistency = &consistency; !consistency.MayGate {
@@ -61,6 +67,31 @@ func (a *Evaluating) measure(ctx context.Context, in MeasureInput) error {
 		return fmt.Errorf("encode the report: %w", err)
 	}
 	return a.Evaluations.SetReport(ctx, in.Workspace, in.Run, encoded, in.Tell)
+}
+
+// measuredCell is what was judged of a configuration of an experiment.
+type measuredCell struct {
+	outcomes []evaluate.Outcome
+	used     knowledge.Usage
+}
+
+// cellReports compares the cells of an experiment with the first one.
+func cellReports(cells []measuredCell) []record.CellReport {
+	var others [][]evaluate.Outcome
+	for _, cell := range cells[1:] {
+		others = append(others, cell.outcomes)
+	}
+	compared := evaluate.CompareAll(cells[0].outcomes, others)
+	reports := make([]record.CellReport, 0, len(cells))
+	for i, cell := range cells {
+		report := record.CellReport{Summary: evaluate.Summarize(cell.outcomes), Usage: cell.used}
+		if i > 0 {
+			report.Comparison = compared[i-1]
+			report.Comparison.Changed = nil
+		}
+		reports = append(reports, report)
+	}
+	return reports
 }
 
 // FinishEvaluationInput ends an evaluation. Items are what its log has in memory.

@@ -3,7 +3,7 @@
 import { t } from "./language.js";
 import { routes } from "./routes.js";
 
-/** @typedef {import("./routes.js").Route} Route */
+/** @typedef {import("./routes.js").Route | readonly [string, string]} Route a name of routes.js, or a method and a path */
 
 /** A refusal of the API, or a failure to reach it. */
 export class APIError extends Error {
@@ -65,6 +65,9 @@ export function may(permission) {
 
 /** @typedef {Record<string, string | number | boolean | string[] | undefined>} Query */
 
+/** Returns the method and the path of a route. @param {Route} name */
+const placeOf = (name) => (typeof name === "string" ? routes[name] : name);
+
 /**
  * Returns the address of a route.
  * @param {Route} name
@@ -74,7 +77,7 @@ export function may(permission) {
 export function address(name, path = {}, query = {}) {
   /** @type {Record<string, string | number>} */
   const values = { workspaceId: session.who.workspace, ...path };
-  const filled = routes[name][1].replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(values[key]));
+  const filled = placeOf(name)[1].replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(values[key]));
   const parameters = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
     if (value === undefined || value === "" || value === false) continue;
@@ -92,12 +95,12 @@ export function address(name, path = {}, query = {}) {
  * @returns {Promise<any>}
  */
 export async function call(name, { path, query, body, key, match } = {}) {
-  const form = body instanceof FormData; // the browser sets its Content-Type
+  const form = body instanceof FormData || body instanceof Blob; // the browser sets its Content-Type
   /** @type {Response} */
   let answer;
   try {
     answer = await fetch(address(name, path, query), {
-      method: routes[name][0],
+      method: placeOf(name)[0],
       headers: { ...(body === undefined || form ? {} : { "Content-Type": "application/json" }), ...(key ? { "Idempotency-Key": key } : {}), ...(match ? { "If-Match": `"${match}"` } : match === "" ? { "If-None-Match": "*" } : {}) },
       body: form ? body : JSON.stringify(body),
     });

@@ -4,21 +4,19 @@
 import { actionButton, attempt, confirm } from "./action.js";
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
-import { isOpen, judgedOf, say } from "./evaluations_list.js";
+import { answerText, measures, say, scores as grades, short } from "./evaluation_parts.js";
+import { isOpen, judgedOf } from "./evaluations_list.js";
+import { experimentTable } from "./experiment.js";
 import { number, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
 import { polling } from "./polling.js";
 import { projectNames } from "./project_choice.js";
+import { to } from "./routes_evaluations.js";
 import { factList, originOf, stateOf } from "./runs_list.js";
 
-/** @typedef {import("./evaluations_list.js").Evaluation} Evaluation */
+/** @typedef {import("./evaluation_parts.js").Evaluation} Evaluation */
 
-const measures = /** @type {const} */ (["score", "context", "faithfulness", "ndcg10", "recall10", "mrr10", "latency", "tokens"]);
-
-/** Shows a number with two digits. @param {number | null | undefined} value */
-const short = (value) => (value === null || value === undefined ? "" : number(value, { maximumFractionDigits: 2 }));
-
-/** Returns the elements of facts that are known. @param {[import("./evaluations_list.js").Word, any][]} facts */
+/** Returns the elements of facts that are known. @param {[import("./evaluation_parts.js").Word, any][]} facts */
 const ownFacts = (facts) => facts.filter(([, value]) => value).flatMap(([word, value]) => [h("dt", {}, say(word)), h("dd", {}, value)]);
 
 /** Returns the scores as a table. @param {Evaluation} one */
@@ -36,10 +34,10 @@ function scoresOf(one) {
 function reviewOf(evaluation, item, changed) {
   if (item.state !== "judged" && item.state !== "failed") return "";
   const own = item.reviews.find((/** @type {any} */ one) => one.own);
-  const choice = h("select", { "aria-label": `${say("eval.review")}: ${item.question}` }, ...["", "0", "1.5", "2"].map((value) => h("option", { value, selected: value === String(own?.score ?? "") }, value)));
+  const choice = h("select", { "aria-label": `${say("eval.review")}: ${item.question}` }, ...["", ...grades.map(String)].map((value) => h("option", { value, selected: value === String(own?.score ?? "") }, value)));
   choice.onchange = () => void attempt(async () => {
     if (choice.value === "") return;
-    await call("review-evaluation-item", { path: { evaluation, item: item.id }, query: { repeat: String(item.repeat) }, body: { score: Number(choice.value) } });
+    await call(to["review-evaluation-item"], { path: { evaluation, item: item.id }, query: { repeat: item.repeat, cell: item.cell }, body: { score: Number(choice.value) } });
     changed();
   });
   return choice;
@@ -49,36 +47,43 @@ function reviewOf(evaluation, item, changed) {
 export async function openEvaluation(id) {
   const path = { evaluation: id };
   /** @type {Evaluation} */
-  let one = await call("get-evaluation", { path, query: { limit: 1 } });
+  let one = await call(to["get-evaluation"], { path, query: { limit: 1 } });
   const names = await projectNames();
   const state = h("div");
   const facts = h("dl", { class: "facts" });
   const scores = h("div");
+  const cell = h("select", { "aria-label": say("cell.configuration"), onchange: () => items.restart() }, ...Array.from({ length: one.configurations }, (_, at) => h("option", { value: at + 1 }, say("compare.cell", { n: number(at + 1) }))));
+  const applied = h("div");
   const items = pagedTable({
     name: say("eval.items"),
     columns: [{ title: say("eval.item") }, { title: say("eval.score"), number: true }, { title: say("eval.context"), number: true }, { title: say("eval.faithfulness"), number: true }, { title: say("eval.reason") }, { title: say("eval.review") }],
     load: async (cursor) => {
-      const page = await call("get-evaluation", { path, query: { limit: 50, cursor } });
+      const page = await call(to["get-evaluation"], { path, query: { limit: 50, cursor, cell: one.configurations > 1 && cell.value } });
       return { data: page.items ?? [], next_cursor: page.next_cursor ?? null };
     },
     key: (/** @type {any} */ item) => String(item.number),
     cells: (item) => [
-      [h("details", {}, h("summary", {}, item.question), h("p", {}, item.answer ?? ""), item.reference && h("p", { class: "quiet" }, `${say("eval.reference")}: ${item.reference}`),
+      [h("details", {}, h("summary", {}, item.question), answerText(item.answer), item.reference && h("p", { class: "quiet" }, `${say("eval.reference")}: ${item.reference}`),
         item.run_id && h("p", {}, h("a", { href: "/runs/" + encodeURIComponent(item.run_id) }, item.run_id)))],
       short(item.score), short(item.context), short(item.faithfulness), item.error ? `${item.error.code}: ${item.error.message}` : item.reason ?? "", reviewOf(id, item, () => void look()),
     ],
     none: () => say("eval.none.items"),
   });
-  const act = (/** @type {"pause-evaluation" | "resume-evaluation" | "cancel-evaluation"} */ what) => () => call(what, { path }).then(look);
+  const act = (/** @type {"pause-evaluation" | "resume-evaluation" | "cancel-evaluation"} */ what) => () => call(to[what], { path }).then(look);
   const pause = actionButton(t("doc.pause"), act("pause-evaluation"));
   const resume = actionButton(t("run.resume"), act("resume-evaluation"), { class: "first" });
   const cancel = h("button", { type: "button", onclick: () => confirm({ title: say("eval.cancel.title"), hint: say("eval.cancel.hint"), label: say("eval.cancel") }, act("cancel-evaluation")) }, say("eval.cancel"));
+  const review = h("a", { class: "button", href: `/evaluations/${encodeURIComponent(id)}/review` }, say("eval.review.page"));
+  const compare = h("a", { class: "button", href: `/evaluations/compare?b=${encodeURIComponent(id)}` }, say("eval.compare"));
+  const done = () => fill(applied, h("p", { class: "notice", role: "status" }, say("use.done"), " ", h("a", { href: "/projects/" + encodeURIComponent(one.project_id) }, t("project.settings"))));
   const draw = () => {
     const { total, judged, failed } = one.progress;
     fill(state, h("p", {}, ...stateOf(one)), isOpen(one) && h("progress", { max: total || 1, value: judged + failed, "aria-label": say("eval.progress") }), h("p", {}, judgedOf(one)), ...one.warnings.map((/** @type {string} */ warning) => h("p", {}, warning)));
     fill(facts, ...factList([...originOf(one, names), ["run.kind", h("a", { href: "/runs/" + encodeURIComponent(one.run_id) }, one.run_id)]]),
       ...ownFacts([["eval.set", `${one.test_set_name} (${one.test_set_version})`], ["eval.judge", one.judge], ["eval.kappa", one.agreement && short(one.agreement.kappa.mean)]]));
-    fill(scores, scoresOf(one));
+    fill(scores, one.cells ? experimentTable(one, done) : scoresOf(one));
+    review.hidden = one.progress.judged === 0;
+    compare.hidden = !one.ended_at;
     pause.hidden = one.status !== "running";
     resume.hidden = one.status !== "paused";
     cancel.hidden = !isOpen(one);
@@ -86,7 +91,7 @@ export async function openEvaluation(id) {
   };
   const look = async () => {
     const before = one.progress.judged + one.progress.failed;
-    one = await call("get-evaluation", { path, query: { limit: 1 } });
+    one = await call(to["get-evaluation"], { path, query: { limit: 1 } });
     if (one.progress.judged + one.progress.failed !== before && !isOpen(one)) items.restart();
     draw();
   };
@@ -95,7 +100,7 @@ export async function openEvaluation(id) {
   return {
     title: one.test_set_name,
     element: h("div", { class: "padded document" }, h("p", {}, h("a", { href: "/evaluations" }, "‹ ", t("evaluations"))),
-      h("div", { class: "row" }, h("h1", {}, one.test_set_name), h("span", { class: "space" }), resume, pause, cancel), state, facts, scores, h("h2", {}, say("eval.items")), items.element),
+      h("div", { class: "row" }, h("h1", {}, one.test_set_name), h("span", { class: "space" }), review, compare, resume, pause, cancel), state, facts, applied, scores, h("div", { class: "row" }, h("h2", {}, say("eval.items")), h("span", { class: "space" }), one.configurations > 1 && cell), items.element),
     stop: () => {
       items.stop();
       live.stop();

@@ -2,20 +2,14 @@
 
 import { call } from "./api.js";
 import { h } from "./dom.js";
-import { inLanguage, moment, number, t } from "./language.js";
+import { parts, say } from "./evaluation_parts.js";
+import { moment, number, t } from "./language.js";
 import { liveTable } from "./polling.js";
 import { projectChoice, projectName, projectNames } from "./project_choice.js";
+import { to } from "./routes_evaluations.js";
 import { stateOf } from "./runs_list.js";
-import { evaluations as words } from "./words/evaluations.js";
 
-/** @typedef {any} Evaluation an evaluation of the API (schema EvaluationView) */
-
-/** @typedef {keyof typeof words} Word */
-
-/** Returns the words of a key of the pages of evaluations. @param {Word} key @param {Record<string, string | number>} [values] */
-export function say(key, values) {
-  return inLanguage(words[key], values);
-}
+/** @typedef {import("./evaluation_parts.js").Evaluation} Evaluation */
 
 /** Reports whether an evaluation is not at its end. @param {Evaluation} one */
 export function isOpen(one) {
@@ -37,7 +31,7 @@ export function openEvaluations() {
   const known = projectNames().then((found) => (names = found));
   const project = projectChoice("", () => table.restart());
   const list = async (/** @type {object} */ more) => {
-    const found = await call("list-evaluations", { query: { project_id: project.value, ...more } });
+    const found = await call(to["list-evaluations"], { query: { project_id: project.value, ...more } });
     return { ...found, data: found.data.map((/** @type {Evaluation} */ one) => ({ ...one, events_url: "" })) }; // it differs with each answer
   };
   const table = liveTable({
@@ -47,13 +41,14 @@ export function openEvaluations() {
     load: (cursor) => known.then(() => list({ limit: 100, cursor })),
     key: (one) => one.id,
     cells: (one) => [
-      h("a", { href: "/evaluations/" + encodeURIComponent(one.id), "data-item": "" }, one.test_set_name, h("span", { class: "quiet" }, " ", one.id.slice(0, 8))), stateOf(one),
+      h("a", { href: "/evaluations/" + encodeURIComponent(one.id), "data-item": "" }, one.test_set_name, h("span", { class: "quiet" }, " ", one.id.slice(0, 8)), one.configurations > 1 && h("span", { class: "quiet" }, ` · ${say("cell.count", { n: number(one.configurations) })}`)), stateOf(one),
       projectName(names, one.project_id), judgedOf(one), meanOf(one, "score"), meanOf(one, "context"), meanOf(one, "faithfulness"), moment(one.created_at),
     ],
     none: () => say("eval.none"),
   }, isOpen, async () => (await list({ limit: 100 })).data);
   return {
     title: t("evaluations"), stop: table.stop,
-    element: h("div", { class: "padded documents" }, h("div", { class: "row" }, h("h1", {}, t("evaluations")), h("span", { class: "space" }), project), table.element),
+    element: h("div", { class: "padded documents" }, parts("evaluations"), h("div", { class: "row" }, h("h1", {}, t("evaluations")), h("span", { class: "space" }), h("a", { class: "button first", href: "/evaluations/new" }, say("eval.new")),
+      h("a", { class: "button", href: "/evaluations/compare" }, say("eval.compare")), project), table.element),
   };
 }

@@ -95,6 +95,7 @@ type NewEvaluation struct {
 	Of        string           `json:"of,omitempty"` // an evaluation whose answers are judged again, in place of a test set
 	ProjectID string           `json:"project_id,omitempty"`
 	Override  json.RawMessage  `json:"projectConfigOverride,omitempty"`
+	Grid      map[string][]any `json:"grid,omitempty"`
 	Judge     *Judge           `json:"judge,omitempty"`
 	Repeats   int              `json:"repeats,omitempty"`
 	Sample    int              `json:"sample,omitempty"`
@@ -129,6 +130,7 @@ type Evaluation struct {
 	Progress    knowledge.EvaluationProgress `json:"progress"`
 	Judge       string                       `json:"judge"`
 	Repeats     int                          `json:"repeats"`
+	Cells       []Cell                       `json:"cells,omitempty"`
 	Scores      map[string]Estimate          `json:"scores"`
 	Judgements  int                          `json:"judgements"`
 	Unreadable  int                          `json:"failed_judgements"`
@@ -146,6 +148,18 @@ type Evaluation struct {
 	NextCursor  string                       `json:"next_cursor,omitempty"`
 }
 
+// Cell is a configuration of an experiment; the first one is the saved settings. Differences are
+// JSON of a list of evaluate.Difference.
+type Cell struct {
+	Cell        int                        `json:"cell"`
+	Values      map[string]json.RawMessage `json:"values"`
+	Override    json.RawMessage            `json:"projectConfigOverride,omitempty"`
+	Scores      map[string]Estimate        `json:"scores"`
+	Usage       knowledge.Usage            `json:"usage"`
+	Verdict     string                     `json:"verdict,omitempty"`
+	Differences json.RawMessage            `json:"differences,omitempty"`
+}
+
 // EvaluatedItem is an item of an evaluation.
 type EvaluatedItem struct {
 	ID            string   `json:"id"`
@@ -154,6 +168,7 @@ type EvaluatedItem struct {
 	Tags          []string `json:"tags,omitempty"`
 	Number        int      `json:"number"`
 	Repeat        int      `json:"repeat"`
+	Cell          int      `json:"cell,omitempty"`
 	State         string   `json:"state"`
 	RunID         string   `json:"run_id,omitempty"`
 	Answer        string   `json:"answer,omitempty"`
@@ -226,9 +241,15 @@ func (c *Client) ControlEvaluation(ctx context.Context, id, action string) (Eval
 }
 
 // CompareEvaluations returns the differences of a candidate to a baseline, as JSON of an
-// evaluate.Comparison.
-func (c *Client) CompareEvaluations(ctx context.Context, baseline, candidate string) (json.RawMessage, error) {
+// evaluate.Comparison. The cells are configurations of experiments, 0 = the saved settings.
+func (c *Client) CompareEvaluations(ctx context.Context, baseline, candidate string, cell, candidateCell int) (json.RawMessage, error) {
+	query := url.Values{}
+	for name, value := range map[string]int{"cell": cell, "candidate_cell": candidateCell} {
+		if value > 0 {
+			query.Set(name, strconv.Itoa(value))
+		}
+	}
 	var comparison json.RawMessage
-	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("evaluations", baseline, "compare", candidate), nil, nil, &comparison)
+	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("evaluations", baseline, "compare", candidate), query, nil, &comparison)
 	return comparison, err
 }

@@ -56,20 +56,47 @@ type Comparison struct {
 
 const (
 	level     = 0.05 // of a comparison as a whole
-	signTests = 1999 // random signs of a test
+	signTests = 1999 // random signs of a test, and the least of one among several candidates
+
+	enoughExtreme = 20 // extreme draws after which more of them change a probability little
 )
 
 // Compare compares two evaluations by the items that both have. Of latency and tokens, less is
 // better; they do not decide the verdict of the whole.
 func Compare(baseline, candidate []Outcome) Comparison {
-	c := Comparison{Differences: []Difference{}, Changed: []Change{}, Verdict: Undecided}
-	c.count(baseline, candidate)
+	return CompareAll(baseline, [][]Outcome{candidate})[0]
+}
+
+// CompareAll compares candidates with one baseline, each as Compare does. Holm's correction holds
+// for all measures of all candidates together.
+func CompareAll(baseline []Outcome, candidates [][]Outcome) []Comparison {
+	all, before := make([]Comparison, len(candidates)), map[Measure]map[string]float64{}
 	for _, m := range Measures() {
-		if d, ok := c.difference(m, itemMeans(baseline, m), itemMeans(candidate, m)); ok {
-			c.Differences = append(c.Differences, d)
+		before[m] = itemMeans(baseline, m)
+	}
+	var together []*Difference
+	for i, candidate := range candidates {
+		c := &all[i]
+		*c = Comparison{Differences: []Difference{}, Changed: []Change{}, Verdict: Undecided}
+		c.count(baseline, candidate)
+		for _, m := range Measures() {
+			if d, ok := c.difference(m, before[m], itemMeans(candidate, m), signTests*len(candidates)); ok {
+				c.Differences = append(c.Differences, d)
+			}
+		}
+		for at := range c.Differences {
+			together = append(together, &c.Differences[at])
 		}
 	}
-	holm(c.Differences)
+	holm(together)
+	for i := range all {
+		all[i].conclude(len(candidates), len(together))
+	}
+	return all
+}
+
+// conclude sets the verdicts after the correction for compared measures of candidates.
+func (c *Comparison) conclude(candidates, compared int) {
 	var better, worse bool
 	for i := range c.Differences {
 		d := &c.Differences[i]
@@ -87,15 +114,18 @@ func Compare(baseline, candidate []Outcome) Comparison {
 	slices.SortStableFunc(c.Changed, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(math.Abs(b.After-b.Before), math.Abs(a.After-a.Before)), strings.Compare(a.Item, b.Item))
 	})
-	c.Note = c.note()
-	return c
+	c.Note = noteOf(candidates, compared)
 }
 
-func (c *Comparison) note() string {
-	if len(c.Differences) < 2 {
+// noteOf says for how many comparisons the verdicts are corrected.
+func noteOf(candidates, compared int) string {
+	if candidates > 1 {
+		return fmt.Sprintf("%d differences of %d configurations were compared, so the verdicts use Holm's correction: without a true difference, all of them are “undecided” in 95 %% of experiments. Each interval is the 95 %% interval of its difference alone.", compared, candidates)
+	}
+	if compared < 2 {
 		return "Without a true difference, the verdict is “undecided” in 95 % of comparisons."
 	}
-	return fmt.Sprintf("%d measures were compared, so the verdicts use Holm's correction: without a true difference, all of them are “undecided” in 95 %% of comparisons. Each interval is the 95 %% interval of its measure alone.", len(c.Differences))
+	return fmt.Sprintf("%d measures were compared, so the verdicts use Holm's correction: without a true difference, all of them are “undecided” in 95 %% of comparisons. Each interval is the 95 %% interval of its measure alone.", compared)
 }
 
 func (c *Comparison) count(baseline, candidate []Outcome) {
@@ -126,8 +156,9 @@ func itemMeans(outcomes []Outcome, m Measure) map[string]float64 {
 // leastChange is a difference that is more than the error of floats.
 const leastChange = 1e-9
 
-// difference compares a measure, and notes the items that changed.
-func (c *Comparison) difference(m Measure, before, after map[string]float64) (Difference, bool) {
+// difference compares a measure by a test with at most so many random signs, and notes the items
+// that changed.
+func (c *Comparison) difference(m Measure, before, after map[string]float64, tests int) (Difference, bool) {
 	d := Difference{Measure: m}
 	var values []float64
 	for _, item := range slices.Sorted(maps.Keys(before)) {
@@ -153,13 +184,14 @@ func (c *Comparison) difference(m Measure, before, after map[string]float64) (Di
 		}
 	}
 	e := interval(values)
-	d.Mean, d.Low, d.High, d.N, d.P = e.Mean, e.Low, e.High, e.N, signTest(values)
+	d.Mean, d.Low, d.High, d.N, d.P = e.Mean, e.Low, e.High, e.N, signTest(values, tests)
 	return d, len(values) > 0
 }
 
 // signTest returns the probability of a mean at least as far from 0 as that of some differences if
-// each might as well have the other sign.
-func signTest(values []float64) float64 {
+// each might as well have the other sign. It draws at most so many random signs, and stops after
+// the first signTests if the probability is not a small one.
+func signTest(values []float64, tests int) float64 {
 	var differing []float64
 	for _, x := range values {
 		if x != 0 {
@@ -172,8 +204,9 @@ func signTest(values []float64) float64 {
 		sum += x
 	}
 	source := rand.New(rand.NewPCG(seed, uint64(len(differing))))
-	extreme := 0
-	for range signTests {
+	extreme, drawn := 0, 0
+	for drawn < tests && (drawn < signTests || extreme < enoughExtreme) {
+		drawn++
 		bits, signed := uint64(0), 0.0
 		for i, x := range differing {
 			if i%64 == 0 {
@@ -189,12 +222,12 @@ func signTest(values []float64) float64 {
 			extreme++
 		}
 	}
-	return float64(extreme+1) / float64(signTests+1)
+	return float64(extreme+1) / float64(drawn+1)
 }
 
 // holm sets the corrected probabilities of differences: the k-th least of n times n-k+1, and never
 // less than the one before.
-func holm(list []Difference) {
+func holm(list []*Difference) {
 	order := make([]int, len(list))
 	for i := range order {
 		order[i] = i

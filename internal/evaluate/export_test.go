@@ -29,9 +29,9 @@ func Interval(values []float64) Estimate { return interval(values) }
 
 // HolmOf returns Holm's correction of probabilities.
 func HolmOf(ps ...float64) []float64 {
-	list := make([]Difference, len(ps))
+	list := make([]*Difference, len(ps))
 	for i, p := range ps {
-		list[i].P = p
+		list[i] = &Difference{P: p}
 	}
 	holm(list)
 	var out []float64

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"encoding/json"
+
 	"github.com/cairn-rag/cairn/internal/evaluate"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -39,7 +41,18 @@ type EvaluationSettings struct {
 	Sample      int              `json:"sample,omitempty"`
 	Seed        uint64           `json:"seed"`
 	Budget      knowledge.Budget `json:"budget,omitzero"`
+	// Cells are the configurations of an experiment, the saved one first; nil = it is none.
+	Cells []Cell `json:"cells,omitempty"`
 }
+
+// Cell is a configuration of an experiment.
+type Cell struct {
+	Values   map[string]json.RawMessage `json:"values"`             // of the settings of the grid, by their dotted names
+	Override string                     `json:"override,omitempty"` // JSON of the projectConfigOverride, "" = the saved settings
+}
+
+// CellCount returns the number of configurations that an evaluation asks, 1 if it is no experiment.
+func (s EvaluationSettings) CellCount() int { return max(1, len(s.Cells)) }
 
 // Evaluation is the snapshot with which an evaluation starts. Each of its questions is
 // Question with the words of the item. It never enters a workflow's history.
@@ -47,6 +60,17 @@ type Evaluation struct {
 	Principal knowledge.Principal `json:"principal"`
 	Question  knowledge.Request   `json:"question"`
 	Settings  EvaluationSettings  `json:"settings"`
+	// Others are the questions of the second and further cells of an experiment, in place of
+	// Question.
+	Others []knowledge.Request `json:"others,omitempty"`
+}
+
+// QuestionOf returns the question of a cell, 1 = first.
+func (e Evaluation) QuestionOf(cell int) knowledge.Request {
+	if cell > 1 {
+		return e.Others[cell-2]
+	}
+	return e.Question
 }
 
 // EvaluationItemsKey is the blob key of the items of an evaluation, as []evaluate.Item.
@@ -69,6 +93,18 @@ type EvaluationReport struct {
 	Consistency *evaluate.Consistency `json:"consistency,omitempty"`
 	// Stopped is the part of the budget that was used up before the end, "" = none.
 	Stopped string `json:"stopped,omitempty"`
+	// Cells are what the configurations of an experiment came to; the first one is the Summary
+	// too.
+	Cells []CellReport `json:"cells,omitempty"`
+}
+
+// CellReport is what a configuration of an experiment came to.
+type CellReport struct {
+	evaluate.Summary
+	Usage knowledge.Usage `json:"usage"`
+	// Comparison is with the first cell, without the items that changed. That of the first cell is
+	// empty.
+	Comparison evaluate.Comparison `json:"comparison,omitzero"`
 }
 
 // EvaluationData is the inline data of an evaluationUpdate event.

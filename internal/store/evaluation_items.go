@@ -15,6 +15,7 @@ type Evaluated struct {
 	Number  int             // 1 = first
 	ItemID  string          // of the test set
 	Repeat  int             // 1 = first
+	Cell    int             // the configuration of an experiment, 1 = first
 	Item    json.RawMessage // as the test set had it
 	State   knowledge.ItemState
 	Run     string          // that answered it, "" = not begun
@@ -29,6 +30,7 @@ type evaluatedRow struct {
 	Number        int                 `bun:"number,pk"`
 	ItemID        string              `bun:"item_id"`
 	Repeat        int                 `bun:"repeat"`
+	Cell          int                 `bun:"cell"`
 	Item          string              `bun:"item"`
 	State         knowledge.ItemState `bun:"state"`
 	Run           string              `bun:"run_id"`
@@ -37,7 +39,7 @@ type evaluatedRow struct {
 }
 
 func (r *evaluatedRow) evaluated() (Evaluated, error) {
-	e := Evaluated{Number: r.Number, ItemID: r.ItemID, Repeat: r.Repeat, Item: json.RawMessage(r.Item), State: r.State, Run: r.Run}
+	e := Evaluated{Number: r.Number, ItemID: r.ItemID, Repeat: r.Repeat, Cell: r.Cell, Item: json.RawMessage(r.Item), State: r.State, Run: r.Run}
 	if r.Result != "" {
 		e.Result = json.RawMessage(r.Result)
 	}
@@ -53,7 +55,7 @@ func (s *evaluationStore) BeginItems(ctx context.Context, evaluation string, ite
 	return s.write(ctx, "add items of evaluation "+evaluation, func(ctx context.Context, tx transaction) error {
 		rows := make([]evaluatedRow, 0, len(items))
 		for _, i := range items {
-			rows = append(rows, evaluatedRow{Evaluation: evaluation, Number: i.Number, ItemID: i.ItemID, Repeat: i.Repeat, Item: string(i.Item), State: knowledge.ItemWaiting, Run: i.Run})
+			rows = append(rows, evaluatedRow{Evaluation: evaluation, Number: i.Number, ItemID: i.ItemID, Repeat: i.Repeat, Cell: max(1, i.Cell), Item: string(i.Item), State: knowledge.ItemWaiting, Run: i.Run})
 		}
 		if len(rows) == 0 {
 			return nil
@@ -113,9 +115,11 @@ func (s *evaluationStore) ItemsForSystem(ctx context.Context, evaluation string)
 	return decodeRows(rows, (*evaluatedRow).evaluated)
 }
 
-// ItemQuery asks for items of an evaluation. An empty State asks for all.
+// ItemQuery asks for items of an evaluation. Empty fields ask for all.
 type ItemQuery struct {
 	State knowledge.ItemState
+	Item  string // its id in the test set
+	Cell  int
 	Page
 }
 
@@ -129,6 +133,12 @@ func (s *evaluationStore) EvaluationItems(ctx context.Context, p knowledge.Princ
 	q := s.reader.NewSelect().Model(&rows).Where("i.evaluation = ?", id)
 	if query.State != "" {
 		q = q.Where("i.state = ?", query.State)
+	}
+	if query.Item != "" {
+		q = q.Where("i.item_id = ?", query.Item)
+	}
+	if query.Cell > 0 {
+		q = q.Where("i.cell = ?", query.Cell)
 	}
 	q, limit, err := inOrder(q, "i.number", "ASC", "evaluation_items", query.Page)
 	if err != nil {
@@ -158,19 +168,25 @@ func (s *evaluationStore) AllEvaluated(ctx context.Context, p knowledge.Principa
 	return list, s.addReviews(ctx, id, list)
 }
 
-// EvaluatedItem returns an item of an evaluation that the principal may read, by its id in the
-// test set and its repeat, with its reviews.
-func (s *evaluationStore) EvaluatedItem(ctx context.Context, p knowledge.Principal, id, item string, repeat int) (Evaluated, error) {
+// ItemRef names an item of an evaluation by its id in the test set.
+type ItemRef struct {
+	Item   string
+	Repeat int // 1 = first
+	Cell   int // 1 = first
+}
+
+// EvaluatedItem returns an item of an evaluation that the principal may read, with its reviews.
+func (s *evaluationStore) EvaluatedItem(ctx context.Context, p knowledge.Principal, id string, item ItemRef) (Evaluated, error) {
 	if _, err := s.Evaluation(ctx, p, id); err != nil {
 		return Evaluated{}, err
 	}
 	var row evaluatedRow
-	there, err := evaluatedTable.first(ctx, s.reader, &row, "i.evaluation = ? AND i.item_id = ? AND i.repeat = ?", id, item, repeat)
+	there, err := evaluatedTable.first(ctx, s.reader, &row, "i.evaluation = ? AND i.item_id = ? AND i.repeat = ? AND i.cell = ?", id, item.Item, item.Repeat, item.Cell)
 	if err == nil && !there {
-		err = knowledge.NotFound("item", item)
+		err = knowledge.NotFound("item", item.Item)
 	}
 	if err != nil {
-		return Evaluated{}, fmt.Errorf("read item %s of evaluation %s: %w", item, id, failure(err))
+		return Evaluated{}, fmt.Errorf("read item %s of evaluation %s: %w", item.Item, id, failure(err))
 	}
 	e, err := row.evaluated()
 	if err != nil {

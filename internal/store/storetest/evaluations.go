@@ -36,7 +36,7 @@ type Evaluations interface {
 	ItemsForSystem(ctx context.Context, evaluation string) ([]store.Evaluated, error)
 	EvaluationItems(ctx context.Context, p knowledge.Principal, id string, query store.ItemQuery) ([]store.Evaluated, string, error)
 	AllEvaluated(ctx context.Context, p knowledge.Principal, id string) ([]store.Evaluated, error)
-	EvaluatedItem(ctx context.Context, p knowledge.Principal, id, item string, repeat int) (store.Evaluated, error)
+	EvaluatedItem(ctx context.Context, p knowledge.Principal, id string, item store.ItemRef) (store.Evaluated, error)
 	SetReview(ctx context.Context, p knowledge.Principal, id string, number int, review store.Review) error
 	ReviewedItems(ctx context.Context, p knowledge.Principal, id string) ([]store.Evaluated, error)
 	StartGeneration(ctx context.Context, p knowledge.Principal, project, id string, begun knowledge.GenerationProgress) (store.Run, error)
@@ -169,6 +169,19 @@ func evaluationItems(f *fixture) {
 	if string(all[0].Result) != `{"score":2}` || all[1].Error == nil || all[1].Error.Code != knowledge.CodeProviderFailed {
 		f.Errorf("the items are %+v", all)
 	}
+	if all[0].Cell != 1 {
+		f.Errorf("its configuration is %d", all[0].Cell)
+	}
+	f.must(f.BeginItems(f.ctx, "e", []store.Evaluated{{Number: 3, ItemID: "a", Repeat: 1, Cell: 2, Item: json.RawMessage(`{"id":"a"}`)}}))
+	for cell, number := range map[int]int{1: 1, 2: 3} {
+		one, err := f.EvaluatedItem(f.ctx, p, "e", store.ItemRef{Item: "a", Repeat: 1, Cell: cell})
+		f.must(err)
+		list, _, err := f.EvaluationItems(f.ctx, p, "e", store.ItemQuery{Cell: cell, Item: "a"})
+		f.must(err)
+		if one.Number != number || one.Cell != cell || len(list) != 1 || list[0].Number != number {
+			f.Errorf("the item with configuration %d is %+v, and listed are %+v", cell, one, list)
+		}
+	}
 	judged, next, err := f.EvaluationItems(f.ctx, p, "e", store.ItemQuery{State: knowledge.ItemJudged})
 	f.must(err)
 	if len(judged) != 1 || judged[0].ItemID != "a" || next != "" {
@@ -193,7 +206,7 @@ func evaluationTenancy(f *fixture) {
 		}
 		_, err = f.Evaluation(f.ctx, test.p, "hers")
 		_, _, itemsErr := f.EvaluationItems(f.ctx, test.p, "hers", store.ItemQuery{})
-		_, oneErr := f.EvaluatedItem(f.ctx, test.p, "hers", "a", 1)
+		_, oneErr := f.EvaluatedItem(f.ctx, test.p, "hers", store.ItemRef{Item: "a", Repeat: 1, Cell: 1})
 		_, reviewedErr := f.ReviewedItems(f.ctx, test.p, "hers")
 		for _, err := range []error{err, itemsErr, oneErr, reviewedErr} {
 			if allowed := test.want > 0; allowed && err != nil || !allowed && !knowledge.IsCode(err, knowledge.CodeNotFound) {
