@@ -162,6 +162,10 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 		return s.startEvaluation(ctx, run)
 	case run.Kind == knowledge.KindRetention:
 		return s.workflows.Retain(ctx, run)
+	case run.Kind == knowledge.KindErase: // one that was accepted is completed
+		return s.workflows.EraseSubject(ctx, run)
+	case run.Kind == knowledge.KindExport && !known:
+		return s.workflows.ExportSubject(ctx, run)
 	case known:
 		return s.end(ctx, run, record.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
 	case run.Kind == knowledge.KindImport:

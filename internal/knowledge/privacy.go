@@ -19,9 +19,10 @@ const (
 
 // PrivacyConfig is the part of a project that concerns personal data.
 type PrivacyConfig struct {
-	PII          PrivacyMode `json:"pii,omitempty" enum:"off,detect,redact,reject" doc:"What happens to personal data in documents that are added from now on. detect: documents/{id}/pii lists it. redact: placeholders such as <EMAIL_ADDRESS_1> stand in its place before the text is cut, embedded and stored. reject: a document that has some ends as error with the code pii_found. A reindex applies it to documents that are there. Default: off"`
-	Entities     []string    `json:"entities,omitempty" maxItems:"50" doc:"The kinds of personal data that are looked for, by the names of docs/privacy.md. Default: all"`
-	KeepOriginal *bool       `json:"keepOriginal,omitempty" doc:"With redact: whether the original file is kept, for callers with the write scope and for a reindex. false: it is deleted when its document is published. Default: true"`
+	PII             PrivacyMode `json:"pii,omitempty" enum:"off,detect,redact,reject" doc:"What happens to personal data in documents that are added from now on. detect: documents/{id}/pii lists it. redact: placeholders such as <EMAIL_ADDRESS_1> stand in its place before the text is cut, embedded and stored. reject: a document that has some ends as error with the code pii_found. A reindex applies it to documents that are there. Default: off"`
+	Entities        []string    `json:"entities,omitempty" maxItems:"50" doc:"The kinds of personal data that are looked for, by the names of docs/privacy.md. Default: all"`
+	ConsentRequired *bool       `json:"consentRequired,omitempty" doc:"Whether a document that names subjects is published only while there is a consent (consents) of each of them; otherwise it ends as error with the code consent_missing, and can be retried once they are recorded. Default: false"`
+	KeepOriginal    *bool       `json:"keepOriginal,omitempty" doc:"With redact: whether the original file is kept, for callers with the write scope and for a reindex. false: it is deleted when its document is published. Default: true"`
 }
 
 // The kinds of personal data that are no number of a state.
