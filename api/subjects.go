@@ -33,7 +33,7 @@ type startedOutput struct {
 	Run  string `header:"Cairn-Run-Id"`
 	Body struct {
 		RunID string `json:"run_id"`
-	} `nameHint:"StartedRun"`
+	} `nameHint:"SubjectRunStarted"`
 }
 
 // subjectRoutes holds the routes that export and erase what a person left.

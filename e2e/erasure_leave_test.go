@@ -159,7 +159,7 @@ func (p *somebody) leaveAnswers() {
 		p.Fatalf("attachment: status %d, %.300s", res.StatusCode, answer)
 	}
 	p.m.ScriptChat(longReply(), modeltest.Text("Then it is "+p.word("steered answer")+"."))
-	a := p.s.ask(p.T, webhooks+"/query", map[string]any{"text": "Tell " + p.word("steered question"), "projectId": "default", "sse": true}, p.header...)
+	a := p.s.ask(p.T, webhooks+"/query?compact=true", map[string]any{"text": "Tell " + p.word("steered question"), "projectId": "default", "sse": true}, p.header...)
 	r := &reader{run: a.run, body: a}
 	r.until(p.T, hasWords)
 	p.send("POST", "/runs/"+a.run+"/messages", map[string]any{"text": "Rather " + p.word("steering message")}, nil)
