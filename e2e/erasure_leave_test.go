@@ -23,11 +23,11 @@ type somebody struct {
 	header []string
 	words  map[string]string // where each was left, by the word
 
-	documents    []string // ids
-	held         string   // the id of a document
-	heldWords    []string
-	conversation string
-	runs         []string
+	documents     []string // ids
+	held          string   // the id of a document
+	heldWords     []string
+	conversations []string
+	runs          []string
 }
 
 // word returns a new word that the person leaves in a place.
@@ -139,12 +139,12 @@ func (p *somebody) leaveFiles() {
 	}
 }
 
-// ask asks a question in the conversation of the person.
+// ask asks a question in a conversation of its own.
 func (p *somebody) ask(question, answer string) (a answered) {
 	p.Helper()
 	p.m.ScriptChat(modeltest.Text(answer))
-	p.send("POST", webhooks+"/query", map[string]any{"text": question, "projectId": "default", "conversationId": p.conversation}, &a)
-	p.conversation, p.runs = a.ConversationID, append(p.runs, a.RunID)
+	p.send("POST", webhooks+"/query", map[string]any{"text": question, "projectId": "default"}, &a)
+	p.conversations, p.runs = append(p.conversations, a.ConversationID), append(p.runs, a.RunID)
 	return a
 }
 
@@ -153,9 +153,12 @@ func (p *somebody) leaveAnswers() {
 	for range 10 {
 		p.ask("What of "+p.word("question")+"?", "It is "+p.word("answer")+".")
 	}
-	p.send("PATCH", "/workspaces/default/conversations/"+p.conversation, map[string]any{"title": p.word("title of a conversation")}, nil)
+	p.m.ScriptChat(modeltest.Text("What of the later one?"), modeltest.Text("It is "+p.word("later answer")+"."))
+	conversation := p.conversations[0]
+	p.send("POST", webhooks+"/query", map[string]any{"text": "And of " + p.word("later question") + "?", "projectId": "default", "conversationId": conversation}, nil)
+	p.send("PATCH", "/workspaces/default/conversations/"+conversation, map[string]any{"title": p.word("title of a conversation")}, nil)
 	mediaType, body := form(p.T, nil, file{p.word("name of an attachment") + ".txt", []byte("Attached is " + p.word("attachment") + ".")})
-	if res, answer := p.s.raw(p.T, "POST", "/workspaces/default/conversations/"+p.conversation+"/attachments", mediaType, body, p.header...); res.StatusCode >= 300 {
+	if res, answer := p.s.raw(p.T, "POST", "/workspaces/default/conversations/"+conversation+"/attachments", mediaType, body, p.header...); res.StatusCode >= 300 {
 		p.Fatalf("attachment: status %d, %.300s", res.StatusCode, answer)
 	}
 	p.m.ScriptChat(longReply(), modeltest.Text("Then it is "+p.word("steered answer")+"."))
@@ -167,14 +170,14 @@ func (p *somebody) leaveAnswers() {
 	for i, run := range p.runs[:5] {
 		p.send("POST", "/workspaces/default/runs/"+run+"/feedback", map[string]any{"rating": []string{"up", "down"}[i%2], "comment": p.word("comment"), "expected": p.word("expected answer")}, nil)
 	}
-	p.send("POST", "/workspaces/default/tools/rag_search", map[string]any{"query": "search for " + p.word("query of a tool"), "projectId": "default"}, nil)
+	p.send("POST", "/tools/rag_search", map[string]any{"query": "search for " + p.word("query of a tool"), "project_id": "default"}, nil)
 }
 
 // leaveRest leaves words in preferences, test sets, keys and consents.
 func (p *somebody) leaveRest() {
 	p.Helper()
-	p.send("PUT", "/preferences", map[string]any{"notes": p.word("preferences")}, nil)
-	items := []map[string]any{{"id": p.word("id of an item"), "question": "What is " + p.word("question of an item") + "?", "reference": p.word("reference of an item")}}
+	p.send("PUT", "/preferences", map[string]any{"rag": map[string]any{"tags": []string{p.word("preferences")}}}, nil)
+	items := []map[string]any{{"id": "item of " + p.name, "question": "What is " + p.word("question of an item") + "?", "reference": p.word("reference of an item")}}
 	var set struct{ ID string }
 	p.send("POST", "/workspaces/default/test_sets", map[string]any{"name": p.word("name of a test set"), "items": items}, &set)
 	var e evaluation
@@ -206,10 +209,16 @@ func (p *somebody) hold() client.Hold {
 func (p *somebody) left(texts map[string][]byte) []string {
 	var found []string
 	for name, text := range texts {
-		for word, place := range p.words {
-			if bytes.Contains(text, []byte(word)) {
+		seen := map[string]bool{}
+		prefix := []byte("zq" + p.name)
+		for at := bytes.Index(text, prefix); at >= 0; at = bytes.Index(text, prefix) {
+			text = text[at:]
+			word := string(text[:min(len(text), len(prefix)+len("000xv"))])
+			if place := p.words[word]; place != "" && !seen[word] {
+				seen[word] = true
 				found = append(found, fmt.Sprintf("%s (%s) in %s", word, place, name))
 			}
+			text = text[len(prefix):]
 		}
 	}
 	return found
@@ -218,7 +227,11 @@ func (p *somebody) left(texts map[string][]byte) []string {
 // findsOwn checks that the person still finds what the person left.
 func (p *somebody) findsOwn() error {
 	var shown []string
-	for _, path := range []string{"/workspaces/default/conversations/" + p.conversation + "?limit=100", "/preferences", "/workspaces/default/documents?limit=100"} {
+	paths := []string{"/preferences", "/workspaces/default/documents?limit=100"}
+	for _, conversation := range p.conversations {
+		paths = append(paths, "/workspaces/default/conversations/"+conversation+"?limit=100")
+	}
+	for _, path := range paths {
 		res, body := p.s.raw(p.T, "GET", path, "", nil, p.header...)
 		if res.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s: status %d", path, res.StatusCode)

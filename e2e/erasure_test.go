@@ -22,18 +22,23 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// allFiles returns what stands in the files of a server that has stopped, in its log, and in its
-// blobs, with the logs of runs as they are before their compression. Names are in lower case, as
-// the index has words.
-func (s *server) allFiles(t *testing.T) map[string][]byte {
+// files returns what stands in the files of a server and in its log, in lower case, as the index
+// has words.
+func (s *server) files(t *testing.T) map[string][]byte {
 	t.Helper()
 	texts := map[string][]byte{}
 	add := func(path string) error {
 		data, err := os.ReadFile(path)
+		if os.IsNotExist(err) {
+			return nil // it was removed meanwhile
+		}
 		texts[path] = bytes.ToLower(data)
 		return err
 	}
 	err := filepath.WalkDir(s.folder, func(path string, e fs.DirEntry, err error) error {
+		if os.IsNotExist(err) {
+			return nil
+		}
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -45,6 +50,14 @@ func (s *server) allFiles(t *testing.T) map[string][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return texts
+}
+
+// allFiles is files for a server that has stopped, with the logs of runs in its blobs as they are
+// before their compression.
+func (s *server) allFiles(t *testing.T) map[string][]byte {
+	t.Helper()
+	texts := s.files(t)
 	store, err := blob.Open(t.Context(), (&url.URL{Scheme: "file", Path: filepath.Join(s.folder, "blobs")}).String())
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +124,7 @@ func TestErasure(t *testing.T) {
 	m := standIn(t, modeltest.Options{})
 	hook := receive(t)
 	s := start(t, at(m.URL(), "TOKEN_SECRET="+tokenSecret, "CAIRN_AUTH__JWT__SECRET_ENV=TOKEN_SECRET", "CAIRN_EGRESS__ALLOW=127.0.0.0/8")...)
-	s.hookTo(t, hook)
+	s.subscribe(t, hook)
 	ann, bob := s.join(t, m, "ann"), s.join(t, m, "bob")
 	ann.leave()
 	bob.leave()
@@ -167,19 +180,14 @@ func TestErasure(t *testing.T) {
 // wantErased scans the files of the running server, and again when it has stopped.
 func (s *server) wantErased(t *testing.T, ann, bob *somebody) {
 	t.Helper()
-	for word := range ann.words {
-		if slices.Contains(ann.heldWords, word) {
-			continue
-		}
-		if files := s.scan(t, word); len(files) > 0 {
-			t.Errorf("while the server runs, %s (%s) stands in %v", word, ann.words[word], files)
-		}
-	}
+	running := s.files(t)
 	s.stop()
 	after := s.allFiles(t)
-	for _, found := range ann.left(after) {
-		if !strings.Contains(found, "(held)") {
-			t.Error("left is", found)
+	for when, texts := range map[string]map[string][]byte{"while the server runs": running, "when it has stopped": after} {
+		for _, found := range ann.left(texts) {
+			if !strings.Contains(found, "(held)") {
+				t.Error(when, "there is", found)
+			}
 		}
 	}
 	for _, word := range ann.heldWords {
@@ -198,15 +206,6 @@ func wantEveryWord(t *testing.T, p *somebody, texts map[string][]byte) {
 		if place != "idempotency key" && !strings.Contains(left, word) {
 			t.Errorf("%s (%s) of %s stands nowhere", word, place, p.name)
 		}
-	}
-}
-
-// hookTo makes the default project tell a receiver of its documents.
-func (s *server) hookTo(t *testing.T, r *receiver) {
-	t.Helper()
-	hooks := []map[string]any{{"url": r.url, "types": []string{"documents_created", "documents_updated", "documents_deleted"}, "secret": hookSecret, "headers": map[string]string{"knowledge-project-apiKey": "key of theirs"}}}
-	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", map[string]any{"webhooks": hooks}, nil); status != http.StatusOK {
-		t.Fatalf("webhooks: status %d", status)
 	}
 }
 

@@ -36,7 +36,7 @@ func wantExported(t *testing.T, p *somebody, texts map[string][]byte) {
 	left := strings.Join(p.left(texts), "\n")
 	for word, place := range p.words {
 		switch place {
-		case "idempotency key", "patched tag", "name of an archive", "steering message", "answer of an evaluation", "query of a tool":
+		case "idempotency key", "patched tag", "version of a document", "name of an archive", "steering message", "answer of an evaluation", "query of a tool":
 			continue
 		}
 		if !strings.Contains(left, word) {

@@ -38,6 +38,8 @@ type Subjects interface {
 	SubjectRuns(ctx context.Context, scope store.SubjectScope, running bool, after string, limit int) ([]store.Run, error)
 	ItemRuns(ctx context.Context, workspace string, items []string) ([]store.Run, error)
 	EraseRuns(ctx context.Context, scope store.SubjectScope, ids []string) error
+	// EraseImport deletes an import that has ended, with the keys of its objects.
+	EraseImport(ctx context.Context, scope store.SubjectScope, id string) error
 	// ErasedDocuments lists the documents that the erasure removes, and DocumentRuns the runs of
 	// documents. DropRuns deletes runs.
 	ErasedDocuments(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]store.ErasedDocument, error)
@@ -190,6 +192,9 @@ func (a *Erasing) EraseRuns(ctx context.Context, in SubjectStep) (SubjectResult,
 		if err := a.eraseRuns(ctx, append(runs, made...)); err != nil {
 			return SubjectResult{}, err
 		}
+		if err := a.eraseImports(ctx, scope, runs); err != nil {
+			return SubjectResult{}, err
+		}
 		return SubjectResult{More: true}, a.Subjects.EraseRuns(ctx, scope, ids)
 	})
 }
@@ -214,6 +219,23 @@ func (a *Erasing) eraseRuns(ctx context.Context, runs []store.Run) error {
 		}
 		if err := a.Workflows.EraseRun(ctx, run); err != nil {
 			return fmt.Errorf("delete the history of run %s: %w", run.ID, err)
+		}
+	}
+	return nil
+}
+
+// eraseImports deletes the imports of these runs, with their blobs.
+func (a *Erasing) eraseImports(ctx context.Context, scope store.SubjectScope, runs []store.Run) error {
+	for _, run := range runs {
+		if run.Kind != knowledge.KindImport {
+			continue
+		}
+		of := knowledge.ImportRef{Workspace: run.Workspace, Project: run.Project, Import: run.Subject}
+		if _, err := a.Blobs.DeletePrefix(ctx, of.Prefix(), nil); err != nil {
+			return fmt.Errorf("remove the blobs of import %s: %w", of.Import, err)
+		}
+		if err := a.Subjects.EraseImport(ctx, scope, of.Import); err != nil {
+			return err
 		}
 	}
 	return nil

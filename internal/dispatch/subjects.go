@@ -51,8 +51,15 @@ func (d *Dispatcher) EraseRun(ctx context.Context, r store.Run) error {
 	if err := d.ForgetRun(ctx, r); err != nil {
 		return err
 	}
-	if r.Kind == knowledge.KindResearch {
-		err := d.forget(ctx, "WorkflowId STARTS_WITH "+quote(r.WorkflowID+"/"))
+	children := ""
+	switch r.Kind {
+	case knowledge.KindResearch:
+		children = r.WorkflowID
+	case knowledge.KindImport:
+		children = knowledge.KindImport.WorkflowID(r.Workspace, r.Subject)
+	}
+	if children != "" {
+		err := d.forget(ctx, "WorkflowId STARTS_WITH "+quote(children+"/"))
 		var denied *serviceerror.PermissionDenied
 		if err != nil && !errors.As(err, &denied) {
 			return err

@@ -230,7 +230,8 @@ const notAnswering = "NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.workspace = c.
 
 // SubjectRuns lists the runs of the person of a scope whose words are the person's, by id: the
 // answers to the person, the answers that evaluations gave to questions of the person, the
-// evaluations that the person started, and the exports of the person. They are those that run, or
+// evaluations that the person started, the imports of archives that the person uploaded, and the
+// exports of the person. They are those that run, or
 // those that have ended.
 func (s *subjectStore) SubjectRuns(ctx context.Context, scope SubjectScope, running bool, after string, limit int) ([]Run, error) {
 	status := "r.status <> 'running'"
@@ -238,9 +239,10 @@ func (s *subjectStore) SubjectRuns(ctx context.Context, scope SubjectScope, runn
 		status = "r.status = 'running'"
 	}
 	rows, err := runTable.all(ctx, s.reader, `r.workspace = ? AND r.id <> ? AND `+status+` AND (r.owner = ? AND r.kind IN ('query', 'tool', 'research', 'evaluate')
+		OR r.kind = 'import' AND r.owner = ? AND r.subject IN (SELECT m.id FROM imports AS m WHERE m.workspace = ? AND m.owner = ? AND m.request LIKE '%"archive":%')
 		OR r.kind = 'export' AND r.subject = ?
 		OR r.id IN (SELECT i.run_id FROM evaluation_items AS i JOIN runs AS o ON o.id = i.item_id WHERE o.workspace = ? AND o.owner = ?))
-		AND r.id > ? ORDER BY r.id LIMIT ?`, scope.Workspace, scope.Run, scope.owner(), scope.owner(), scope.Workspace, scope.owner(), after, limit)
+		AND r.id > ? ORDER BY r.id LIMIT ?`, scope.Workspace, scope.Run, scope.owner(), scope.owner(), scope.Workspace, scope.owner(), scope.owner(), scope.Workspace, scope.owner(), after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list the runs of a person: %w", failure(err))
 	}
@@ -255,6 +257,32 @@ func (s *subjectStore) ItemRuns(ctx context.Context, workspace string, items []s
 		return nil, fmt.Errorf("list the runs of items of evaluations: %w", failure(err))
 	}
 	return decodeRows(rows, (*runRow).run)
+}
+
+// EraseImport deletes an import that has ended, with the keys of its objects.
+func (s *subjectStore) EraseImport(ctx context.Context, scope SubjectScope, id string) error {
+	return s.write(ctx, "erase import "+id, func(ctx context.Context, tx transaction) error {
+		var number, source int64
+		there, err := first(ctx, tx, []any{&number, &source}, "SELECT number, source_id FROM imports WHERE id = ? AND workspace = ? AND ended_at > 0", id, scope.Workspace)
+		if err != nil || !there {
+			return err
+		}
+		for _, table := range []string{"sync_listings", "import_failures", "import_waits", "import_pages"} {
+			if _, err := tx.exec(ctx, "DELETE FROM "+table+" WHERE import = ?", number); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.exec(ctx, "DELETE FROM imports WHERE number = ?", number); err != nil {
+			return err
+		}
+		const unused = " AND NOT EXISTS (SELECT 1 FROM imports AS i WHERE i.source_id = ?)"
+		for _, statement := range []string{"DELETE FROM import_objects WHERE source_id = ?", "DELETE FROM import_sidecars WHERE source_id = ?", "DELETE FROM import_sources WHERE id = ?"} {
+			if _, err := tx.exec(ctx, statement+unused, source, source); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // EraseRuns deletes runs that have ended with what is kept for repeated requests, and the items of

@@ -19,6 +19,7 @@ func testErasure(t *testing.T, open func(t *testing.T) Store) {
 		"accounts_go":                         erasedAccounts,
 		"test_items_of_the_person_go":         erasedTestItems,
 		"a_person_and_a_customer_do_not_meet": erasedNamesake,
+		"the_import_of_an_archive_goes":       erasedArchive,
 		"one_run_at_a_time":                   oneErasure,
 		"an_export_reads_what_is_there":       exportedSubject,
 	})
@@ -280,5 +281,27 @@ func exportedSubject(f *fixture) {
 	}
 	if entries, last, err := f.SubjectAudit(f.ctx, scope, "", 10); err != nil || len(entries) != 0 || last != "" {
 		f.Errorf("the audit has %v, %q, %v", entries, last, err)
+	}
+}
+
+func erasedArchive(f *fixture) {
+	of := func(source, archive string) store.Import {
+		i := f.imported(source, func(n *store.NewImport) { n.Request.Archive = archive })
+		f.importObjects(i, "key of "+source)
+		f.endImport(i)
+		return i
+	}
+	archive, bucket := of("archive.zip", "blob"), of("s3://bucket", "")
+	scope := f.erasing("ann", false)
+	f.must(f.EraseImport(f.ctx, scope, archive.Import))
+	f.must(f.EraseImport(f.ctx, scope, archive.Import)) // again
+	_, err := f.ImportForSystem(f.ctx, archive.ImportRef)
+	f.wantCode(err, knowledge.CodeNotFound)
+	if _, err := f.ImportForSystem(f.ctx, bucket.ImportRef); err != nil {
+		f.Errorf("another import: %v", err)
+	}
+	again := f.imported("archive.zip")
+	if page := f.listPage(again, 0, listed("key of archive.zip", "1")); page.Todo != 1 {
+		f.Errorf("the objects of the import are known: %+v", page)
 	}
 }

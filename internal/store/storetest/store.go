@@ -75,6 +75,7 @@ type Privacy interface {
 	SubjectRuns(ctx context.Context, scope store.SubjectScope, running bool, after string, limit int) ([]store.Run, error)
 	ItemRuns(ctx context.Context, workspace string, items []string) ([]store.Run, error)
 	EraseRuns(ctx context.Context, scope store.SubjectScope, ids []string) error
+	EraseImport(ctx context.Context, scope store.SubjectScope, id string) error
 	EndErasure(ctx context.Context, scope store.SubjectScope) error
 	SubjectProfileOf(ctx context.Context, scope store.SubjectScope) (store.SubjectProfile, error)
 	SubjectConversations(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]store.SubjectConversation, error)
