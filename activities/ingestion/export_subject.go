@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/activities/step"
-	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -35,7 +34,7 @@ type exports interface {
 	SubjectDocuments(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]knowledge.Document, error)
 	SubjectVersions(ctx context.Context, workspace, document string) ([]store.Version, error)
 	SubjectConversations(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]store.SubjectConversation, error)
-	SubjectAudit(ctx context.Context, scope store.SubjectScope, after string, limit int) (list []audit.Entry, last string, err error)
+	SubjectAudit(ctx context.Context, scope store.SubjectScope, after string, limit int) (entries []json.RawMessage, last string, err error)
 	// NoteExported stores what an export has written.
 	NoteExported(ctx context.Context, ref knowledge.RunRef, p knowledge.ExportProgress) error
 }
@@ -217,7 +216,7 @@ func (a *Erasing) exportAudit(ctx context.Context, scope store.SubjectScope, aft
 		return page, err
 	}
 	page.last, page.n = last, len(entries)
-	return page, page.add(fmt.Sprintf("audit/from-%012d.json", entries[0].Seq), entries)
+	return page, page.add("audit/until-"+last+".json", entries)
 }
 
 // BuildExport makes one zip of the parts of an export, which is a file of the run, and deletes the

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/cairn-rag/cairn/internal/audit"
 )
 
 // SubjectProfile is what a workspace knows of a person beside documents, conversations and runs.
@@ -143,8 +141,8 @@ func (s *subjectStore) SubjectConversations(ctx context.Context, scope SubjectSc
 }
 
 // SubjectAudit lists the entries of the audit that the person of a scope caused, or that name the
-// person, from the first one behind a place on. It returns the place of the last one.
-func (s *subjectStore) SubjectAudit(ctx context.Context, scope SubjectScope, after string, limit int) ([]audit.Entry, string, error) {
+// person, from the first one behind a place on, as JSON. It returns the place of the last one.
+func (s *subjectStore) SubjectAudit(ctx context.Context, scope SubjectScope, after string, limit int) (entries []json.RawMessage, last string, err error) {
 	place, _ := strconv.ParseInt(after, 10, 64) // "" = 0
 	kind := "user:"
 	if scope.Person.External {
@@ -162,10 +160,14 @@ func (s *subjectStore) SubjectAudit(ctx context.Context, scope SubjectScope, aft
 	if err != nil {
 		return nil, "", fmt.Errorf("read the audit of a person: %w", failure(err))
 	}
-	if len(rows) == 0 {
-		return nil, "", nil
+	for _, row := range rows {
+		entry, err := json.Marshal(row.entry())
+		if err != nil {
+			return nil, "", fmt.Errorf("encode entry %d of the audit: %w", row.Seq, err)
+		}
+		entries, last = append(entries, entry), strconv.FormatInt(row.Seq, 10)
 	}
-	return convert(rows, auditRow.entry), strconv.FormatInt(rows[len(rows)-1].Seq, 10), nil
+	return entries, last, nil
 }
 
 // likeEscaper escapes what LIKE takes for any characters, with "!".

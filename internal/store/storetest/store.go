@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -79,7 +78,7 @@ type Privacy interface {
 	EndErasure(ctx context.Context, scope store.SubjectScope) error
 	SubjectProfileOf(ctx context.Context, scope store.SubjectScope) (store.SubjectProfile, error)
 	SubjectConversations(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]store.SubjectConversation, error)
-	SubjectAudit(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]audit.Entry, string, error)
+	SubjectAudit(ctx context.Context, scope store.SubjectScope, after string, limit int) (entries []json.RawMessage, last string, err error)
 }
 
 // Syncs keeps the connections to services, and the syncs that follow places there.
