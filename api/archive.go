@@ -76,7 +76,7 @@ func (f *form) importRequest(ctx context.Context) (*store.ImportRequest, error) 
 	}
 	r := store.ImportRequest{
 		Source: objects.Spec{Type: objects.TypeZip, URI: cmp.Or(a.ExternalID, f.archive.name)}, Archive: f.archive.key,
-		Tags: a.Tags, Metadata: a.Metadata, Access: a.Access, Classification: a.Classification, Parser: parser,
+		Tags: a.Tags, Metadata: a.Metadata, Access: a.Access, Classification: a.Classification, Subjects: a.Subjects, Parser: parser,
 	}
 	f.choice.choose(&r)
 	return &r, f.imports.Check(ctx, f.project, r)

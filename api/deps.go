@@ -188,6 +188,10 @@ type Dispatcher interface {
 	Remove(ctx context.Context, r store.Removal) error
 	// RemoveProject starts the removal of a project. Doing it twice changes nothing.
 	RemoveProject(ctx context.Context, r store.Run) error
+	// ExportSubject and EraseSubject start runs that export or erase what a person left. Doing
+	// it twice changes nothing.
+	ExportSubject(ctx context.Context, r store.Run) error
+	EraseSubject(ctx context.Context, r store.Run) error
 	// Retain starts a run of retention. It does nothing if the workspace has one that is open.
 	Retain(ctx context.Context, r store.Run) error
 	// Reindex starts a reindex. It does nothing if the project has one that is open.

@@ -16,6 +16,7 @@ type documentBody struct {
 	Tags                []string        `json:"tags,omitempty"`
 	Metadata            map[string]any  `json:"metadata,omitempty"`
 	Classification      *string         `json:"classification,omitempty" maxLength:"128" doc:"How confidential the document is: a level of the instance, such as public, internal, confidential or restricted. Readers need a clearance of that level. Default: none, which counts as internal, or for a new version the classification of the document"`
+	Subjects            []string        `json:"subjects,omitempty" maxItems:"64" doc:"The people whom the document is about, by the names that consents give them. When one of them withdraws a consent, the document is removed. Default: none, or for a new version those of the document"`
 	Parser              string          `json:"parser,omitempty" enum:"crawler,model" doc:"crawler: extract the text of the file. model: let the chat model, which must accept images, transcribe the pages of a PDF, a picture or an office document. Default: crawler"`
 	Override            *overrideBody   `json:"override,omitempty" doc:"Settings of the project to override for this document"`
 	Access              *accessBody     `json:"access,omitempty" doc:"Who may read the document. Default: the whole workspace, or for a new version the access of the document. It takes effect when the version is published"`
@@ -43,11 +44,15 @@ func (b documentBody) document(p knowledge.Principal) (intake.Document, error) {
 	if err != nil {
 		return intake.Document{}, err
 	}
+	subjects, err := b.Override.subjects(b.Subjects)
+	if err != nil {
+		return intake.Document{}, err
+	}
 	return intake.Document{
 		Name:    b.Name,
 		Content: intake.Content{Text: b.Content.Text, URL: b.Content.URL, Base64: b.Content.Base64, MediaType: b.Content.MediaType},
 		Attributes: intake.Attributes{
-			ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags, Force: b.Force == nil || *b.Force, Metadata: b.Metadata, Classification: classification,
+			ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags, Force: b.Force == nil || *b.Force, Metadata: b.Metadata, Classification: classification, Subjects: subjects,
 			Override: b.Override.override(b.Parser), Password: b.Override.password(), Access: b.Access.access(), ExternalUserID: customer, ConversationID: b.ConversationID,
 		},
 	}, nil
@@ -60,7 +65,9 @@ type overrideBody struct {
 	Languages []string                     `json:"ocrLanguages,omitempty" maxItems:"8" doc:"Languages of the text in pictures, by the names of tesseract: eng, deu, chi_sim. Default: eng"`
 	// Classification is the same as the field beside the override.
 	Classification *string `json:"classification,omitempty" maxLength:"128" doc:"The same as classification beside the override"`
-	Password       string  `json:"password,omitempty" maxLength:"1024" doc:"The password of an encrypted file. It is stored encrypted until the ingestion ends, and never shown"`
+	// Subjects is the same as the field beside the override.
+	Subjects []string `json:"subjects,omitempty" maxItems:"64" doc:"The same as subjects beside the override"`
+	Password string   `json:"password,omitempty" maxLength:"1024" doc:"The password of an encrypted file. It is stored encrypted until the ingestion ends, and never shown"`
 }
 
 // override returns what the body overrides, beside the password. parser is the field
@@ -82,6 +89,18 @@ func (o *overrideBody) classification(beside *string) (*string, error) {
 		return nil, knowledge.Invalid("body.override.classification", "differs from classification beside it: give one of them")
 	}
 	return o.Classification, nil
+}
+
+// subjects returns the subjects of an upload, which may stand in the override or beside it. Both
+// together are CodeInvalid.
+func (o *overrideBody) subjects(beside []string) ([]string, error) {
+	switch {
+	case o == nil || o.Subjects == nil:
+		return beside, nil
+	case beside != nil:
+		return nil, knowledge.Invalid("body.override.subjects", "must not be given with subjects beside it")
+	}
+	return o.Subjects, nil
 }
 
 func (o *overrideBody) password() string {

@@ -70,6 +70,7 @@ type documentChange struct {
 	Status         *knowledge.Status `json:"status,omitempty" enum:"inactive,published" doc:"inactive hides the document, published shows it again"`
 	Access         *accessBody       `json:"access,omitempty"`
 	Classification *string           `json:"classification,omitempty" maxLength:"128"`
+	Subjects       *[]string         `json:"subjects,omitempty" maxItems:"64" doc:"The people whom the document is about; replaces those of the uploads"`
 	LegalHold      *bool             `json:"legal_hold,omitempty" doc:"Prevents the removal of the document"`
 }
 
@@ -223,13 +224,16 @@ func (dr *documentRoutes) patchDocument(ctx context.Context, p knowledge.Princip
 		return nil, err
 	}
 	b := in.Body
-	patch := store.DocumentPatch{Since: since, Tags: b.Tags, Metadata: b.Metadata, Status: b.Status, Classification: b.Classification, LegalHold: b.LegalHold}
+	patch := store.DocumentPatch{Since: since, Tags: b.Tags, Metadata: b.Metadata, Status: b.Status, Classification: b.Classification, Subjects: b.Subjects, LegalHold: b.LegalHold}
 	var wrong []knowledge.Field
 	if b.Tags != nil {
 		wrong = append(wrong, knowledge.TagFields("body.tags", *b.Tags)...)
 	}
 	if b.Classification != nil {
 		wrong = append(wrong, dr.levels.Fields("body.classification", *b.Classification)...)
+	}
+	if b.Subjects != nil {
+		wrong = append(wrong, knowledge.SubjectFields("body.subjects", *b.Subjects)...)
 	}
 	if b.Metadata != nil {
 		wrong = append(wrong, knowledge.MetadataFields("body.metadata", *b.Metadata)...)

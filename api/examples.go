@@ -44,6 +44,8 @@ var bodyExamples = map[string]string{
 	"create-hold":           `{"name": "Smith v. Acme", "reason": "notice of 3 May", "filter": {"tags": ["smith"]}}`,
 	"lift-hold":             `{"reason": "settled"}`,
 	"run-retention":         `{"dry_run": true}`,
+	"create-consent":        `{"subject": "ann", "purpose": "training records", "evidence": "form 2026-117"}`,
+	"erase-subject":         `{"reason": "request of 3 May"}`,
 	"put-secret":            `{"value": "sk-example", "uses": ["header"], "hosts": ["api.example.com"]}`,
 	"create-workspace":      `{"id": "acme", "name": "Acme"}`,
 	"patch-document":        `{"tags": ["handbook"]}`,

@@ -62,6 +62,7 @@ func (ff *fileForms) route() edge.Route {
 				"tags":             {Type: huma.TypeString, Description: "A JSON list; or repeat the field with a tag each"},
 				"metadata":         {Type: huma.TypeString, Description: "A JSON object"},
 				"classification":   {Type: huma.TypeString, MaxLength: new(128), Description: "As in POST /document"},
+				"subjects":         {Type: huma.TypeString, Description: "A JSON list, as in POST /document"},
 				"externalId":       {Type: huma.TypeString, Description: "For one file, your id of the document; for a zip, the name of the source"},
 				"access":           {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
 				"externalUserId":   {Type: huma.TypeString, MaxLength: new(256), Description: "Only this end user of your application can read the documents; with conversationId, the owner of the conversation"},
@@ -146,8 +147,10 @@ func (ff *fileForms) take(w http.ResponseWriter, r *http.Request, p knowledge.Pr
 		f.attributes.ExternalUserID, err = f.customer.Customer(p)
 	}
 	if err == nil {
-		override := &overrideBody{Classification: f.overridden}
-		f.attributes.Classification, err = override.classification(f.attributes.Classification)
+		override := &overrideBody{Classification: f.overridden, Subjects: f.subjects}
+		if f.attributes.Classification, err = override.classification(f.attributes.Classification); err == nil {
+			f.attributes.Subjects, err = override.subjects(f.attributes.Subjects)
+		}
 	}
 	var request *store.ImportRequest
 	if err == nil {
@@ -199,6 +202,7 @@ type form struct {
 	attributes intake.Attributes
 	customer   edge.CustomerFields // whose the documents are
 	overridden *string             // the classification in the override
+	subjects   []string            // those in the override
 }
 
 // read takes the parts as they come. Files are stored at once; the fields that

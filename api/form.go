@@ -27,7 +27,7 @@ func (f *form) field(part *multipart.Part) error {
 	if err != nil {
 		return err
 	}
-	if f.seen[name] && slices.Contains([]string{"access", "externalUserId", "external_user_id", "conversationId", "override", "parser", "classification", "force", "import"}, name) {
+	if f.seen[name] && slices.Contains([]string{"access", "externalUserId", "external_user_id", "conversationId", "override", "parser", "classification", "subjects", "force", "import"}, name) {
 		return knowledge.Invalid("body."+name, "must be given once")
 	}
 	f.seen[name] = true
@@ -62,6 +62,8 @@ func (f *form) attribute(name string, value []byte) error {
 		a.ExternalID = string(value)
 	case "classification":
 		a.Classification = new(string(value))
+	case "subjects":
+		return f.decode(name, value, &a.Subjects)
 	case "externalUserId":
 		f.customer.ExternalUserID = string(value)
 	case "external_user_id":
@@ -81,12 +83,12 @@ func (f *form) attribute(name string, value []byte) error {
 		var override overrideBody
 		err := f.decode(name, value, &override)
 		a.Override, a.Password = override.override(string(a.Override.Parser)), override.password()
-		f.overridden = override.Classification
+		f.overridden, f.subjects = override.Classification, override.Subjects
 		return err
 	case "import":
 		return f.decode(name, value, &f.choice)
 	default:
-		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata, classification, externalId, access, externalUserId (external_user_id), conversationId, override, parser, force and import")
+		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata, classification, subjects, externalId, access, externalUserId (external_user_id), conversationId, override, parser, force and import")
 	}
 	return nil
 }

@@ -171,6 +171,10 @@ func (w *work) RemoveProject(_ context.Context, r store.Run) error {
 // Retain implements api.Dispatcher.
 func (*work) Retain(context.Context, store.Run) error { return nil }
 
+func (*work) ExportSubject(context.Context, store.Run) error { return nil }
+
+func (*work) EraseSubject(context.Context, store.Run) error { return nil }
+
 func (w *work) Reindex(_ context.Context, r store.Run) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -23,6 +23,7 @@ type importBody struct {
 	Metadata       map[string]any `json:"metadata,omitempty"`
 	Access         *accessBody    `json:"access,omitempty" doc:"As in POST /document"`
 	Classification *string        `json:"classification,omitempty" maxLength:"128" doc:"As in POST /document"`
+	Subjects       []string       `json:"subjects,omitempty" maxItems:"64" doc:"As in POST /document; a file name.meta.json beside an object adds to them"`
 	ImportChoice
 }
 
@@ -74,7 +75,7 @@ type importRule struct {
 
 // request returns what the body asks for.
 func (b importBody) request() store.ImportRequest {
-	r := store.ImportRequest{Source: b.Source.spec(), Tags: b.Tags, Metadata: b.Metadata, Access: b.Access.access(), Classification: b.Classification}
+	r := store.ImportRequest{Source: b.Source.spec(), Tags: b.Tags, Metadata: b.Metadata, Access: b.Access.access(), Classification: b.Classification, Subjects: b.Subjects}
 	b.choose(&r)
 	return r
 }

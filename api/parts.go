@@ -122,6 +122,8 @@ func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 		&memberRoutes{store: deps.Store, rights: deps.Access, levels: cfg.Levels, now: p.now},
 		&grantRoutes{store: deps.Store, now: p.now},
 		&holdRoutes{store: deps.Store, now: p.now},
+		&consentRoutes{store: deps.Store, removals: p.removals, now: p.now},
+		&subjectRoutes{store: deps.Store, dispatch: deps.Dispatch},
 		&retentionRoutes{store: deps.Store, dispatch: deps.Dispatch, base: cfg.Levels.Base()},
 		&scimRoutes{edge: p.edge, server: scim.New(scim.Config{Store: deps.Store, Rights: deps.Access, DefaultRole: access.RoleReader})},
 		&browserRoutes{store: deps.Store},

@@ -305,6 +305,9 @@ func (r *renderer) endEvent(ctx context.Context, item stream.Item) (string, any,
 	case r.run.Kind == knowledge.KindRetention:
 		out.Result, err = r.results.endedRetention(ctx, r.principal, r.run)
 		return "runEnded", out, err
+	case r.run.Kind.Traits().Personal:
+		out.Result, err = r.results.endedSubject(ctx, r.principal, r.run)
+		return "runEnded", out, err
 	case r.run.Kind == knowledge.KindReindex:
 		out.Result, err = r.results.endedReindex(ctx, r.principal, r.run)
 		return "runEnded", out, err

@@ -86,12 +86,15 @@ func (rr *runReaders) runByLink(r *http.Request, token, id string) (knowledge.Pr
 // to somebody else's question.
 func (rr *runReaders) asReader(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.Principal, error) {
 	switch {
-	case !run.Kind.Traits().Answers:
+	case !run.Kind.Traits().Answers && !run.Kind.Traits().Personal:
 		return p, nil
 	case run.Owner == p.Owner():
 		return rr.inConversation(ctx, p, run.ConversationID)
 	case p.May(knowledge.RunsAdmin):
 		return p, nil
+	}
+	if run.Kind.Traits().Personal {
+		return p, knowledge.Errorf(knowledge.CodeForbidden, "only who started it, and administrators, may read what came of this run")
 	}
 	return p, knowledge.Errorf(knowledge.CodeForbidden, "only the user who asked a question, or a key with the admin scope, may read its answer: name the user whose question it is")
 }

@@ -28,7 +28,7 @@ type runError struct {
 // runView is a run as clients see it.
 type runView struct {
 	ID           string              `json:"id"`
-	Kind         knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project,evaluate,retention,generate"`
+	Kind         knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project,evaluate,retention,generate,export,erase"`
 	Status       knowledge.RunStatus `json:"status" enum:"running,completed,failed,canceled"`
 	WorkflowID   string              `json:"workflow_id"`
 	ProjectID    *string             `json:"project_id" doc:"null: every project"`
@@ -92,7 +92,7 @@ func (r *runRoutes) listRuns(ctx context.Context, p knowledge.Principal, in *str
 	WorkspacePath
 	edge.ActingQuery
 	PageQuery
-	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project,evaluate,retention"`
+	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project,evaluate,retention,export,erase"`
 	Status  knowledge.RunStatus `query:"status" enum:"running,completed,failed,canceled"`
 	Project string              `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
 
@@ -250,6 +250,8 @@ func (r *runRoutes) runResult(ctx context.Context, p knowledge.Principal, run st
 		return retentionProgress(run)
 	case knowledge.KindGenerate:
 		return generationProgress(run)
+	case knowledge.KindExport, knowledge.KindErase:
+		return r.results.endedSubject(ctx, p, run)
 	}
 	last, err := r.follower.lastItem(ctx, runRef(run))
 	if err != nil {

@@ -26,6 +26,8 @@ type Store interface {
 	Members
 	Grants
 	Holds
+	Consents
+	Subjects
 	Retention
 	Provisioning
 	BrowserSessions
@@ -149,6 +151,27 @@ type Holds interface {
 	Holds(ctx context.Context, p knowledge.Principal, query store.HoldQuery) ([]knowledge.Hold, string, error)
 	// HeldDocuments lists the ids of the documents of a hold.
 	HeldDocuments(ctx context.Context, p knowledge.Principal, hold string, page store.Page) ([]string, string, error)
+}
+
+// Consents holds the consents of the people whom documents are about. A principal of one project
+// is CodeForbidden.
+type Consents interface {
+	// AddConsent stores a consent, or returns the one of its id.
+	AddConsent(ctx context.Context, p knowledge.Principal, c knowledge.Consent) (knowledge.Consent, error)
+	// Consent returns a consent.
+	Consent(ctx context.Context, p knowledge.Principal, id string) (knowledge.Consent, error)
+	// Consents lists consents, newest first.
+	Consents(ctx context.Context, p knowledge.Principal, query store.ConsentQuery, page store.Page) ([]knowledge.Consent, string, error)
+	// WithdrawConsent ends a consent, and hides the documents that name its subject.
+	WithdrawConsent(ctx context.Context, p knowledge.Principal, id string) (store.Withdrawal, error)
+}
+
+// Subjects begins runs that concern all that a person left. A principal of one project is
+// CodeForbidden.
+type Subjects interface {
+	// BeginSubjectRun inserts a run that exports or erases what a person left, or returns the
+	// one that is under way. reason is that of an erasure.
+	BeginSubjectRun(ctx context.Context, p knowledge.Principal, kind knowledge.RunKind, person knowledge.Person, id, reason string) (store.Run, error)
 }
 
 // Retention finds what projects keep no longer, and starts its removal.

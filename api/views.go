@@ -100,6 +100,9 @@ func (v *views) run(r store.Run) runView {
 	if r.Kind == knowledge.KindReindex || r.Kind == knowledge.KindRemoveProject || r.Kind == knowledge.KindRetention {
 		view.DocumentID, view.Progress = nil, r.Progress
 	}
+	if r.Kind.Traits().Personal {
+		view.DocumentID = nil
+	}
 	if r.Error != nil {
 		view.Error = &runError{Code: r.Error.Code, Message: r.Error.Message, RetryAt: orNull(r.Error.RetryAt)}
 	}

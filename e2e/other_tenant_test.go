@@ -66,7 +66,7 @@ func TestRoutesAreClosedToOtherTenants(t *testing.T) {
 			"test_set": "/workspaces/default/test_sets/{test_set}", "evaluation": "/workspaces/default/evaluations/{evaluation}",
 			"scim_user": "/scim/v2/Users/{scim_user}", "scim_group": "/scim/v2/Groups/{scim_group}",
 			"user": "/workspaces/default/members/{user}", "role": "/workspaces/default/roles/{role}",
-			"grant": "/workspaces/default/grants/{grant}", "hold": "/workspaces/default/holds/{hold}",
+			"grant": "/workspaces/default/grants/{grant}", "hold": "/workspaces/default/holds/{hold}", "consent": "/workspaces/default/consents/{consent}",
 		} {
 			if res, answer := s.raw(t, "GET", things.in(path), "", nil); res.StatusCode != http.StatusOK || strings.Contains(string(answer), "taken") {
 				t.Errorf("the %s: status %d, %.300s", name, res.StatusCode, answer)
@@ -146,6 +146,7 @@ func (s *server) things(t *testing.T, m *modeltest.Server) things {
 	s.evaluationOf(t, made)
 	create("grant", "/workspaces/default/grants", map[string]any{"subject": map[string]string{"user": "nobody-in-particular"}, "object": map[string]string{"document_id": made["document"]}, "effect": "allow", "permission": "read"})
 	create("hold", "/workspaces/default/holds", map[string]any{"name": "lamp", "reason": "kept", "document_ids": []string{made["document"]}})
+	create("consent", "/workspaces/default/consents", map[string]any{"subject": "keeper", "purpose": "the log of the lamp"})
 	s.syncOf(t, made)
 	create("scim_user", "/scim/v2/Users", json.RawMessage(`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"mate-of-the-keeper"}`))
 	create("scim_group", "/scim/v2/Groups", json.RawMessage(made.in(`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:Group"],"displayName":"keepers-of-the-lamp","members":[{"value":"{scim_user}"}]}`)))
@@ -304,7 +305,8 @@ func (s *server) namingRoutes(t *testing.T) []namingRoute {
 		path = strings.ReplaceAll(strings.ReplaceAll(path, "{id}", "{"+subject+"}"), "{document_id}", "{document}")
 		for method := range methods {
 			method = strings.ToUpper(method)
-			makesOwn := method == "PUT" && slices.Contains([]string{"name", "role", "user"}, subject) // of the caller's own
+			makesOwn := method == "PUT" && slices.Contains([]string{"name", "role", "user"}, subject) || // of the caller's own
+				strings.HasPrefix(at, "/subjects/") // people whom the caller names, in the caller's workspace
 			if subject != "model" && !makesOwn {
 				routes = append(routes, namingRoute{method: method, path: path, subject: subject, body: bodies[method+" "+at]})
 			}

@@ -226,9 +226,9 @@ type asked struct {
 }
 
 // ask starts a run that streams its events. The test closes the body.
-func (s *server) ask(t *testing.T, path string, body any) asked {
+func (s *server) ask(t *testing.T, path string, body any, header ...string) asked {
 	t.Helper()
-	res, err := s.send(t.Context(), "POST", path, body)
+	res, err := s.send(t.Context(), "POST", path, body, header...)
 	if err != nil {
 		t.Fatal(err)
 	}

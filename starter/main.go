@@ -52,6 +52,8 @@ type commands struct {
 	Access        accessCmd         `cmd:"" group:"administration" help:"Explain who sees a document, and why."`
 	Grants        grantsCmd         `cmd:"" group:"administration" help:"Allow or deny readers what the access lists of documents do not say."`
 	Holds         holdsCmd          `cmd:"" group:"administration" help:"Place, list and lift legal holds, which keep documents from removal."`
+	Consents      consentsCmd       `cmd:"" group:"administration" help:"Record, list and withdraw the consents of people whom documents are about."`
+	Subjects      subjectsCmd       `cmd:"" group:"administration" help:"Export or erase what a person left."`
 	Retention     retentionCmd      `cmd:"" group:"administration" help:"Remove what projects keep no longer."`
 	Privacy       privacyCmd        `cmd:"" group:"administration" help:"Show what projects do with personal data, and count what was found."`
 	Members       membersCmd        `cmd:"" group:"administration" help:"Add, list, show and remove the people and service accounts of a workspace."`

@@ -202,6 +202,17 @@ func (f clientFlags) connectHold(ctx context.Context, id *string) (*client.Clien
 	return c, err
 }
 
+// connectConsent is connectKey for a consent.
+func (f clientFlags) connectConsent(ctx context.Context, id *string) (*client.Client, error) {
+	c, err := f.connect()
+	if err == nil {
+		*id, err = fromStart(*id, "consent", func(cursor string, limit int) (client.List[client.Consent], error) {
+			return c.Consents(ctx, "", false, cursor, limit)
+		}, func(consent client.Consent) match { return match{consent.ID, consent.Subject} })
+	}
+	return c, err
+}
+
 // newestItems is the number of runs, imports or keys among which a beginning of an id is
 // looked for.
 const newestItems = pageSize

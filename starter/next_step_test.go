@@ -52,6 +52,7 @@ var nextSteps = []struct {
 	{knowledge.CodeInvalid, false, "the kind has no pages", "correct what the message names and upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code invalid"},
 	{knowledge.CodeCorrupt, false, "the file is damaged", "upload a sound file under the external id x, or: cairn documents remove d", "acknowledge --all --code corrupt"},
 	{knowledge.CodePIIFound, false, "there is personal data in it", "take the personal data out and upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code pii_found"},
+	{knowledge.CodeConsentMissing, false, "there is no consent of ann", "record the consents (cairn consents add), then: cairn documents retry d", "retry --all --code consent_missing"},
 	{knowledge.CodeGone, false, "the archive is no longer stored", "upload the file again under the external id x, or: cairn documents remove d", "acknowledge --all --code gone"},
 	{knowledge.CodeNotFound, false, "the object is not there", "upload the file again under the external id x, or: cairn documents remove d", "acknowledge --all --code not_found"},
 	{knowledge.CodeForbidden, false, "the source refused access", "give access to the source, or upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code forbidden"},

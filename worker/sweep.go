@@ -46,6 +46,9 @@ type SweepStore interface {
 	// not begun after a time. StartRetention inserts its run, unless one was.
 	RetentionWorkspaces(ctx context.Context, since time.Time) ([]string, error)
 	StartRetention(ctx context.Context, workspace, owner, id string, since time.Time) (run store.Run, started bool, err error)
+	// RemoveWithdrawn starts the removal of documents whose consent was withdrawn while a hold
+	// kept them, and which no hold keeps any more.
+	RemoveWithdrawn(ctx context.Context, limit int) ([]store.Removal, error)
 	// DropSessions deletes sessions of browsers that have expired.
 	DropSessions(ctx context.Context, limit int) error
 }
@@ -151,6 +154,9 @@ func (s *Sweep) once(ctx context.Context, grace time.Duration, all bool) error {
 		errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.runs(ctx, before, kinds) }))
 	}
 	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""), s.webhooks(ctx, time.Now().Add(-grace)), s.Store.DropSessions(ctx, droppedAtATime), s.retention(ctx))
+	if _, err := s.Store.RemoveWithdrawn(ctx, sweepLimit); err != nil { // removals, below, starts them
+		errs = append(errs, fmt.Errorf("remove documents without consent: %w", err))
+	}
 	if s.Syncs != nil {
 		errs = append(errs, s.Syncs.Once(ctx))
 	}

@@ -139,6 +139,8 @@ func (b *backlog) StartRetention(_ context.Context, workspace, _, id string, _ t
 	return store.Run{ID: id, Workspace: workspace, Kind: knowledge.KindRetention, CreatedAt: time.Now()}, true, nil
 }
 
+func (b *backlog) RemoveWithdrawn(context.Context, int) ([]store.Removal, error) { return nil, nil }
+
 func (b *backlog) Retain(_ context.Context, r store.Run) error {
 	b.retentions = append(b.retentions, r)
 	return nil

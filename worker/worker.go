@@ -150,6 +150,8 @@ func queues(cfg Config, a Activities) []queue {
 			x.RegisterWorkflow(workflows.ReindexProject)
 			x.RegisterWorkflow(workflows.RemoveProject)
 			x.RegisterWorkflow(workflows.ApplyRetention)
+			x.RegisterWorkflow(workflows.EraseSubject)
+			x.RegisterWorkflow(workflows.ExportSubject)
 			x.RegisterActivity(a.Ingestion)
 		}},
 		{workflows.QueueBulk, batches, func(x sdk.Worker) {

@@ -3,7 +3,7 @@ package ingestion
 import "github.com/cairn-rag/cairn/activities/step"
 
 // Activities are the activities of IngestDocument, RemoveDocument, RemoveProject,
-// ApplyRetention and ReindexProject. The zero value has their names for workflows.
+// ApplyRetention, ReindexProject, EraseSubject and ExportSubject. The zero value has their names for workflows.
 type Activities struct {
 	*Preparing
 	*Fetching
@@ -17,6 +17,7 @@ type Activities struct {
 	*Removing
 	*RemovingProjects
 	*Retaining
+	*Erasing
 	*Reindexing
 	*Filling
 
@@ -70,6 +71,9 @@ func New(d Dependencies) *Activities {
 		},
 		Retaining: &Retaining{
 			Retention: d.Retention, Workflows: d.Workflows, Blobs: d.Blobs, Base: d.Config.Levels.Base(), Metrics: d.Metrics, Log: d.Log, ender: ender,
+		},
+		Erasing: &Erasing{
+			Subjects: d.Subjects, Workflows: d.SubjectWorkflows, Quotations: d.Quotations, Blobs: d.Blobs, Metrics: d.Metrics, Log: d.Log, ender: ender, stopping: stopping,
 		},
 		Reindexing: &Reindexing{
 			Blobs: d.Blobs, Reindexes: d.Reindexes, Workflows: d.Workflows, Embedder: d.Embedder, Metrics: d.Metrics, Log: d.Log, ender: ender,

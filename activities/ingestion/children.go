@@ -101,10 +101,10 @@ func childVersion(v store.Version, child format.File, number string) store.NewVe
 	mediaType, _, _ := mime.ParseMediaType(child.MediaType) // "" if it is not a media type
 	return store.NewVersion{
 		Workspace: v.Workspace, Project: v.Project, DocumentID: knowledge.DerivedID("child", v.Document, child.Name, number),
-		Name: name, MediaType: mediaType, Tags: v.Tags, ReplaceTags: true, Metadata: v.Metadata, Classification: &v.Classification,
+		Name: name, MediaType: mediaType, Tags: v.Tags, ReplaceTags: true, Metadata: v.Metadata, Classification: &v.Classification, Subjects: append([]string{}, v.Subjects...),
 		Access: &v.Access, ExternalUserID: &v.ExternalUserID, ConversationID: &v.ConversationID, Splitter: v.Splitter, Override: override,
-		Enrichment: v.Enrichment,
-		Parent:     v.VersionRef, RunID: knowledge.DerivedID("child run", v.Document, strconv.Itoa(v.Version), child.Name, number), Now: time.Now().UTC(),
+		Enrichment: v.Enrichment, UploadedBy: v.UploadedBy,
+		Parent: v.VersionRef, RunID: knowledge.DerivedID("child run", v.Document, strconv.Itoa(v.Version), child.Name, number), Now: time.Now().UTC(),
 	}
 }
 

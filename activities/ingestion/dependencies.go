@@ -34,6 +34,11 @@ type Versions interface {
 	// SetWaiting stores that a step of a version waits for its next try, or with nil
 	// that none does. It does nothing for a document whose newest version has ended.
 	SetWaiting(ctx context.Context, ref knowledge.VersionRef, w *knowledge.Waiting) error
+	// CheckConsents returns CodeConsentMissing for a version whose project requires consents,
+	// if a subject of it has none. CheckSubjects is the same for a version that is yet to be
+	// added. PublishVersion and RecordImported check it again.
+	CheckConsents(ctx context.Context, ref knowledge.VersionRef) error
+	CheckSubjects(ctx context.Context, workspace, project string, subjects []string) error
 	// FailVersion ends a version of the run with an error. It does nothing if the
 	// version belongs to another run.
 	FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error

@@ -41,17 +41,21 @@ type Config struct {
 
 // Dependencies are what the activities of documents use. New gives each part its own.
 type Dependencies struct {
-	Config     Config
-	Blobs      step.Blobs
-	Versions   Versions
-	Removals   Removals
-	Retention  Retention
-	Children   Children
-	Reindexes  Reindexes
-	Runs       step.RunEnds
-	Index      Index
-	Attributes *Attributes
-	Extractor  Extractor
+	Config    Config
+	Blobs     step.Blobs
+	Versions  Versions
+	Removals  Removals
+	Retention Retention
+	Subjects  Subjects
+	// SubjectWorkflows and Quotations are for the erasure of people.
+	SubjectWorkflows SubjectWorkflows
+	Quotations       Quotations
+	Children         Children
+	Reindexes        Reindexes
+	Runs             step.RunEnds
+	Index            Index
+	Attributes       *Attributes
+	Extractor        Extractor
 	// SmallTexts extracts texts of up to smallBytes, so that they do not wait for
 	// larger files.
 	SmallTexts TextExtractor

@@ -283,11 +283,9 @@ func (b *importBatch) fetchLarge(ctx context.Context, it *importItem) (nv store.
 	if err != nil {
 		return nv, err
 	}
-	attributes := b.chosen.AttributesOf(it.object, described)
-	if err := attributes.Check(); err != nil {
+	if err := b.describe(ctx, it, described); err != nil {
 		return nv, err
 	}
-	it.attributes = attributes
 	r, now, err := b.source.Open(ctx, it.object, validator(it.known))
 	if errors.Is(err, source.ErrUnchanged) {
 		it.state = itemSkipped

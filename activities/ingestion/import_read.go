@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -26,16 +27,28 @@ func (b *importBatch) read(ctx context.Context, it *importItem) error {
 	if err != nil {
 		return err
 	}
-	attributes := b.chosen.AttributesOf(it.object, described)
-	if err := attributes.Check(); err != nil {
+	if err := b.describe(ctx, it, described); err != nil {
 		return err
 	}
-	it.attributes = attributes
 	if it.object.Bytes > smallBytes {
 		it.state = itemLarge
 		return nil
 	}
 	return b.fetch(ctx, it)
+}
+
+// describe sets the attributes of an item, which its description says among others. Without the
+// consents that the project requires it is CodeConsentMissing.
+func (b *importBatch) describe(ctx context.Context, it *importItem, described *selection.Description) error {
+	attributes := b.chosen.AttributesOf(it.object, described)
+	if err := attributes.Check(); err != nil {
+		return err
+	}
+	it.attributes = attributes
+	if err := b.a.documents.Versions.CheckSubjects(ctx, b.Workspace, b.Project, attributes.Subjects); err != nil {
+		return step.AtStage(knowledge.StageCheck, err)
+	}
+	return nil
 }
 
 // readSidecar returns the description beside an object, nil if there is none.

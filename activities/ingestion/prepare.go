@@ -170,8 +170,12 @@ func (a *Preparing) prepare(ctx context.Context, v store.Version, result *Prepar
 }
 
 // check detects the media type of the original by its content, its name and the
-// declared type. It returns CodeTooLarge beyond the limits.
+// declared type. It returns CodeTooLarge beyond the limits, and CodeConsentMissing without the
+// consents that the project requires.
 func (a *Preparing) check(ctx context.Context, v *store.Version, result *PrepareResult) error {
+	if err := a.Versions.CheckConsents(ctx, v.VersionRef); err != nil {
+		return err
+	}
 	head, size, err := a.head(ctx, v.SourceKey)
 	if err != nil {
 		return err

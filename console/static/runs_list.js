@@ -55,7 +55,7 @@ export function openRuns() {
   const known = projectNames().then((found) => (names = found));
   const choice = (/** @type {string} */ label, /** @type {string} */ every, /** @type {string[]} */ values) =>
     h("select", { "aria-label": label, onchange: () => table.restart() }, h("option", { value: "" }, every), ...values.map((one) => h("option", { value: one }, named(one))));
-  const kind = choice(t("run.kind"), t("run.kind.every"), ["query", "research", "tool", "ingest", "import", "reindex", "evaluate", "remove", "remove_project", "retention", "generate"]);
+  const kind = choice(t("run.kind"), t("run.kind.every"), ["query", "research", "tool", "ingest", "import", "reindex", "evaluate", "remove", "remove_project", "retention", "generate", "export", "erase"]);
   const status = choice(t("doc.status"), t("doc.every"), ["running", "completed", "failed", "canceled"]);
   const project = projectChoice("", () => table.restart());
   const person = h("input", { type: "search", maxlength: 200, "aria-label": t("run.person"), placeholder: t("run.person"), onchange: () => table.restart() });

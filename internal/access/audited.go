@@ -22,7 +22,7 @@ func unaudited() []string {
 		"GET /secrets", "GET /secrets/{name}", "GET /keys", "GET /permissions", "GET /roles", "GET /roles/{name}", "GET /members", "GET /members/{user}",
 		"GET /scim/v2/Groups", "GET /scim/v2/Groups/{scim_group}", "GET /scim/v2/ResourceTypes", "GET /scim/v2/ResourceTypes/{type}", "GET /scim/v2/Schemas", "GET /scim/v2/Schemas/{schema}",
 		"GET /scim/v2/ServiceProviderConfig", "GET /scim/v2/Users", "GET /scim/v2/Users/{scim_user}",
-		"GET /grants", "GET /grants/{id}", "GET /holds", "GET /holds/{id}", "GET /holds/{id}/documents", "GET /connections", "GET /connections/{id}", "GET /syncs", "GET /syncs/{id}", "GET /evaluations",
+		"GET /grants", "GET /grants/{id}", "GET /holds", "GET /holds/{id}", "GET /holds/{id}/documents", "GET /consents", "GET /consents/{id}", "GET /connections", "GET /connections/{id}", "GET /syncs", "GET /syncs/{id}", "GET /evaluations",
 		"GET /sessions", "GET /workspaces", "GET /machine", "GET /audit/checkpoints", "GET /audit/verify",
 	}
 }

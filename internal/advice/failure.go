@@ -54,6 +54,8 @@ func OnFailure(e knowledge.DocumentError) Advice {
 			return Advice{"report it with the server's log; after an update of Cairn: ", again}
 		}
 		return Advice{"the server's log has the cause; after a repair: ", again}
+	case knowledge.CodeConsentMissing:
+		return Advice{"record the consents (cairn consents add), then: ", again}
 	case knowledge.CodeCanceled:
 		return Advice{"start it again: ", again}
 	case knowledge.CodeConflict: // the vectors of the model have another length than the index

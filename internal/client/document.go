@@ -40,6 +40,7 @@ type Document struct {
 	Tags             []string                 `json:"tags"`
 	Metadata         map[string]any           `json:"metadata"`
 	Classification   string                   `json:"classification"`
+	Subjects         []string                 `json:"subjects,omitempty"`
 	Access           *knowledge.Access        `json:"access"`
 	CreatedAt        time.Time                `json:"createdAt"`
 	UpdatedAt        time.Time                `json:"updatedAt"`

@@ -46,6 +46,7 @@ type Dispatcher struct {
 
 	namespace     string
 	ownsHistories bool
+	eraseFiles    func(ctx context.Context) error // nil = somebody else runs the Temporal server
 }
 
 // New makes a dispatcher of a namespace. build is what the workers call their build.

@@ -164,6 +164,10 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 		return s.workflows.Retain(ctx, run)
 	case run.Kind == knowledge.KindGenerate && !known: // what is stored is not asked for again
 		return s.startGeneration(ctx, run)
+	case run.Kind == knowledge.KindErase: // one that was accepted is completed
+		return s.workflows.EraseSubject(ctx, run)
+	case run.Kind == knowledge.KindExport && !known:
+		return s.workflows.ExportSubject(ctx, run)
 	case known:
 		return s.end(ctx, run, record.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
 	case run.Kind == knowledge.KindImport:

@@ -45,12 +45,12 @@ func (j *job) read(ctx context.Context, run store.Run) (answer, error) {
 	return a, nil
 }
 
-// chunks returns the ids of the chunks of a document that the model was given.
-func (a answer) chunks(document string) map[string]bool {
+// chunks returns the ids of the chunks of documents that the model was given.
+func (a answer) chunks(documents map[string]bool) map[string]bool {
 	ids := map[string]bool{}
 	if a.record != nil {
 		for _, s := range a.record.Sources {
-			if s.DocumentID == document {
+			if documents[s.DocumentID] {
 				ids[s.ChunkID] = true
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +20,8 @@ import (
 // Store is the part of the store that has the answers.
 type Store interface {
 	DocumentWords(ctx context.Context, p knowledge.Principal, document string, use func(text string)) error
+	// WordsForSystem is DocumentWords for documents that the server removes.
+	WordsForSystem(ctx context.Context, workspace, document string, use func(text string)) error
 	EndedAnswers(ctx context.Context, workspace, after string, limit int) ([]store.Run, error)
 	AnswerMessages(ctx context.Context, r store.Run) ([]store.Message, error)
 	RewriteMessage(ctx context.Context, workspace string, m store.Message) error
@@ -68,34 +72,64 @@ const (
 // document may be removed already. A document that the principal may not change is not
 // found. It can be called again, after an error too.
 func (f *Forgetter) Document(ctx context.Context, p knowledge.Principal, document string, dry bool) (Counts, error) {
-	j := &job{Forgetter: f, workspace: p.Workspace(), document: document, dry: dry, phrases: phrases{}, cited: map[string]bool{}, conversations: map[string]bool{}}
+	j := f.newJob(p.Workspace(), dry, document)
 	if err := f.Store.DocumentWords(ctx, p, document, j.phrases.add); err != nil {
 		return Counts{}, err
 	}
+	return j.run(ctx)
+}
+
+// Documents is Document for several documents that the server removes, at once. It returns the
+// number of messages that quoted them.
+func (f *Forgetter) Documents(ctx context.Context, workspace string, documents []string) (messages int, err error) {
+	if len(documents) == 0 {
+		return 0, nil
+	}
+	j := f.newJob(workspace, false, documents...)
+	for _, document := range documents {
+		if err := f.Store.WordsForSystem(ctx, workspace, document, j.phrases.add); err != nil {
+			return 0, err
+		}
+	}
+	counts, err := j.run(ctx)
+	return counts.Messages, err
+}
+
+func (f *Forgetter) newJob(workspace string, dry bool, documents ...string) *job {
+	j := &job{Forgetter: f, workspace: workspace, documents: map[string]bool{}, dry: dry, phrases: phrases{}, cited: map[string]bool{}, conversations: map[string]bool{}}
+	for _, document := range documents {
+		j.documents[document] = true
+	}
+	return j
+}
+
+// run cuts the quotations.
+func (j *job) run(ctx context.Context) (Counts, error) {
 	// The answers that cite the document are changed last: they are where phrases come from,
 	// so a call that is repeated after an error finds all of them again.
 	for _, pass := range []func(context.Context, answer) error{j.collect, j.changeOthers, j.changeCited} {
 		if err := j.each(ctx, pass); err != nil {
-			return Counts{}, fmt.Errorf("forget document %s: %w", document, err)
+			return Counts{}, fmt.Errorf("forget %d documents: %w", len(j.documents), err)
 		}
 	}
 	j.counts.Conversations = len(j.conversations)
-	if dry {
+	if j.dry {
 		return j.counts, nil
 	}
-	if err := f.Store.EraseDeleted(ctx); err != nil {
+	if err := j.Store.EraseDeleted(ctx); err != nil {
 		return Counts{}, fmt.Errorf("overwrite what was cut: %w", err)
 	}
-	f.Log.InfoContext(ctx, "quotations of a document cut", "workspace", j.workspace, "document", document,
+	j.Log.InfoContext(ctx, "quotations of documents cut", "workspace", j.workspace, "documents", slices.Sorted(maps.Keys(j.documents)),
 		"conversations", j.counts.Conversations, "messages", j.counts.Messages, "runs", j.counts.Runs)
 	return j.counts, nil
 }
 
-// job is one call of Document.
+// job is one call of Document or Documents.
 type job struct {
 	*Forgetter
-	workspace, document string
-	dry                 bool
+	workspace string
+	documents map[string]bool // by id
+	dry       bool
 
 	mu            sync.Mutex
 	phrases       phrases
@@ -137,7 +171,7 @@ func (j *job) each(ctx context.Context, do func(context.Context, answer) error) 
 
 // collect notes which answers cite the document, and their phrases.
 func (j *job) collect(_ context.Context, a answer) error {
-	chunks := a.chunks(j.document)
+	chunks := a.chunks(j.documents)
 	cited := false
 	for _, text := range a.texts() {
 		_, cut := cutCited(text, chunks)
@@ -197,7 +231,7 @@ func (j *job) shorten(text string, chunks map[string]bool) string {
 // change cuts the quotations out of an answer: out of its messages first and out of its
 // record last, so that a repeated call finds an answer that was changed in part.
 func (j *job) change(ctx context.Context, a answer) error {
-	chunks := a.chunks(j.document)
+	chunks := a.chunks(j.documents)
 	j.count(func(c *Counts) { c.Runs++ })
 	if a.run.ConversationID != "" {
 		messages, err := j.Store.AnswerMessages(ctx, a.run)

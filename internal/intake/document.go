@@ -50,8 +50,10 @@ type Attributes struct {
 	// Classification is how confidential the document is; nil leaves it as it was, and a new
 	// document without one.
 	Classification *string
-	Override       knowledge.Override
-	Password       string // opens an encrypted file
+	// Subjects are the people whom the document is about; nil leaves them as they were.
+	Subjects []string
+	Override knowledge.Override
+	Password string // opens an encrypted file
 	// Force makes a new version even if nothing of it would differ from the newest.
 	Force bool
 	// Access is who may read the document; nil leaves it as it was, and a new
@@ -77,6 +79,7 @@ func (a Attributes) check(levels knowledge.Levels) error {
 	if a.Classification != nil {
 		wrong = append(wrong, levels.Fields("body.classification", *a.Classification)...)
 	}
+	wrong = append(wrong, knowledge.SubjectFields("body.subjects", a.Subjects)...)
 	wrong = append(wrong, a.Override.Fields("body.override")...)
 	if len(a.Password) > maxPassword {
 		wrong = append(wrong, knowledge.Field{Location: "body.override.password", Message: fmt.Sprintf("must have at most %d bytes", maxPassword)})
@@ -96,7 +99,7 @@ func checkPages(nv store.NewVersion) error {
 // stay nil in it, so that leaving access out never widens it.
 func (a Attributes) describe(nv *store.NewVersion) {
 	nv.ExternalID, nv.Tags, nv.ReplaceTags, nv.Metadata, nv.Access = a.ExternalID, a.Tags, a.ReplaceTags, a.Metadata, a.Access
-	nv.Classification, nv.Override, nv.SkipUnchanged = a.Classification, a.Override, !a.Force
+	nv.Classification, nv.Subjects, nv.Override, nv.SkipUnchanged = a.Classification, a.Subjects, a.Override, !a.Force
 	switch {
 	case a.ConversationID != "": // the user only says whose conversation it is
 		nv.ExternalUserID, nv.ConversationID = new(""), &a.ConversationID

@@ -53,7 +53,7 @@ type Waiting struct {
 // the server: an endpoint that refuses a request for good can be configured anew, a
 // component installed, and a limit raised.
 func (e DocumentError) MayRetry() bool {
-	return e.Retryable || slices.Contains([]Code{CodeProviderFailed, CodeNeedsComponent, CodeLimitReached}, e.Code)
+	return e.Retryable || slices.Contains([]Code{CodeProviderFailed, CodeNeedsComponent, CodeLimitReached, CodeConsentMissing}, e.Code)
 }
 
 // Document is a document as SQL knows it: as its published version has it, or
@@ -85,6 +85,7 @@ type Document struct {
 	Access           Access
 	ExternalUserID   string
 	ConversationID   string
+	Subjects         []string // the people whom it is about
 	LegalHold        bool
 	ParentID         string         // the document of which it is an attachment
 	WebhookErrors    []WebhookError // the last answer of each webhook, where it is an error

@@ -35,6 +35,7 @@ const (
 	CodeCorrupt           Code = "corrupt"            // a document that cannot be parsed
 	CodeParseLimit        Code = "parse_limit"        // parsing ran over time, memory or size
 	CodePIIFound          Code = "pii_found"          // personal data in a project that refuses it
+	CodeConsentMissing    Code = "consent_missing"    // nobody recorded a consent that the project requires
 )
 
 // Known reports whether the code is one of those above.
@@ -42,7 +43,8 @@ func (c Code) Known() bool {
 	switch c {
 	case CodeMalformed, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeMethodNotAllowed, CodeConflict, CodeGone, CodeTooLarge, CodeInvalid,
 		CodeRateLimited, CodeLimitReached, CodeCanceled, CodeProviderFailed, CodeNeedsComponent, CodeUnavailable,
-		CodeInternal, CodeEmpty, CodeUnsupportedFormat, CodeEncrypted, CodeCorrupt, CodeParseLimit, CodePIIFound:
+		CodeInternal, CodeEmpty, CodeUnsupportedFormat, CodeEncrypted, CodeCorrupt, CodeParseLimit, CodePIIFound,
+		CodeConsentMissing:
 		return true
 	}
 	return false

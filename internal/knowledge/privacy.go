@@ -20,9 +20,10 @@ const (
 
 // PrivacyConfig is the part of a project that concerns personal data.
 type PrivacyConfig struct {
-	PII          PrivacyMode `json:"pii,omitempty" enum:"off,detect,redact,reject" doc:"What happens to personal data in documents that are added from now on. detect: documents/{id}/pii lists it. redact: placeholders such as <EMAIL_ADDRESS_1> stand in its place before the text is cut, embedded and stored. reject: a document that has some ends as error with the code pii_found. A reindex applies it to documents that are there. Default: off"`
-	Entities     []string    `json:"entities,omitempty" maxItems:"50" doc:"The kinds of personal data that are looked for, by the names of docs/privacy.md. Default: all that Cairn recognises by itself, and those of recognisers"`
-	KeepOriginal *bool       `json:"keepOriginal,omitempty" doc:"With redact: whether the original file is kept, for callers with the write scope and for a reindex. false: it is deleted when its document is published. Default: true"`
+	PII             PrivacyMode `json:"pii,omitempty" enum:"off,detect,redact,reject" doc:"What happens to personal data in documents that are added from now on. detect: documents/{id}/pii lists it. redact: placeholders such as <EMAIL_ADDRESS_1> stand in its place before the text is cut, embedded and stored. reject: a document that has some ends as error with the code pii_found. A reindex applies it to documents that are there. Default: off"`
+	Entities        []string    `json:"entities,omitempty" maxItems:"50" doc:"The kinds of personal data that are looked for, by the names of docs/privacy.md. Default: all that Cairn recognises by itself, and those of recognisers"`
+	KeepOriginal    *bool       `json:"keepOriginal,omitempty" doc:"With redact: whether the original file is kept, for callers with the write scope and for a reindex. false: it is deleted when its document is published. Default: true"`
+	ConsentRequired *bool       `json:"consentRequired,omitempty" doc:"Whether a document that names subjects is published only while there is a consent (consents) of each of them; otherwise it ends as error with the code consent_missing, and can be retried once they are recorded. Default: false"`
 	// Answers and Providers concern questions.
 	Answers   PrivacyMode `json:"answers,omitempty" enum:"off,redact" doc:"redact: placeholders stand in the place of personal data in answers, while they stream and where they are stored. Default: off"`
 	Providers PrivacyMode `json:"providers,omitempty" enum:"off,redact" doc:"redact: placeholders stand in the place of personal data in what goes to a model, and what comes back has the values again. Models that run in Cairn's own process get the values to embed. Pictures are not sent. Default: off"`

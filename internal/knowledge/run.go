@@ -30,6 +30,8 @@ const (
 	KindEvaluate  RunKind = "evaluate"  // answers the questions of a test set, and judges the answers
 	KindRetention RunKind = "retention" // removes what the projects of a workspace keep no longer
 	KindGenerate  RunKind = "generate"  // makes a test set of documents by a chat model
+	KindExport    RunKind = "export"    // exports what a person left
+	KindErase     RunKind = "erase"     // erases what a person left
 )
 
 // RunStatus says where a run stands.
@@ -60,6 +62,9 @@ type KindTraits struct {
 	// ReusesID: the workflow of a later run on the same subject has the same id, so a
 	// closed workflow of that id says nothing about a run.
 	ReusesID bool
+	// Personal: it concerns what a person left. Only its owner and administrators read its
+	// result.
+	Personal bool
 	// Cancelable: a user may cancel it.
 	Cancelable bool
 	// OwnLog: a RunLog workflow beside the run's workflow holds the log.
@@ -80,6 +85,8 @@ func RunKinds() []KindTraits {
 		{Kind: KindEvaluate, Workflow: "EvaluateProject", Cancelable: true},
 		{Kind: KindRetention, Workflow: "ApplyRetention", ReusesID: true},
 		{Kind: KindGenerate, Workflow: "GenerateTestSet", Cancelable: true},
+		{Kind: KindExport, Workflow: "ExportSubject", Personal: true},
+		{Kind: KindErase, Workflow: "EraseSubject", Personal: true},
 	}
 }
 

@@ -13,7 +13,7 @@ func TestRunKinds(t *testing.T) {
 	if diff := cmp.Diff([]knowledge.RunKind{"query", "tool", "research"}, knowledge.AnswerKinds()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]knowledge.RunKind{"ingest", "remove", "import", "reindex", "remove_project", "evaluate", "retention", "generate"}, knowledge.DocumentKinds()); diff != "" {
+	if diff := cmp.Diff([]knowledge.RunKind{"ingest", "remove", "import", "reindex", "remove_project", "evaluate", "retention", "generate", "export", "erase"}, knowledge.DocumentKinds()); diff != "" {
 		t.Error(diff)
 	}
 	for _, kind := range []knowledge.RunKind{knowledge.KindRemove, "unknown"} {

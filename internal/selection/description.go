@@ -19,6 +19,7 @@ type Description struct {
 	Name     string         `json:"name"`
 	Tags     []string       `json:"tags"`
 	Metadata map[string]any `json:"metadata"`
+	Subjects []string       `json:"subjects"`
 }
 
 // Described returns the key of the object that an object describes; ok is false if the
@@ -33,7 +34,7 @@ func Described(key string) (described string, ok bool) {
 func ParseDescription(data []byte) (*Description, error) {
 	var d Description
 	if err := json.Unmarshal(data, &d); err != nil {
-		return nil, knowledge.Errorf(knowledge.CodeInvalid, "the description beside the object is not a JSON object with name, tags and metadata; correct it").WithCause(err)
+		return nil, knowledge.Errorf(knowledge.CodeInvalid, "the description beside the object is not a JSON object with name, tags, metadata and subjects; correct it").WithCause(err)
 	}
 	return &d, nil
 }

@@ -31,6 +31,7 @@ func Fields(r store.ImportRequest) []knowledge.Field {
 		wrong = append(wrong, knowledge.TagFields(location+".tags", rule.Tags)...)
 		wrong = append(wrong, knowledge.MetadataFields(location+".metadata", rule.Metadata)...)
 	}
+	wrong = append(wrong, knowledge.SubjectFields("body.subjects", r.Subjects)...)
 	wrong = append(wrong, patternFields("body.include", "", r.Include)...)
 	wrong = append(wrong, patternFields("body.exclude", "", r.Exclude)...)
 	wrong = append(wrong, patternFields("body.rules", ".match", rules)...)
@@ -82,13 +83,14 @@ type Attributes struct {
 	Name     string         `json:"name"`
 	Tags     []string       `json:"tags,omitempty"`
 	Metadata map[string]any `json:"metadata,omitempty"`
+	Subjects []string       `json:"subjects,omitempty"` // the people whom it is about
 }
 
 // Attributes returns the attributes of an object: from the request, from each
 // rule that matches, and from its description, which may be nil. Tags are added up;
 // later metadata wins.
 func (s Selection) Attributes(key string, d *Description) Attributes {
-	a := Attributes{Name: Name(key), Tags: slices.Clone(s.request.Tags)}
+	a := Attributes{Name: Name(key), Tags: slices.Clone(s.request.Tags), Subjects: slices.Clone(s.request.Subjects)}
 	a.add(nil, s.request.Metadata)
 	for _, rule := range s.request.Rules {
 		if doublestar.MatchUnvalidated(rule.Match, key) {
@@ -97,6 +99,7 @@ func (s Selection) Attributes(key string, d *Description) Attributes {
 	}
 	if d != nil {
 		a.add(d.Tags, d.Metadata)
+		a.Subjects = append(a.Subjects, d.Subjects...)
 		if name := cleanPath(d.Name); name != "" {
 			a.Name = name
 		}
@@ -129,7 +132,8 @@ func (a *Attributes) add(tags []string, metadata map[string]any) {
 
 // Check returns CodeInvalid if a document cannot have the attributes.
 func (a Attributes) Check() error {
-	return knowledge.InvalidFields(append(knowledge.TagFields("tags", a.Tags), knowledge.MetadataFields("metadata", a.Metadata)...))
+	wrong := append(knowledge.TagFields("tags", a.Tags), knowledge.MetadataFields("metadata", a.Metadata)...)
+	return knowledge.InvalidFields(append(wrong, knowledge.SubjectFields("subjects", a.Subjects)...))
 }
 
 // Name returns the name of the document of an object: its path in the source, without

@@ -62,7 +62,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 		Access:    authenticator,
 		Retriever: p.retriever(), Recognisers: p.recognisers(), Pages: p.drawers, Texts: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), ModelNames: p.chats, Imports: p.sources(), Syncs: p.runner(), Places: p.connector, NamedSecrets: p.credentials(),
 		Audit: p.recorder, AuditChain: p.keeper,
-		Quotations: &forget.Forgetter{Store: p.store, Blobs: p.blobs, Histories: p.workflow, Log: p.log},
+		Quotations: p.quotations(),
 		Links:      links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(), Details: p.healthDetails(),
 	})
 	if err != nil {
@@ -162,6 +162,11 @@ func (p *platform) healthDetails() api.HealthDetails {
 	}
 }
 
+// quotations returns what cuts the words of documents out of answers.
+func (p *platform) quotations() *forget.Forgetter {
+	return &forget.Forgetter{Store: p.store, Blobs: p.blobs, Histories: p.workflow, Log: p.log}
+}
+
 // links builds the address of a workflow's page for operators.
 type links struct{ p *platform }
 
@@ -177,7 +182,7 @@ func (l links) OperatorPage() string { return l.p.ends.UI }
 func (p *platform) activities() worker.Activities {
 	documents := ingestion.Dependencies{
 		Config: ingestion.Config{InstanceLimits: p.cfg.Limits.Instance(), Levels: p.cfg.Classification.Of(), TempDir: p.temporary()},
-		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Retention: p.store, Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
+		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Retention: p.store, Subjects: p.store, SubjectWorkflows: p.workflow, Quotations: p.quotations(), Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
 		Embedder: p.embeddings.prefixed(p.embed, passagePrefix), EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
 		Recognisers: p.recognisers(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}

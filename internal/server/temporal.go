@@ -37,5 +37,6 @@ func (p *platform) startTemporal(ctx context.Context) error {
 		return err
 	}
 	p.useTemporal(c)
+	p.workflow.ErasesFiles(server.EraseDeleted)
 	return nil
 }

@@ -58,6 +58,7 @@ type documentRow struct {
 	Events           int64   `bun:"events"`         // number of its newest event for webhooks, over all its lives
 	WebhookErrors    string  `bun:"webhook_errors"`
 	Acknowledged     int     `bun:"acknowledged_version"` // whose failure a person knows; 0 = none
+	Withdrawn        string  `bun:"withdrawn"`            // the consent whose withdrawal waits for the end of a hold; "" = none
 	CreatedAt        int64   `bun:"created_at"`
 	UpdatedAt        int64   `bun:"updated_at"`
 
@@ -95,7 +96,7 @@ func (r *documentRow) document() (knowledge.Document, error) {
 		Classification: r.Classification, ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID,
 		LegalHold: r.held(), ParentID: r.Parent, CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
 	}
-	fields := []field{{r.Tags, &d.Tags}, {r.Metadata, &d.Metadata}, {r.Access, &d.Access}, {r.Error, &d.Error}, {r.Warnings, &d.Warnings}, {r.WebhookErrors, &d.WebhookErrors}}
+	fields := []field{{r.Tags, &d.Tags}, {r.Metadata, &d.Metadata}, {r.Subjects, &d.Subjects}, {r.Access, &d.Access}, {r.Error, &d.Error}, {r.Warnings, &d.Warnings}, {r.WebhookErrors, &d.WebhookErrors}}
 	if r.waits() {
 		fields = append(fields, field{r.Waiting, &d.Waiting})
 	}

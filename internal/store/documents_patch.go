@@ -18,6 +18,7 @@ type DocumentPatch struct {
 	Status         *knowledge.Status // inactive, or published to undo it
 	Access         *knowledge.Access
 	Classification *string
+	Subjects       *[]string // the people whom it is about
 	LegalHold      *bool
 
 	Since *time.Time // when the caller's document was changed last; nil = whenever
@@ -107,6 +108,9 @@ func (patch DocumentPatch) apply(doc *documentRow) error {
 			if doc.PublishedVersion == 0 {
 				return knowledge.Errorf(knowledge.CodeConflict, "nothing of this document is published yet: wait for its ingestion")
 			}
+			if doc.Withdrawn != "" {
+				return knowledge.Errorf(knowledge.CodeConflict, "a consent for this document was withdrawn: it stays hidden while a legal hold keeps it")
+			}
 			doc.Inactive = false
 		default:
 			return invalid("body.status", "must be inactive or published")
@@ -129,6 +133,11 @@ func (patch DocumentPatch) applyTo(a *attributes) (err error) {
 	}
 	if patch.Access != nil {
 		if a.Access, err = encode(*patch.Access); err != nil {
+			return err
+		}
+	}
+	if patch.Subjects != nil {
+		if a.Subjects, err = encodeSubjects(*patch.Subjects); err != nil {
 			return err
 		}
 	}
@@ -191,6 +200,9 @@ func (patch DocumentPatch) pending(ctx context.Context, tx transaction, doc *doc
 		if err == nil {
 			_, err = tx.NewUpdate().Model(row).Column(columns...).WherePK().Exec(ctx)
 		}
+		if err == nil && patch.Subjects != nil {
+			err = row.putSubjects(ctx, tx, true)
+		}
 	}
 	return err
 }
@@ -205,6 +217,7 @@ func (patch DocumentPatch) columns() []string {
 		{patch.Name != nil, []string{"name"}},
 		{patch.Tags != nil || patch.Metadata != nil, []string{"tags", "metadata", "found"}},
 		{patch.Classification != nil, []string{"classification"}},
+		{patch.Subjects != nil, []string{"subjects"}},
 		{patch.Access != nil, []string{"access", "external_user_id", "conversation_id"}},
 	} {
 		if changed.named {

@@ -23,10 +23,15 @@ func (s *documentStore) DocumentWords(ctx context.Context, p knowledge.Principal
 	case !there:
 		return knowledge.NotFound("document", document)
 	}
+	return s.WordsForSystem(ctx, p.Workspace(), document, use)
+}
+
+// WordsForSystem is DocumentWords for documents that the server removes.
+func (s *documentStore) WordsForSystem(ctx context.Context, workspace, document string, use func(text string)) error {
 	for last := ""; ; {
 		var rows []chunkRow
 		err := s.reader.NewSelect().Model(&rows).Column("c.id", "c.body").
-			Where("c.document_id = ? AND c.workspace = ? AND c.id > ?", document, p.Workspace(), last).OrderExpr("c.id").Limit(wordsPage).Scan(ctx)
+			Where("c.document_id = ? AND c.workspace = ? AND c.id > ?", document, workspace, last).OrderExpr("c.id").Limit(wordsPage).Scan(ctx)
 		if err != nil {
 			return fmt.Errorf("read the chunks of document %s: %w", document, failure(err))
 		}

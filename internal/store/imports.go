@@ -30,7 +30,8 @@ type ImportRequest struct {
 	Rules          []ImportRule      `json:"rules,omitempty"`
 	Access         *knowledge.Access `json:"access,omitempty"`
 	Classification *string           `json:"classification,omitempty"`
-	Parser         knowledge.Parser  `json:"parser,omitempty"` // of the objects whose format has pages
+	Subjects       []string          `json:"subjects,omitempty"` // the people whom its documents are about
+	Parser         knowledge.Parser  `json:"parser,omitempty"`   // of the objects whose format has pages
 	RemoveVanished bool              `json:"remove_vanished,omitempty"`
 	// Sync is the sync whose run the import is, "" for none. Mirror carries the rights of
 	// the objects over.

@@ -194,6 +194,9 @@ func (a *addition) reclaim(ctx context.Context, tx transaction) (ImportClaim, er
 	if err := versionTable.update(ctx, tx, &a.row); err != nil {
 		return ImportClaim{}, err
 	}
+	if err := a.row.putSubjects(ctx, tx, true); err != nil {
+		return ImportClaim{}, err
+	}
 	_, v, err := a.result()
 	return ImportClaim{Version: v, Reused: true}, err
 }

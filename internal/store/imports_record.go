@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -143,6 +144,9 @@ func (w *recording) publish(ctx context.Context, tx transaction, v ImportedVersi
 	}
 	var result Published
 	switched, err := w.store.versions.publish(ctx, tx, v.Ref, v.Of, claim{w.RunID, v.SourceKey}, &result)
+	if missing, ok := errors.AsType[*knowledge.Error](err); ok && missing.Code == knowledge.CodeConsentMissing {
+		missing.Retryable = true // the next try finds it before it reads the object
+	}
 	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return err
 	}

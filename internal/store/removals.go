@@ -173,6 +173,9 @@ func (s *removalStore) RemoveRows(ctx context.Context, r Removal) error {
 		if err := forgetEvents(ctx, tx, &doc); err != nil {
 			return err
 		}
+		if _, err := tx.exec(ctx, "DELETE FROM document_subjects WHERE document_id = ? AND version <= ?", r.Document, r.Upto); err != nil {
+			return err
+		}
 		_, err = tx.NewDelete().Model((*versionRow)(nil)).Where("document_id = ? AND version <= ?", r.Document, r.Upto).Exec(ctx)
 		switch {
 		case err != nil || doc.RemovingUpto > r.Upto:

@@ -41,6 +41,8 @@ type Store struct {
 	memberStore
 	grantStore
 	holdStore
+	consentStore
+	subjectStore
 	retentionStore
 	provisioningStore
 	documentStore
@@ -75,6 +77,8 @@ func newStore(cfg Config) *Store {
 		memberStore:       memberStore{db},
 		grantStore:        grantStore{db},
 		holdStore:         holdStore{db},
+		consentStore:      consentStore{db},
+		subjectStore:      subjectStore{db},
 		retentionStore:    retentionStore{db},
 		provisioningStore: provisioningStore{db},
 		documentStore:     documentStore{db},

@@ -22,6 +22,7 @@ type table[T any] struct {
 var (
 	auditTable            = tableOf[auditRow]()
 	chunkTable            = tableOf[chunkRow]()
+	consentTable          = tableOf[consentRow]()
 	conversationTable     = tableOf[conversationRow]()
 	deliveryTable         = tableOf[deliveryRow]()
 	documentTable         = tableOf[documentRow]()

@@ -48,6 +48,8 @@ type Version struct {
 	Access         knowledge.Access
 	ExternalUserID string
 	ConversationID string
+	Subjects       []string // the people whom it is about
+	UploadedBy     string   // as the owner of a run; "" = not known, or the server
 	ACL            []string
 	Removing       bool // the running removal includes it
 	Blocked        bool // it waits for a removal of older versions
@@ -85,6 +87,7 @@ type versionRow struct {
 	Enrichment  string `bun:"enrichment"`
 	Password    string `bun:"sealed_password"`
 	HadPassword bool   `bun:"had_password"`
+	UploadedBy  string `bun:"uploaded_by"` // as the owner of a run; "" = not known, or the server
 	CreatedAt   int64  `bun:"created_at"`
 	UpdatedAt   int64  `bun:"updated_at"`
 
@@ -118,10 +121,10 @@ func (r *versionRow) version() (Version, error) {
 		Removing: r.Version <= r.RemovingUpto, Blocked: r.RemovingUpto > 0 && r.Version > r.RemovingUpto,
 		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
 		DocumentCreatedAt: fromMicros(r.DocumentCreatedAt), ExternalID: r.ExternalID, SealedPassword: r.Password, HadPassword: r.HadPassword,
-		ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID, Reindex: r.ParentRun,
+		ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID, Reindex: r.ParentRun, UploadedBy: r.UploadedBy,
 	}
 	err := decode(
-		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Splitter, &v.Splitter}, field{r.Override, &v.Override}, field{r.Enrichment, &v.Enrichment}, field{r.Error, &v.Error},
+		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Subjects, &v.Subjects}, field{r.Splitter, &v.Splitter}, field{r.Override, &v.Override}, field{r.Enrichment, &v.Enrichment}, field{r.Error, &v.Error},
 		field{r.Access, &v.Access}, field{r.Warnings, &v.Warnings},
 	)
 	if err == nil {

@@ -33,6 +33,7 @@ type NewVersion struct {
 	Access         *knowledge.Access
 	ExternalUserID *string
 	ConversationID *string
+	Subjects       []string // the people whom it is about; empty and not nil = none
 	Splitter       knowledge.Splitter
 	Override       knowledge.Override
 	Enrichment     knowledge.VersionEnrichment
@@ -47,6 +48,8 @@ type NewVersion struct {
 	// Uploader is whose upload it is. One with the write scope that may not change the document,
 	// which has an earlier version, is CodeForbidden. The zero principal is the server itself.
 	Uploader knowledge.Principal
+	// UploadedBy is whose the version is, if no Uploader is named.
+	UploadedBy string
 }
 
 // AddVersion inserts the next version of a document, the document if it is new, and
@@ -172,7 +175,10 @@ func (a *addition) insertVersion(ctx context.Context, tx transaction) (err error
 	if a.row, err = a.version(); err != nil {
 		return err
 	}
-	return versionTable.insert(ctx, tx, &a.row)
+	if err := versionTable.insert(ctx, tx, &a.row); err != nil {
+		return err
+	}
+	return a.row.putSubjects(ctx, tx, false)
 }
 
 // base reads the attributes from which the version inherits.
@@ -257,7 +263,16 @@ func (a *addition) version() (versionRow, error) {
 		Language: cmp.Or(a.Facts.Language, undetermined), ChunkCount: a.Facts.ChunkCount, PageCount: a.Facts.PageCount, Warnings: warnings,
 		SourceKey: a.SourceKey, SourceURL: a.SourceURL, Digest: a.Digest, Bytes: a.Bytes, Splitter: splitter,
 		Override: override, Enrichment: enrichment, Password: a.SealedPassword, HadPassword: a.SealedPassword != "", CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
+		UploadedBy: a.uploadedBy(),
 	}, nil
+}
+
+// uploadedBy returns whose the version is: the person who uploaded it.
+func (a *addition) uploadedBy() string {
+	if a.Uploader.Workspace() != "" {
+		return a.Uploader.Owner()
+	}
+	return a.UploadedBy
 }
 
 // encodeUnlessZero returns v as a JSON column, or "" if it is zero.

@@ -19,7 +19,8 @@ type attributes struct {
 	Access         string `bun:"access"`
 	ExternalUserID string `bun:"external_user_id"`
 	ConversationID string `bun:"conversation_id"`
-	Found          string `bun:"found"` // which metadata and tags no upload and no patch set
+	Subjects       string `bun:"subjects"` // JSON, "" = none
+	Found          string `bun:"found"`    // which metadata and tags no upload and no patch set
 }
 
 // defaultAttributes are the attributes of a new document whose upload sets none.
@@ -60,6 +61,11 @@ func (a *attributes) merge(nv *NewVersion) error {
 	metadata, err := a.mergedMetadata(nv)
 	if err != nil {
 		return err
+	}
+	if nv.Subjects != nil {
+		if a.Subjects, err = encodeSubjects(nv.Subjects); err != nil {
+			return err
+		}
 	}
 	columns := map[*string]any{&a.Tags: tags, &a.Metadata: metadata}
 	if nv.Access != nil {

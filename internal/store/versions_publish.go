@@ -17,11 +17,12 @@ type Published struct {
 
 // publish sets published_version, and with it everything that readers know of the
 // document. Its conditions: the document is not being removed, the version is newer
-// than the published one, and its run has not given it up. The last two arguments are the
+// than the published one, its subjects have consented where the project requires it, and its
+// run has not given it up. The last two arguments are the
 // claim of an import, which must still hold; a version that was not claimed has none.
 const publish = `UPDATE documents AS d SET
 	published_version = v.version, name = v.name, tags = v.tags, metadata = v.metadata, found = v.found, classification = v.classification,
-	access = v.access, external_user_id = v.external_user_id, conversation_id = v.conversation_id, media_type = v.media_type, bytes = v.bytes,
+	access = v.access, external_user_id = v.external_user_id, conversation_id = v.conversation_id, subjects = v.subjects, media_type = v.media_type, bytes = v.bytes,
 	chunk_count = v.chunk_count, page_count = v.page_count, warnings = v.warnings, language = v.language, updated_at = ?1,
 	status = CASE WHEN d.version = v.version THEN 'published' ELSE d.status END,
 	stage = CASE WHEN d.version = v.version THEN 'publish' ELSE d.stage END,
@@ -29,7 +30,7 @@ const publish = `UPDATE documents AS d SET
 	error = CASE WHEN d.version = v.version THEN '' ELSE d.error END
 FROM document_versions AS v
 WHERE v.document_id = ?2 AND v.version = ?3 AND v.workspace = ?4 AND v.project = ?5 AND v.status = 'pending'
-	AND (?6 = '' OR v.run_id = ?6 AND v.source_key = ?7)
+	AND (?6 = '' OR v.run_id = ?6 AND v.source_key = ?7) AND ` + consented + `
 	AND d.id = v.document_id AND d.removed = FALSE AND d.removing_upto = 0 AND d.published_version < v.version`
 
 // Publication is a version that is to be published.
@@ -114,6 +115,11 @@ func (s *versionStore) publish(ctx context.Context, tx transaction, ref knowledg
 	}
 	if !switched {
 		result.Done = doc.PublishedVersion == ref.Version && !doc.Removed && doc.RemovingUpto == 0 // already
+		if doc.PublishedVersion < ref.Version {
+			if err := requireConsents(ctx, tx, ref); err != nil {
+				return false, err
+			}
+		}
 		return false, endOvertaken(ctx, tx, ref, doc.PublishedVersion)
 	}
 	result.Done = true

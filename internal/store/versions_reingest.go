@@ -59,7 +59,7 @@ func (a *addition) copyVersion(ctx context.Context, tx transaction, number int, 
 		return err
 	}
 	a.attributes, a.Name, a.MediaType, a.Bytes = version.attributes, version.Name, version.MediaType, version.Bytes
-	a.SourceKey, a.SourceURL, a.Digest = version.SourceKey, version.SourceURL, version.Digest
+	a.SourceKey, a.SourceURL, a.Digest, a.UploadedBy = version.SourceKey, version.SourceURL, version.Digest, version.UploadedBy
 	a.Parent = knowledge.VersionRef{Document: a.doc.Parent, Version: a.doc.ParentVersion}
 	err := decode(field{version.Override, &a.Override})
 	if err == nil {

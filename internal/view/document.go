@@ -30,6 +30,7 @@ type Document struct {
 	Tags             []string                 `json:"tags"`
 	Metadata         map[string]any           `json:"metadata"`
 	Classification   string                   `json:"classification"`
+	Subjects         []string                 `json:"subjects,omitempty" doc:"The people whom the document is about"`
 	Access           DocumentAccess           `json:"access"`
 	LegalHold        bool                     `json:"legalHold,omitempty"`
 	ParentID         string                   `json:"parentId,omitempty" doc:"The document that contains this one as an attachment. The attachment has the same access and is removed with it"`
@@ -68,7 +69,7 @@ func NewDocument(d knowledge.Document, operatorURL func(workflowID string) strin
 		ID: d.ID, ExternalID: d.ExternalID, Name: d.Name, MediaType: d.MediaType, Bytes: d.Bytes, Status: d.Status,
 		Stage: d.Stage, Progress: d.Progress, PublishedVersion: d.PublishedVersion, Error: d.Error, Acknowledged: d.Acknowledged, Waiting: d.Waiting, Warnings: d.Warnings, Version: d.Version,
 		ChunkCount: d.ChunkCount, PageCount: d.PageCount, Language: d.Language, Tags: notNil(d.Tags), Metadata: metadata,
-		Classification: d.Classification, LegalHold: d.LegalHold, ParentID: d.ParentID, WebhookErrors: d.WebhookErrors,
+		Classification: d.Classification, Subjects: d.Subjects, LegalHold: d.LegalHold, ParentID: d.ParentID, WebhookErrors: d.WebhookErrors,
 		CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 		Access:      DocumentAccess{Workspace: readers.Workspace, Users: notNil(readers.Users), Groups: notNil(readers.Groups)},
 		OperatorURL: operatorURL(workflow),

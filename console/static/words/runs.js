@@ -18,6 +18,8 @@ export const runs = table({
   "run.remove": ["Removal", "Entfernung"],
   "run.remove_project": ["Removal of a project", "Entfernung eines Projekts"],
   "run.retention": ["Retention", "Aufbewahrung"],
+  "run.export": ["Export of a person", "Export einer Person"],
+  "run.erase": ["Erasure of a person", "Löschung einer Person"],
   "run.running": ["running", "läuft"],
   "run.paused": ["paused", "angehalten"],
   "run.completed": ["completed", "abgeschlossen"],

@@ -41,6 +41,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"grants", testGrants},
 		{"holds", testHolds},
 		{"retention", testRetention},
+		{"consents", testConsents},
+		{"erasure", testErasure},
 		{"isolation", testIsolation},
 		{"removal", testRemoval},
 		{"project_removal", testProjectRemoval},

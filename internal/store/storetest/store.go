@@ -26,6 +26,7 @@ type Store interface {
 	Reports
 	Evaluations
 	Governance
+	Privacy
 	Ping(ctx context.Context) error
 	// EraseDeleted does nothing where the database is a server.
 	EraseDeleted(ctx context.Context) error
@@ -52,6 +53,33 @@ type Governance interface {
 	RetentionWorkspaces(ctx context.Context, since time.Time) ([]string, error)
 	NoteRetention(ctx context.Context, ref knowledge.RunRef, p knowledge.RetentionProgress) error
 	HeldDocuments(ctx context.Context, p knowledge.Principal, hold string, page store.Page) ([]string, string, error)
+}
+
+// Privacy keeps consents, and exports and erases what people left.
+type Privacy interface {
+	AddConsent(ctx context.Context, p knowledge.Principal, c knowledge.Consent) (knowledge.Consent, error)
+	Consent(ctx context.Context, p knowledge.Principal, id string) (knowledge.Consent, error)
+	Consents(ctx context.Context, p knowledge.Principal, query store.ConsentQuery, page store.Page) ([]knowledge.Consent, string, error)
+	WithdrawConsent(ctx context.Context, p knowledge.Principal, id string) (store.Withdrawal, error)
+	RemoveWithdrawn(ctx context.Context, limit int) ([]store.Removal, error)
+	CheckConsents(ctx context.Context, ref knowledge.VersionRef) error
+	CheckSubjects(ctx context.Context, workspace, project string, subjects []string) error
+	BeginSubjectRun(ctx context.Context, p knowledge.Principal, kind knowledge.RunKind, person knowledge.Person, id, reason string) (store.Run, error)
+	SubjectForSystem(ctx context.Context, ref knowledge.RunRef) (store.SubjectScope, error)
+	SubjectDocuments(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]knowledge.Document, error)
+	EraseAccounts(ctx context.Context, scope store.SubjectScope) error
+	EraseDocuments(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]store.Removal, string, error)
+	ErasedDocuments(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]store.ErasedDocument, error)
+	EraseWords(ctx context.Context, scope store.SubjectScope) error
+	EraseConversations(ctx context.Context, scope store.SubjectScope, limit int) (int, error)
+	SubjectRuns(ctx context.Context, scope store.SubjectScope, running bool, after string, limit int) ([]store.Run, error)
+	ItemRuns(ctx context.Context, workspace string, items []string) ([]store.Run, error)
+	EraseRuns(ctx context.Context, scope store.SubjectScope, ids []string) error
+	EraseImport(ctx context.Context, scope store.SubjectScope, id string) error
+	EndErasure(ctx context.Context, scope store.SubjectScope) error
+	SubjectProfileOf(ctx context.Context, scope store.SubjectScope) (store.SubjectProfile, error)
+	SubjectConversations(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]store.SubjectConversation, error)
+	SubjectAudit(ctx context.Context, scope store.SubjectScope, after string, limit int) (entries []json.RawMessage, last string, err error)
 }
 
 // Syncs keeps the connections to services, and the syncs that follow places there.
