@@ -321,7 +321,7 @@ func (b *importBatch) version(it *importItem) store.NewVersion {
 	nv := store.NewVersion{
 		Workspace: b.Workspace, Project: b.Project, DocumentID: documentOf(b.Import, it.object), ExternalID: selection.ExternalID(b.Request.Source, it.object),
 		Name: it.attributes.Name, MediaType: it.mediaType, Bytes: max(it.object.Bytes, 0), SourceKey: "", Tags: it.attributes.Tags, Metadata: it.attributes.Metadata,
-		Access: b.accessOf(it.object), Classification: b.Request.Classification, Splitter: b.Splitter, Enrichment: b.Request.Enrichment, RunID: b.runID, Facts: it.facts,
+		Access: b.accessOf(it.object), Classification: b.Request.Classification, Splitter: b.Splitter, Enrichment: b.Request.Enrichment, RunID: b.runID, Facts: it.facts, Accounts: b.Request.Accounts,
 	}
 	if f, _ := extract.FormatOf(it.mediaType); b.Request.Parser == knowledge.ParserModel && f.HasPages() {
 		nv.Override.Parser, nv.Enrichment = b.Request.Parser, b.Request.ParserEnrichment

@@ -14,6 +14,7 @@ type Member struct {
 	ProjectID string     `json:"project_id,omitempty"` // "" = every project
 	Groups    []string   `json:"groups"`
 	Clearance string     `json:"clearance,omitempty"`
+	Limits    *Limits    `json:"limits,omitempty"` // nil = those of the instance
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	CreatedAt time.Time  `json:"created_at,omitzero"`
 	UpdatedAt time.Time  `json:"updated_at,omitzero"`
@@ -27,6 +28,7 @@ type NewMember struct {
 	ProjectID string     `json:"project_id,omitempty"`
 	Groups    []string   `json:"groups,omitempty"`
 	Clearance string     `json:"clearance,omitempty"`
+	Limits    *Limits    `json:"limits,omitempty"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 

@@ -58,6 +58,8 @@ type documentRow struct {
 	Events           int64   `bun:"events"`         // number of its newest event for webhooks, over all its lives
 	WebhookErrors    string  `bun:"webhook_errors"`
 	Acknowledged     int     `bun:"acknowledged_version"` // whose failure a person knows; 0 = none
+	UploaderKey      string  `bun:"uploader_key"`         // that brought the document; "" = none
+	UploaderUser     string  `bun:"uploader_user"`        // for whom
 	CreatedAt        int64   `bun:"created_at"`
 	UpdatedAt        int64   `bun:"updated_at"`
 
