@@ -116,7 +116,7 @@ func (s *projectStore) limitedAccounts(ctx context.Context, p knowledge.Principa
 	query, args := "SELECT id, name, limits FROM api_keys WHERE workspace = ? AND revoked_at = 0 AND (? = '' OR project = ?) AND instance = FALSE ORDER BY id LIMIT ?",
 		[]any{p.Workspace(), p.Project(), p.Project(), maxAccounts}
 	if by == UsageByUser {
-		query, args = "SELECT name, name, limits FROM members WHERE workspace = ? AND (? = '' OR project = ?) ORDER BY name LIMIT ?", args
+		query = "SELECT name, name, limits FROM members WHERE workspace = ? AND (? = '' OR project = ?) ORDER BY name LIMIT ?"
 	}
 	err := each(ctx, s.reader, query, args, func(rows *sql.Rows) error {
 		var id, label, limits string
