@@ -98,7 +98,7 @@ function limitsSection(shown, by) {
     const used = usedOf(one.used_today);
     return used === null ? number(limit) : `${number(used)} / ${number(limit)}`;
   })]);
-  if (!rows.length) return false;
+  if (!rows.length) return null;
   return h("section", {}, h("h2", {}, t("use.limits")), h("p", { class: "quiet" }, t("use.hint.limits")),
     smallTable(t("use.limits"), [t(`use.${/** @type {"project"} */ (by)}`), ...limits.map(([, word]) => t(word))], rows, limits.length));
 }

@@ -91,7 +91,7 @@ export const operations = table({
   "use.calls": ["Model calls", "Modellaufrufe"],
   "use.cost": ["Cost", "Kosten"],
   "use.hint.cost": ["The cost is that of the tokens on the day on which they were used. Calls of models without a price are not in it.", "Die Kosten sind die der Token am Tag ihrer Nutzung. Aufrufe von Modellen ohne Preis sind nicht enthalten."],
-  "use.hint.limits": ["Each limit holds beside those of the key, the user, the project and the workspace. Days are in UTC. Used today / limit.", "Jede Grenze gilt neben denen des Schlüssels, des Nutzers, des Projekts und des Arbeitsbereichs. Tage zählen in UTC. Heute genutzt / Grenze."],
+  "use.hint.limits": ["Used today (UTC) / limit.", "Heute genutzt (UTC) / Grenze."],
   "use.limits": ["Limits", "Grenzen"],
   "use.limit.requests": ["Requests per minute", "Anfragen pro Minute"],
   "use.limit.tokens": ["Tokens per day", "Token pro Tag"],
