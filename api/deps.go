@@ -20,6 +20,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/question"
+	"github.com/cairn-rag/cairn/internal/quota"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -83,7 +84,7 @@ func (c Config) withDefaults() Config {
 
 func (d Deps) now() time.Time { return d.Clock().UTC() }
 
-// Deps is what a Server works with. All but ModelNames, Metrics, MetricsPage, Ready and
+// Deps is what a Server works with. All but ModelNames, Quota, Metrics, MetricsPage, Ready and
 // Clock are required.
 type Deps struct {
 	Store      Store
@@ -113,6 +114,7 @@ type Deps struct {
 	Log         *slog.Logger
 	Audit       *audit.Recorder
 	AuditChain  AuditChain
+	Quota       *quota.Meter     // nil: no request is counted
 	Metrics     Metrics          // nil: nothing is counted
 	MetricsPage http.Handler     // serves /metrics; nil: there is none
 	Ready       []Dependency     // what /readyz asks

@@ -32,6 +32,8 @@ type keyView struct {
 	ExpiresAt   *time.Time             `json:"expires_at" doc:"null: never"`
 	RevokedAt   *time.Time             `json:"revoked_at" doc:"null: not revoked"`
 
+	Limits *knowledge.UseLimits `json:"limits" doc:"What the key may use; null: limits.key of the instance"`
+
 	QueriesPerMinute int `json:"queries_per_minute,omitempty" doc:"Questions that the key may ask in a minute. Absent: limits.key_queries_per_minute of the instance"`
 }
 
@@ -48,6 +50,8 @@ type newKeyInput struct {
 		ExpiresAt   *time.Time             `json:"expires_at,omitempty" doc:"Not later than the expiry of the key that creates it, which is the default"`
 
 		QueriesPerMinute int `json:"queries_per_minute,omitempty" minimum:"1" maximum:"1000000" doc:"Questions that the key may ask in a minute; at most the limit of the key that creates it, against which they count too. Default: the limit of the creating key, else limits.key_queries_per_minute of the instance"`
+
+		Limits knowledge.UseLimits `json:"limits,omitempty" doc:"What the key may use, beside the limits of its user, project and workspace; at most the limits of the key that creates it, against which its use counts too. Default: the limits of the creating key, else limits.key of the instance"`
 	} `nameHint:"NewKey"`
 }
 
@@ -81,7 +85,7 @@ func (kr *keyRoutes) createKey(ctx context.Context, p knowledge.Principal, in *n
 	run, again := edge.RunID(ctx)
 	k := store.Key{
 		ID: knowledge.DerivedID("key", run), Workspace: p.Workspace(), Project: p.Project(), Name: b.Name, Scopes: b.Scopes, CreatedAt: kr.now(),
-		QueriesPerMinute: b.QueriesPerMinute, Role: b.Role, Permissions: b.Permissions, Member: b.Member,
+		QueriesPerMinute: b.QueriesPerMinute, Role: b.Role, Permissions: b.Permissions, Member: b.Member, Limits: b.Limits,
 	}
 	if err := kr.checkRights(ctx, p, &k); err != nil {
 		return nil, err
@@ -185,6 +189,10 @@ func setMaker(p knowledge.Principal, k *store.Key) error {
 	case k.ExpiresAt.Truncate(time.Second).After(end):
 		return knowledge.Invalid("body.expires_at", "must not be behind the end of the key that makes it, %s", end.Format(time.RFC3339))
 	}
+	own := p.KeyLimits()
+	if k.Limits = k.Limits.Or(own); len(k.Limits.Above(own)) > 0 {
+		return knowledge.Invalid("body.limits."+k.Limits.Above(own)[0], "must not be above the limit of the key that makes it")
+	}
 	switch limit := p.KeyQueriesPerMinute(); {
 	case limit == 0:
 	case k.QueriesPerMinute == 0:
@@ -244,5 +252,6 @@ func viewKey(k store.Key) keyView {
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, ProjectID: orNull(k.Project), Scopes: notNil(k.Scopes), CreatedAt: k.CreatedAt,
 		Role: orNull(k.Role), Permissions: k.Permissions, Member: orNull(k.Member), LastUsedAt: orNull(k.LastUsedAt), Clearance: orNull(k.Clearance),
 		ExpiresAt: orNull(k.ExpiresAt), RevokedAt: orNull(k.RevokedAt), QueriesPerMinute: k.QueriesPerMinute, CreatedBy: orNull(k.CreatedBy),
+		Limits: limitsOrNull(k.Limits),
 	}
 }

@@ -25,7 +25,9 @@ type memberView struct {
 	ProvisionedGroups []string `json:"provisioned_groups" doc:"Groups in which an identity provider has put the user by SCIM"`
 	Active            bool     `json:"active" doc:"false: the identity provider has deactivated the user, who is let in nowhere"`
 
-	Clearance *string    `json:"clearance" doc:"The level of classification up to which the member reaches documents; null: not given"`
+	Clearance *string              `json:"clearance" doc:"The level of classification up to which the member reaches documents; null: not given"`
+	Limits    *knowledge.UseLimits `json:"limits" doc:"What the member may use; null: limits.user of the instance"`
+
 	ExpiresAt *time.Time `json:"expires_at" doc:"null: never"`
 	CreatedAt time.Time  `json:"created_at"`
 	UpdatedAt time.Time  `json:"updated_at"`
@@ -49,6 +51,8 @@ type memberInput struct {
 		Groups    []string   `json:"groups,omitempty" maxItems:"200" doc:"Groups that the access of documents may name; those of the JWT count too"`
 		Clearance string     `json:"clearance,omitempty" maxLength:"63" doc:"The level of classification up to which the member reaches documents, at most the caller's own; a higher claim clearance of the JWT counts. Default: the highest for members whose roles may change members, else the level of documents without a classification"`
 		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"When the membership ends, to the second. Default: never"`
+
+		Limits knowledge.UseLimits `json:"limits,omitempty" doc:"What the member may use, with all its keys and tokens, beside the limits of the key, the project and the workspace. Default: limits.user of the instance"`
 	} `nameHint:"NewMember"`
 }
 
@@ -100,7 +104,7 @@ func (mr *memberRoutes) get(ctx context.Context, p knowledge.Principal, in *Memb
 
 func (mr *memberRoutes) put(ctx context.Context, p knowledge.Principal, in *memberInput) (*memberOutput, error) {
 	b := in.Body
-	m := store.Member{Name: in.User, Kind: b.Kind, Roles: named(b.Roles), Groups: named(b.Groups), Project: b.ProjectID}
+	m := store.Member{Name: in.User, Kind: b.Kind, Roles: named(b.Roles), Groups: named(b.Groups), Project: b.ProjectID, Limits: b.Limits}
 	if err := checkNames(in.User, b.Groups); err != nil {
 		return nil, err
 	}
@@ -202,6 +206,6 @@ func viewMember(m store.Member) memberView {
 	return memberView{
 		User: m.Name, Kind: m.Kind, Roles: m.Roles, ProjectID: orNull(m.Project), Groups: m.Groups, Clearance: orNull(m.Clearance),
 		ProvisionedGroups: named(m.Provisioned), Active: m.DeactivatedAt.IsZero(),
-		ExpiresAt: orNull(m.ExpiresAt), CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+		Limits: limitsOrNull(m.Limits), ExpiresAt: orNull(m.ExpiresAt), CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
 	}
 }

@@ -85,7 +85,7 @@ func newParts(cfg Config, deps Deps) *parts {
 func (p *parts) start(cfg Config, deps Deps) {
 	keys := idempotency.New(deps.Store, cfg.Process, deps.Clock)
 	p.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory, PublicURL: cfg.PublicURL, AuditQuestions: cfg.AuditQuestions}, edge.Deps{
-		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Audit: deps.Audit, Log: deps.Log,
+		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Audit: deps.Audit, Quota: deps.Quota, Log: deps.Log,
 	})
 	p.intake = intake.New(intake.Config{InstanceLimits: cfg.InstanceLimits, RequestFiles: cfg.RequestFiles, Levels: cfg.Levels}, intake.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: p.late, Secrets: deps.Secrets, Recognisers: deps.Recognisers, Log: deps.Log, Now: p.now,
@@ -117,6 +117,7 @@ func (p *parts) routes(cfg Config, deps Deps) []routes {
 func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 	return []routes{
 		&workspaceRoutes{store: deps.Store, now: p.now},
+		&limitRoutes{store: deps.Store, meter: deps.Quota},
 		&keyRoutes{store: deps.Store, members: deps.Store, rights: deps.Access, levels: cfg.Levels, now: p.now},
 		&roleRoutes{store: deps.Store},
 		&memberRoutes{store: deps.Store, rights: deps.Access, levels: cfg.Levels, now: p.now},
@@ -135,7 +136,7 @@ func (p *parts) newTenantRoutes(cfg Config, deps Deps) []routes {
 		&secretRoutes{store: deps.Store, namedSecrets: deps.NamedSecrets, now: p.now},
 		p.projects,
 		p.projectRemovals,
-		&usageRoutes{store: deps.Store, currency: cfg.Currency, now: p.now},
+		&usageRoutes{store: deps.Store, meter: deps.Quota, currency: cfg.Currency, now: p.now},
 		&deliveryRoutes{store: deps.Store},
 		&preferenceRoutes{edge: p.edge, store: deps.Store, has: cfg.InstanceFeatures},
 	}

@@ -14,13 +14,13 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	made := e.do("POST", own+"/keys", e.admin, `{"name":"ci","scopes":["read","write"],"expires_at":"2999-01-01T00:00:00Z"}`).want(201)
-	wantKeys(t, made, "id", "key", "name", "prefix", "project_id", "scopes", "role", "permissions", "member", "clearance", "last_used_at", "created_at", "created_by", "expires_at", "revoked_at")
+	wantKeys(t, made, "id", "key", "name", "prefix", "project_id", "scopes", "role", "permissions", "member", "clearance", "last_used_at", "limits", "created_at", "created_by", "expires_at", "revoked_at")
 	list := e.do("GET", own+"/keys", e.admin, nil)
 	if strings.Contains(string(list.body), made["key"].(string)) {
 		t.Error("a list shows a key")
 	}
 	for _, k := range list.want(200)["data"].([]any) {
-		wantKeys(t, k, "id", "name", "prefix", "project_id", "scopes", "role", "permissions", "member", "clearance", "last_used_at", "created_at", "created_by", "expires_at", "revoked_at")
+		wantKeys(t, k, "id", "name", "prefix", "project_id", "scopes", "role", "permissions", "member", "clearance", "last_used_at", "limits", "created_at", "created_by", "expires_at", "revoked_at")
 	}
 	for body, location := range map[string]string{
 		`{"scopes":["read"]}`:                                                "body",

@@ -14,6 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/question"
+	"github.com/cairn-rag/cairn/internal/quota"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
@@ -109,9 +110,17 @@ func (rr *retrieveRoutes) retrieveContext(ctx context.Context, p knowledge.Princ
 	if err := rr.allowWeb(ctx, p, project, request); err != nil {
 		return nil, err
 	}
+	if err := quota.CheckDay(ctx, p, project.ID); err != nil {
+		return nil, err
+	}
 	result, err := rr.retriever.Retrieve(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("retrieve: %w", err)
+	}
+	if result.Usage.Tokens() > 0 {
+		if err := quota.Charge(ctx, p, project.ID, result.Usage); err != nil {
+			return nil, fmt.Errorf("retrieve: %w", err)
+		}
 	}
 	for _, cause := range result.Causes {
 		edge.RequestLog(ctx).WarnContext(ctx, "a stage of a search failed and was left out", "failures", result.Choices.Failures, "error", cause)

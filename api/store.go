@@ -24,6 +24,7 @@ type Store interface {
 	Tenants
 	Roles
 	Members
+	LimitStore
 	Grants
 	Holds
 	Consents

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/quota"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -55,7 +56,8 @@ type usageOfDay struct {
 
 // usageRoutes holds the routes of what projects, keys and people have used.
 type usageRoutes struct {
-	store    Tenants
+	store    Store
+	meter    *quota.Meter
 	currency string // of the costs, "" = none are shown
 	now      func() time.Time
 }
@@ -116,7 +118,7 @@ type workspaceUsage struct {
 
 	Currency string `json:"currency,omitempty" doc:"Of the costs; absent if models.prices names no price"`
 
-	Data []ownedUsage `json:"data" doc:"Those that used models, the most runs first"`
+	Data []ownedUsage `json:"data" doc:"Those that used models, the most runs first, and those that have limits"`
 }
 
 type ownedUsage struct {
@@ -124,6 +126,9 @@ type ownedUsage struct {
 	Name  string       `json:"name" doc:"Empty if it is not known any more"`
 	Total UsageSum     `json:"total"`
 	Days  []usageOfDay `json:"days" doc:"Sums by day and model: the model that answered, or that embedded the documents"`
+
+	Limits    *knowledge.UseLimits `json:"limits" doc:"That hold for it; null: none"`
+	UsedToday usedToday            `json:"used_today" doc:"What counts against the limits. Use of a key is counted to it also where it acts for a user"`
 }
 
 func (u *usageRoutes) getUsage(ctx context.Context, p knowledge.Principal, in *struct {
@@ -144,8 +149,33 @@ func (u *usageRoutes) getUsage(ctx context.Context, p knowledge.Principal, in *s
 		days, total := sumUsage(one.Days, u.currency)
 		usage.Data = append(usage.Data, ownedUsage{ID: one.ID, Name: one.Name, Days: days, Total: total})
 	}
+	if err := u.addLimits(ctx, p, in.By, &usage); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(usage.Data, func(a, b ownedUsage) int { return b.Total.Runs - a.Total.Runs })
 	return &struct{ Body workspaceUsage }{usage}, nil
+}
+
+// addLimits adds to usage what limits those have who used models, and those who have limits or
+// have used something in this day.
+func (u *usageRoutes) addLimits(ctx context.Context, p knowledge.Principal, by store.UsageBy, usage *workspaceUsage) error {
+	kind := map[store.UsageBy]knowledge.AccountKind{
+		store.UsageByKey: knowledge.KeyAccount, store.UsageByUser: knowledge.UserAccount, store.UsageByProject: knowledge.ProjectAccount,
+	}[by]
+	accounts, err := u.store.AccountUses(ctx, p, by, defaultsOf(u.meter, kind))
+	if err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		at := slices.IndexFunc(usage.Data, func(o ownedUsage) bool { return o.ID == a.ID })
+		if at < 0 {
+			at = len(usage.Data)
+			_, none := sumUsage(nil, u.currency)
+			usage.Data = append(usage.Data, ownedUsage{ID: a.ID, Name: a.Label, Total: none, Days: []usageOfDay{}})
+		}
+		usage.Data[at].Limits, usage.Data[at].UsedToday = limitsOrNull(a.Limits), viewUsedToday(a)
+	}
+	return nil
 }
 
 // sumUsage returns the sums of days as they are shown, and their sum. Costs in another

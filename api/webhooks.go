@@ -17,7 +17,7 @@ const maxWebhooks = 20
 type webhookBody struct {
 	ID       string   `json:"id,omitempty" maxLength:"64" doc:"The id of a webhook of the project. Default: the webhook with this url; if there is none, a new one is created"`
 	URL      string   `json:"url" minLength:"1" maxLength:"2000" doc:"http or https"`
-	Types    []string `json:"types" minItems:"1" maxItems:"10" doc:"The events of the webhook: documents_created, documents_updated, documents_deleted; queries: it is called for each question; tests_results: the results of evaluations"`
+	Types    []string `json:"types" minItems:"1" maxItems:"10" doc:"The events of the webhook: documents_created, documents_updated, documents_deleted; queries: it is called for each question; tests_results: the results of evaluations; audit_checkpoints: the signed checkpoints of the audit of the workspace"`
 	Secret   string   `json:"secret,omitempty" maxLength:"200" doc:"The secret that signs the requests: whsec_ and 24 to 64 bytes in base64. Default: unchanged; for a new webhook one is generated and shown once"`
 	APIKey   *string  `json:"apiKey,omitempty" maxLength:"1000" doc:"The value of the header knowledge-project-apiKey; empty: no header. Default: unchanged"`
 	Required bool     `json:"required,omitempty" doc:"For the type queries: a question fails if the webhook fails. Default: the question continues without it"`
@@ -98,7 +98,7 @@ func (ps *projectSettings) checkWebhook(b webhookBody, at string) error {
 	}
 	for _, t := range b.Types {
 		if !slices.Contains(knowledge.WebhookTypes(), knowledge.WebhookType(t)) {
-			return knowledge.Invalid(at+".types", "must be of documents_created, documents_updated, documents_deleted, queries and tests_results")
+			return knowledge.Invalid(at+".types", "must be of documents_created, documents_updated, documents_deleted, queries, tests_results and audit_checkpoints")
 		}
 	}
 	if b.Required && !slices.Contains(b.Types, string(knowledge.WebhookQueries)) {

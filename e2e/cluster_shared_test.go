@@ -70,6 +70,7 @@ func (c *cluster) sharesState(t *testing.T, one, two *server) {
 			}
 		}
 	})
+	t.Run("limits of requests and of a day hold over both", func(t *testing.T) { sharesLimits(t, one, two) })
 	t.Run("the last of two changes is in the index", func(t *testing.T) {
 		d := one.publish(t, "gates", "The harbour gate closes at nine.")
 		for i := range 6 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -101,7 +102,7 @@ type auditVerifyCmd struct {
 	File        string `arg:"" optional:"" type:"existingfile" help:"A file of cairn audit export. Without it, the server verifies its audit."`
 	After       int64  `placeholder:"SEQ" help:"Begin behind this entry, which a checkpoint knows: what is before it was verified earlier. Not for a file."`
 	PublicKey   string `name:"public-key" placeholder:"KEY" help:"For a file: the key that must have signed its checkpoints. Default: the key that the file names itself."`
-	Checkpoints string `placeholder:"FILE" type:"existingfile" help:"For a file: a checkpoint that was kept elsewhere, as audit.checkpoints writes it."`
+	Checkpoints string `placeholder:"FILE" type:"existingfile" help:"For a file: checkpoints that were kept elsewhere, as audit.checkpoints writes them, or the bodies of webhooks of the type audit_checkpoints."`
 }
 
 // Help returns the command's details and example.
@@ -153,11 +154,9 @@ func (v auditVerifyCmd) ofFile(a *app) (report client.AuditReport, err error) {
 		if err != nil {
 			return report, err
 		}
-		var one audit.Checkpoint
-		if err := json.Unmarshal(text, &one); err != nil {
-			return report, fmt.Errorf("%s is no checkpoint: %w", v.Checkpoints, err)
+		if beside, err = parseCheckpoints(text); err != nil {
+			return report, fmt.Errorf("%s has no checkpoints: %w", v.Checkpoints, err)
 		}
-		beside = append(beside, one)
 	}
 	lines, key := splitExport(data)
 	if v.PublicKey != "" {
@@ -174,6 +173,33 @@ func (v auditVerifyCmd) ofFile(a *app) (report client.AuditReport, err error) {
 		report.Broken = &client.AuditBreak{Seq: found.Broken.Seq, Kind: found.Broken.Kind, Message: found.Broken.Message}
 	}
 	return report, nil
+}
+
+// parseCheckpoints reads checkpoints as audit.checkpoints writes them, and as a webhook gets them:
+// one or several JSON objects.
+func parseCheckpoints(text []byte) (list []audit.Checkpoint, err error) {
+	for decoder := json.NewDecoder(bytes.NewReader(text)); ; {
+		var one struct {
+			audit.Checkpoint
+			Payload *audit.Checkpoint `json:"payload"`
+		}
+		switch err := decoder.Decode(&one); {
+		case errors.Is(err, io.EOF):
+			if len(list) == 0 {
+				return nil, errors.New("it is empty")
+			}
+			return list, nil
+		case err != nil:
+			return nil, err
+		}
+		if one.Payload != nil {
+			one.Checkpoint = *one.Payload
+		}
+		if one.Checkpoint.Signature == "" {
+			return nil, errors.New("an object has no signature")
+		}
+		list = append(list, one.Checkpoint)
+	}
 }
 
 // exportedKey is the last line of an export.

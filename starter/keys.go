@@ -32,12 +32,13 @@ type keysCreateCmd struct {
 	Member     string        `placeholder:"NAME" help:"The service account to which the key belongs. Without --role, --permission and --scope the key has its roles."`
 	Clearance  string        `placeholder:"LEVEL" help:"The level of classification up to which the key reaches documents, such as confidential."`
 	Expires    time.Duration `placeholder:"DURATION" help:"The key expires after this time, such as 720h."`
+	Limit      []string      `placeholder:"NAME=VALUE" help:"What the key may use: requestsPerMinute, tokensPerDay, documents, bytes or costPerDay, and a number; may be repeated."`
 	Queries    int           `name:"queries-per-minute" placeholder:"N" help:"The number of questions that the key may ask in a minute. Default: the limit of the configuration."`
 }
 
 // Help returns the command's example.
 func (keysCreateCmd) Help() string {
-	return "Example:\n\n    cairn keys create reporting --project default --role reader --expires 720h\n    cairn keys create ci --permission documents.write --permission projects.read"
+	return "Example:\n\n    cairn keys create reporting --project default --role reader --expires 720h\n    cairn keys create ci --permission documents.write --permission projects.read\n    cairn keys create partner --limit requestsPerMinute=60 --limit tokensPerDay=200000"
 }
 
 // Run creates a key.
@@ -56,6 +57,9 @@ func (k keysCreateCmd) Run(ctx context.Context, a *app) error {
 		return wrongUse("--queries-per-minute must be positive")
 	}
 	if request.ExpiresAt, err = endAfter(k.Expires); err != nil {
+		return err
+	}
+	if request.Limits, err = parseLimits(k.Limit); err != nil {
 		return err
 	}
 	created, err := c.CreateKey(ctx, request)

@@ -49,6 +49,8 @@ type commands struct {
 	Export        exportCmd         `cmd:"" group:"administration" help:"Write a whole instance to a file, to move it to other stores."`
 	ImportAll     importInstanceCmd `cmd:"" name:"import-instance" group:"administration" help:"Write an exported instance into empty stores."`
 	Keys          keysCmd           `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
+	Limits        limitsCmd         `cmd:"" group:"administration" help:"Show and set the limits of a workspace."`
+	Usage         usageCmd          `cmd:"" group:"administration" help:"List what projects, keys and people have used, and their limits."`
 	Access        accessCmd         `cmd:"" group:"administration" help:"Explain who sees a document, and why."`
 	Grants        grantsCmd         `cmd:"" group:"administration" help:"Allow or deny readers what the access lists of documents do not say."`
 	Holds         holdsCmd          `cmd:"" group:"administration" help:"Place, list and lift legal holds, which keep documents from removal."`

@@ -121,6 +121,7 @@ type membersAddCmd struct {
 	Project   string        `short:"p" help:"Hold the member to this project."`
 	Group     []string      `placeholder:"GROUP" help:"A group that the access of documents may name; may be repeated."`
 	Clearance string        `placeholder:"LEVEL" help:"The level of classification up to which the member reaches documents, such as confidential."`
+	Limit     []string      `placeholder:"NAME=VALUE" help:"What the member may use: requestsPerMinute, tokensPerDay, documents, bytes or costPerDay, and a number; may be repeated."`
 	Expires   time.Duration `placeholder:"DURATION" help:"The membership ends after this time, such as 720h."`
 }
 
@@ -143,6 +144,9 @@ func (m membersAddCmd) Run(ctx context.Context, a *app) error {
 		request.Kind = "service"
 	}
 	if request.ExpiresAt, err = endAfter(m.Expires); err != nil {
+		return err
+	}
+	if request.Limits, err = parseLimits(m.Limit); err != nil {
 		return err
 	}
 	stored, err := c.PutMember(ctx, m.User, request)

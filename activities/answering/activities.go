@@ -39,7 +39,7 @@ func New(d Dependencies) *Activities {
 		Searching: &Searching{stepLog: logged, Blobs: d.Blobs, searches: searches},
 		CallingModels: &CallingModels{
 			stepLog: logged, Blobs: d.Blobs, Hub: d.Hub, Workflows: d.Workflows, Metrics: d.Metrics,
-			chats: chats, passages: passages, tools: tools, attachments: attachments, library: library,
+			Days: d.Days, chats: chats, passages: passages, tools: tools, attachments: attachments, library: library,
 		},
 		CallingTools: calling,
 		AskingAgents: &AskingAgents{stepLog: logged, Agents: d.Agents, Blobs: d.Blobs, Runs: d.Runs, calling: calling},

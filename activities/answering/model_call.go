@@ -29,6 +29,7 @@ type CallingModels struct {
 	Hub         Hub
 	Workflows   Workflows
 	Metrics     Metrics
+	Days        DayLimits // nil = nothing is limited
 	chats       *chats
 	passages    *passages
 	tools       *tools
@@ -230,6 +231,9 @@ func (a *CallingModels) ask(ctx context.Context, in ModelCallInput, p *publisher
 	}
 	chat, err := a.chatRequest(ctx, in, request, passages, offered)
 	if err != nil {
+		return record.ModelCall{}, err
+	}
+	if err := a.withinDay(ctx, in, &chat); err != nil {
 		return record.ModelCall{}, err
 	}
 	return a.chats.firstThatAnswers(ctx, a.chats.candidates(request.Config.AI), p, func(c candidate) (record.ModelCall, error) {

@@ -20,6 +20,7 @@ import (
 type Dependencies struct {
 	Blobs         step.Blobs
 	Runs          step.RunEnds
+	Days          DayLimits // nil = no run is held to what is left of a day
 	Retriever     Retriever
 	Passages      retrieve.PassageReader
 	Conversations Conversations

@@ -173,14 +173,18 @@ func (a *Delivering) send(ctx context.Context, hook knowledge.Webhook, project k
 
 // body returns the body of the request for an event.
 func (a *Delivering) body(ctx context.Context, project knowledge.Project, d store.Delivery) ([]byte, error) {
-	if d.Type != knowledge.WebhookTests {
+	switch d.Type {
+	case knowledge.WebhookTests:
+	case knowledge.WebhookCheckpoints:
+		return webhook.PayloadEnvelope(d.Type, d.Checkpoint, project, d.CreatedAt)
+	default:
 		return webhook.Envelope(webhook.Event{Type: d.Type, DocumentID: d.DocumentID, Document: d.Document, At: d.CreatedAt}, project, a.OperatorURL)
 	}
 	results, err := a.Answers.TestResults(ctx, project.Workspace, d.DocumentID) // the evaluation
 	if err != nil {
 		return nil, err
 	}
-	return webhook.TestsEnvelope(results, project, d.CreatedAt)
+	return webhook.PayloadEnvelope(d.Type, results, project, d.CreatedAt)
 }
 
 // callBack sends the answer of a run to the address that its question named. The

@@ -322,7 +322,7 @@ func (b *importBatch) version(ctx context.Context, it *importItem) (nv store.New
 	nv = store.NewVersion{
 		Workspace: b.Workspace, Project: b.Project, DocumentID: documentOf(b.Import, it.object), ExternalID: selection.ExternalID(b.Request.Source, it.object),
 		Name: it.attributes.Name, MediaType: it.mediaType, Bytes: max(it.object.Bytes, 0), SourceKey: "", Tags: it.attributes.Tags, Metadata: it.attributes.Metadata,
-		Access: b.accessOf(it.object), Classification: b.Request.Classification, Subjects: it.attributes.Subjects, Splitter: b.Splitter, Enrichment: b.Request.Enrichment, RunID: b.runID, Facts: it.facts,
+		Access: b.accessOf(it.object), Classification: b.Request.Classification, Subjects: it.attributes.Subjects, Splitter: b.Splitter, Enrichment: b.Request.Enrichment, RunID: b.runID, Facts: it.facts, Accounts: b.Request.Accounts,
 	}
 	if b.Request.Archive != "" { // the file of a person, as an upload is
 		nv.UploadedBy = b.Owner

@@ -24,9 +24,9 @@ type Retention interface {
 	RetainDocuments(ctx context.Context, scope store.RetentionScope, limit int) (removals []store.Removal, hidden int, err error)
 	// RetainConversations deletes the next conversations that are due, and returns their number.
 	RetainConversations(ctx context.Context, scope store.RetentionScope, limit int) (int, error)
-	// DueRuns lists the next runs of questions that are due. DropRuns deletes them.
+	// DueRuns lists the next runs of questions that are due. DropDueRuns deletes them.
 	DueRuns(ctx context.Context, scope store.RetentionScope, limit int) ([]store.Run, error)
-	DropRuns(ctx context.Context, workspace string, ids []string) error
+	DropDueRuns(ctx context.Context, scope store.RetentionScope, ids []string) error
 	// RetentionDue counts what is due.
 	RetentionDue(ctx context.Context, scope store.RetentionScope) (store.RetentionDue, error)
 	// NoteRetention stores what a run of retention has done.
@@ -72,7 +72,7 @@ func (a *Retaining) RetainPage(ctx context.Context, in RetentionInput) (RetainRe
 }
 
 func (a *Retaining) page(ctx context.Context, in RetentionInput) (RetainResult, error) {
-	scope, result := store.RetentionScope{Workspace: in.Workspace, Now: in.Now, Base: a.Base}, RetainResult{Progress: in.Progress}
+	scope, result := store.RetentionScope{Workspace: in.Workspace, Now: in.Now, Base: a.Base, Run: in.Run}, RetainResult{Progress: in.Progress}
 	removals, hidden, err := a.Retention.RetainDocuments(ctx, scope, retainPage)
 	result.Progress.Removed += len(removals)
 	result.Progress.Inactive += hidden
@@ -119,7 +119,7 @@ func (a *Retaining) runs(ctx context.Context, scope store.RetentionScope) (int, 
 		}
 		ids = append(ids, run.ID)
 	}
-	return len(ids), a.Retention.DropRuns(ctx, scope.Workspace, ids)
+	return len(ids), a.Retention.DropDueRuns(ctx, scope, ids)
 }
 
 // FinishRetentionInput ends a run of retention. Items are its whole log.

@@ -51,6 +51,7 @@ func (e *Edge) keepAudit(r *http.Request, c *call, status int) error {
 	}
 	refused := status == http.StatusUnauthorized || status == http.StatusForbidden
 	isFlood := status == http.StatusTooManyRequests && c.proved == nil && c.holder == nil // the refusals before it are written
+	isFlood = isFlood || c.quota != nil && c.quota.IsFlood()
 	if isFlood || !rt.audited && !refused && !c.trail.HasDocuments() {
 		return nil
 	}

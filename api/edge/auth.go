@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/quota"
 )
 
 // keyHeader carries an API key, as the seed names it.
@@ -28,10 +29,12 @@ func (e *Edge) Principal(r *http.Request, workspace string, as access.Acting) (k
 	if err != nil {
 		return p, err
 	}
-	if as == (access.Acting{}) {
-		return p, nil
+	if as != (access.Acting{}) {
+		if p, err = e.deps.Access.As(r.Context(), p, as); err != nil {
+			return p, err
+		}
 	}
-	return e.deps.Access.As(r.Context(), p, as)
+	return p, countRequest(r, p)
 }
 
 // AsReader returns the principal without what its key may manage, if the request
@@ -144,10 +147,11 @@ func (e *Edge) ActFor(ctx context.Context, p knowledge.Principal, b ActingBody) 
 		a.Session = p.ConversationID()
 	}
 	acting, err := e.deps.Access.As(ctx, p, a)
-	if err == nil {
-		callOf(ctx).acting = &acting
+	if err != nil {
+		return acting, err
 	}
-	return acting, err
+	callOf(ctx).acting = &acting
+	return acting, quota.Count(ctx, acting, "")
 }
 
 // ActingFromBody returns the user for whom a request acts, by its body and its query

@@ -18,6 +18,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/quota"
 )
 
 // Config is the part of the API's configuration that concerns every route. All
@@ -30,13 +31,14 @@ type Config struct {
 	AuditQuestions bool // keep the words of questions in the audit
 }
 
-// Deps is what an Edge works with. All fields but Audit are required, and safe for
+// Deps is what an Edge works with. All fields but Audit and Quota are required, and safe for
 // concurrent use.
 type Deps struct {
 	Access  Access
 	Keys    Keys
 	Metrics Metrics
 	Audit   *audit.Recorder // nil = there is no audit
+	Quota   *quota.Meter    // nil = no request is counted
 	Log     *slog.Logger
 }
 

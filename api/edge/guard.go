@@ -13,6 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/quota"
 )
 
 // call is what observe and guard learned about a request.
@@ -20,6 +21,7 @@ type call struct {
 	log             *slog.Logger // of the server; RequestLog adds what follows
 	id              string       // of the request
 	method          string
+	quota           *quota.Request                                       // nil = the request is not counted
 	trail           *audit.Trail                                         // nil = there is no audit
 	route           *Route                                               // nil = the request has none
 	code            knowledge.Code                                       // of the error of the answer, "" = there is none

@@ -137,7 +137,11 @@ func (e *Edge) observe(next http.Handler) http.Handler {
 		c := &call{log: e.deps.Log, id: knowledge.NewID(), method: r.Method}
 		c.refuse = e.refuse(r)
 		c.trail = e.newTrail(r, c)
-		r = r.WithContext(audit.With(context.WithValue(r.Context(), callKey{}, c), c.trail))
+		ctx := audit.With(context.WithValue(r.Context(), callKey{}, c), c.trail)
+		if e.deps.Quota != nil {
+			ctx, c.quota = e.deps.Quota.Begin(ctx)
+		}
+		r = r.WithContext(ctx)
 		rec := e.newResponse(w, r, c)
 		rec.Header().Set("X-Content-Type-Options", "nosniff")
 		defer func() {
@@ -172,6 +176,9 @@ func (e *Edge) newResponse(w http.ResponseWriter, r *http.Request, c *call) *res
 	rec.Header().Set(RequestHeader, c.id)
 	rec.commit = func() error { return c.trail.Commit(r.Context()) }
 	rec.before = func(status int) error {
+		if c.quota != nil {
+			c.quota.WriteHeaders(rec.Header())
+		}
 		err := e.keepAudit(r, c, status)
 		if err != nil {
 			rec.commit = nil

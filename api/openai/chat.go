@@ -95,7 +95,14 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, p knowledge.Pri
 		return refusedByModel(err)
 	}
 	defer answer.Close()
+	var used forwardedUse
+	defer func() {
+		if err := used.charge(r.Context(), p, project.ID, body, answer.Priced); err != nil {
+			edge.RequestLog(r.Context()).ErrorContext(r.Context(), "the use of a forwarded request was not counted", "error", err)
+		}
+	}()
 	if !stream {
+		used.note(answer.Whole())
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(answer.Whole()) // an error here is the connection's
 		return nil
@@ -105,6 +112,7 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, p knowledge.Pri
 		if err != nil {
 			return out.fail(r, err)
 		}
+		used.note([]byte(data))
 		if err := out.event("", data); err != nil {
 			return nil // the client has left
 		}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/quota"
 )
 
 // maxInputs bounds the texts of a request for embeddings.
@@ -109,7 +111,7 @@ func (s *Server) registerEmbeddings() {
 	}}, s.createEmbeddings)
 }
 
-func (s *Server) createEmbeddings(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) error {
+func (s *Server) createEmbeddings(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
 	var b EmbeddingRequest
 	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
 		return noTokens(err)
@@ -126,10 +128,18 @@ func (s *Server) createEmbeddings(w http.ResponseWriter, r *http.Request, _ know
 		embedder = s.deps.Models.EmbeddingOf(b.Dimensions)
 	}
 	out := EmbeddingList{Object: "list", Data: make([]Embedding, 0, len(b.Input)), Model: endpoint.Model}
-	vectors, tokens, err := embedAll(r.Context(), embedder, b.Input)
+	project := p.Project()
+	if err := quota.CheckDay(r.Context(), p, project); err != nil {
+		return err
+	}
+	vectors, used, err := embedAll(r.Context(), embedder, b.Input)
 	if err != nil {
 		return refusedByModel(err)
 	}
+	if err := quota.Charge(r.Context(), p, project, knowledge.Usage{EmbeddingTokens: used.PromptTokens, Cost: used.Cost, Currency: used.Currency}); err != nil {
+		return err
+	}
+	tokens := used.PromptTokens
 	for i, v := range vectors {
 		out.Data = append(out.Data, Embedding{Object: "embedding", Index: i, Vector: vector{v, b.EncodingFormat == "base64"}})
 	}
@@ -150,19 +160,20 @@ func noTokens(err error) error {
 
 // embedAll embeds texts in as many requests as the endpoint needs, and counts their
 // tokens; where the endpoint does not count them, it estimates them.
-func embedAll(ctx context.Context, embedder Embedder, texts []string) (vectors [][]float32, tokens int, err error) {
+func embedAll(ctx context.Context, embedder Embedder, texts []string) (vectors [][]float32, used model.Usage, err error) {
 	for rest := texts; len(rest) > 0; {
 		n := embedder.MaxTexts(len(rest))
 		some, usage, err := embedder.Embed(ctx, rest[:n])
 		if err != nil {
-			return nil, 0, fmt.Errorf("embed %d texts: %w", n, err)
+			return nil, used, fmt.Errorf("embed %d texts: %w", n, err)
 		}
-		vectors, tokens, rest = append(vectors, some...), tokens+usage.PromptTokens, rest[n:]
+		vectors, rest = append(vectors, some...), rest[n:]
+		used.PromptTokens, used.Cost, used.Currency = used.PromptTokens+usage.PromptTokens, used.Cost+usage.Cost, usage.Currency
 	}
-	if tokens == 0 {
+	if used.PromptTokens == 0 {
 		for _, text := range texts {
-			tokens += knowledge.EstimateTokens(text)
+			used.PromptTokens += knowledge.EstimateTokens(text)
 		}
 	}
-	return vectors, tokens, nil
+	return vectors, used, nil
 }

@@ -31,12 +31,16 @@ export function keys(project) {
   const name = field(t("doc.name"), { name: "name", maxlength: 200 });
   const scopes = choices(t("keys.scopes"), ["read", "write", "admin"], 1);
   const expires = h("input", { type: "date" });
+  const requests = h("input", { type: "number", min: 1, max: 1000000 });
+  const tokens = h("input", { type: "number", min: 1 });
   const of = project ? null : projectChoice("", () => {});
   const form = actionForm(t("keys.new"), async () => {
     const end = expires.value ? new Date(`${expires.value}T23:59:59`).toISOString() : undefined;
-    const made = await call("create-key", { body: { name: name.value, scopes: scopes.chosen(), expires_at: end, project_id: project || of?.value || undefined } });
+    const limits = { requestsPerMinute: Number(requests.value) || undefined, tokensPerDay: Number(tokens.value) || undefined };
+    const made = await call("create-key", { body: { name: name.value, scopes: scopes.chosen(), expires_at: end, project_id: project || of?.value || undefined, limits } });
     showOnce([[made.name, made.key]]);
     table.restart();
-  }, name, of, scopes.element, h("label", { class: "choice" }, t("keys.expires"), expires));
+  }, name, of, scopes.element, h("label", { class: "choice" }, t("keys.expires"), expires),
+    h("label", { class: "choice" }, t("use.limit.requests"), requests), h("label", { class: "choice" }, t("use.limit.tokens"), tokens));
   return { element: h("div", { class: "full" }, form, table.element), stop: table.stop };
 }

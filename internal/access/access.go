@@ -178,7 +178,7 @@ func (a *Authenticator) claimsOf(ctx context.Context, key store.Key) (knowledge.
 func (a *Authenticator) keyClaims(ctx context.Context, key store.Key) (knowledge.Claims, error) {
 	claims := knowledge.Claims{
 		Workspace: key.Workspace, Project: key.Project, Scopes: key.Scopes, Instance: key.Instance,
-		KeyID: key.ID, KeyQueries: key.QueriesPerMinute, KeyMakers: key.Makers,
+		KeyID: key.ID, KeyQueries: key.QueriesPerMinute, KeyMakers: key.Makers, KeyLimits: key.Limits,
 	}
 	if !key.ExpiresAt.IsZero() {
 		claims.Expires = key.ExpiresAt.Unix()
@@ -191,7 +191,7 @@ func (a *Authenticator) keyClaims(ctx context.Context, key store.Key) (knowledge
 		claims.Permissions = union(permissions, []knowledge.Permission{knowledge.InstanceAdmin})
 	}
 	if member != nil {
-		claims.Groups = member.Groups
+		claims.Groups, claims.Service, claims.ServiceLimits = member.Groups, member.Name, member.Limits
 		holdTo(&claims, member)
 	}
 	if len(key.Scopes) == 0 || len(key.Bounds) > 0 || key.Member != "" {
@@ -253,7 +253,8 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 	if err := acting.check(); err != nil {
 		return knowledge.Principal{}, err
 	}
-	if err := a.resolve(ctx, claims.Workspace, &acting); err != nil {
+	limits, err := a.resolve(ctx, claims.Workspace, &acting)
+	if err != nil {
 		return knowledge.Principal{}, err
 	}
 	byToken := claims.KeyID == ""
@@ -264,7 +265,7 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 		return knowledge.Principal{}, knowledge.Errorf(knowledge.CodeForbidden, "a token cannot act for an external user: use an API key")
 	}
 	if acting.User != "" {
-		claims.User = acting.User
+		claims.User, claims.UserLimits = acting.User, limits
 	}
 	if acting.ExternalUser != "" {
 		claims.ExternalUser = acting.ExternalUser
@@ -286,21 +287,21 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 	return knowledge.NewPrincipal(claims), nil
 }
 
-// resolve replaces the user for whom a request acts by the member whom it means. One who was
-// deactivated is CodeForbidden.
-func (a *Authenticator) resolve(ctx context.Context, workspace string, acting *Acting) error {
+// resolve replaces the user for whom a request acts by the member whom it means, and returns
+// the limits of that member. One who was deactivated is CodeForbidden.
+func (a *Authenticator) resolve(ctx context.Context, workspace string, acting *Acting) (limits knowledge.UseLimits, err error) {
 	if acting.User == "" {
-		return nil
+		return limits, nil
 	}
 	member, err := a.person(ctx, workspace, acting.User)
 	if err != nil || member == nil {
-		return err
+		return limits, err
 	}
 	if !member.DeactivatedAt.IsZero() {
-		return errDeactivated()
+		return limits, errDeactivated()
 	}
 	acting.User = member.Name
-	return nil
+	return member.Limits, nil
 }
 
 // check refuses names that are too long or contain control characters.

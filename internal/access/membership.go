@@ -57,6 +57,7 @@ func (a *Authenticator) addMember(ctx context.Context, claims *knowledge.Claims)
 	if err != nil || member == nil {
 		return nil, err
 	}
+	claims.UserLimits = member.Limits
 	claims.User, claims.Groups, claims.Member = member.Name, joined(joined(claims.Groups, member.Groups), member.Provisioned), true
 	holdTo(claims, member)
 	return member, nil

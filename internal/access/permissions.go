@@ -98,7 +98,7 @@ func Permissions() []Permission {
 			"POST /v1/vector_stores", "POST /v1/vector_stores/{store}", "DELETE /v1/vector_stores/{store}",
 		}},
 		{knowledge.AccessRead, "Ask who sees a document, and why", admins, []string{"GET /access/explain"}},
-		{knowledge.UsageRead, "Read what projects, keys and people have used", admins, []string{"GET /usage"}},
+		{knowledge.UsageRead, "Read what projects, keys and people have used, and the limits of the workspace", admins, []string{"GET /usage", "GET /limits"}},
 		{knowledge.WebhooksRead, "Read the deliveries of webhooks", editors, []string{"GET /webhook_deliveries"}},
 		{knowledge.WebhooksWrite, "Deliver a webhook again", editors, []string{"POST /webhook_deliveries/{id}/redeliver"}},
 		{knowledge.SecretsRead, "List secrets, without their values", auditors, []string{"GET /secrets", "GET /secrets/{name}"}},
@@ -129,7 +129,7 @@ func Permissions() []Permission {
 		{knowledge.SubjectsErase, "Erase what a person left", admins, []string{"POST /subjects/{user}/erase"}},
 		{knowledge.AuditRead, "Read and verify the audit", auditors, []string{"GET /audit", "GET /audit/checkpoints", "GET /audit/verify"}},
 		{knowledge.WorkspacesRead, "List one's workspaces", everybody, []string{"GET /workspaces"}},
-		{knowledge.InstanceAdmin, "Create workspaces, and check the machine: the instance's admin key alone", nil, []string{"POST /workspaces", "GET /machine"}},
+		{knowledge.InstanceAdmin, "Create and limit workspaces, and check the machine: the instance's admin key alone", nil, []string{"POST /workspaces", "PUT /limits", "GET /machine"}},
 		{knowledge.Public, "Needs no credentials", nil, []string{
 			"GET /", "GET /docs", "GET /healthz", "GET /metrics", "GET /openapi.json", "GET /readyz",
 			"GET /auth/callback", "GET /auth/login", "GET /auth/session", "POST /auth/session", "DELETE /auth/session",

@@ -161,11 +161,12 @@ var mayImport = map[string][]string{
 	"internal/source/web":      {"internal/knowledge", "internal/source"},
 
 	// The ways in, below every edge: from a checked request to a started run.
+	"internal/quota":     {"internal/knowledge", "internal/store"},
 	"internal/following": {"internal/knowledge", "internal/selection", "internal/source", "internal/source/throttle", "internal/store"},
-	"internal/importing": {"internal/blob", "internal/knowledge", "internal/record", "internal/selection", "internal/source", "internal/store"},
-	"internal/intake":    {"internal/access", "internal/audit", "internal/blob", "internal/extract", "internal/knowledge", "internal/privacy", "internal/store"},
+	"internal/importing": {"internal/blob", "internal/knowledge", "internal/quota", "internal/record", "internal/selection", "internal/source", "internal/store"},
+	"internal/intake":    {"internal/access", "internal/audit", "internal/blob", "internal/extract", "internal/knowledge", "internal/privacy", "internal/quota", "internal/store"},
 	"internal/question": {
-		"internal/audit", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/prompt", "internal/record",
+		"internal/audit", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/prompt", "internal/quota", "internal/record",
 		"internal/store", "internal/stream", "internal/tool", "internal/websearch",
 	},
 
@@ -186,11 +187,11 @@ var mayImport = map[string][]string{
 	},
 	"workflows":  {"activities/answering", "activities/delivery", "activities/ingestion", "activities/step", "internal/knowledge", "internal/record", "internal/stream", "internal/tool"},
 	"worker":     {"activities/answering", "activities/delivery", "activities/ingestion", "activities/step", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
-	"api/edge":   {"internal/access", "internal/audit", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
-	"api/openai": {"api/edge", "internal/audit", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
+	"api/edge":   {"internal/access", "internal/audit", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/quota", "internal/store"},
+	"api/openai": {"api/edge", "internal/audit", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/quota", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
 	"api": {
 		"api/edge", "api/openai", "internal/access", "internal/advice", "internal/agui", "internal/audit", "internal/blob", "internal/citation", "internal/client", "internal/evaluate", "internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/idempotency", "internal/index",
-		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/paged", "internal/parsed", "internal/phrase", "internal/privacy", "internal/prompt", "internal/question", "internal/record", "internal/retrieve", "internal/runfile", "internal/scim", "internal/source", "internal/sse",
+		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/paged", "internal/parsed", "internal/phrase", "internal/privacy", "internal/prompt", "internal/question", "internal/quota", "internal/record", "internal/retrieve", "internal/runfile", "internal/scim", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch",
 	},
 	"internal/client":    {"internal/knowledge", "internal/sse"},
@@ -202,7 +203,7 @@ var mayImport = map[string][]string{
 	// The wiring, and the command, which knows of the server only this and the client.
 	"internal/server": {
 		"activities/answering", "activities/delivery", "activities/ingestion", "api", "api/openai", "console", "internal/access", "internal/audit", "internal/backup", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/collector", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded",
-		"internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/encoder", "internal/model/library", "internal/model/localmodel", "internal/namespace", "internal/privacy", "internal/privacy/asked", "internal/privacy/presidio", "internal/process", "internal/question", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
+		"internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/encoder", "internal/model/library", "internal/model/localmodel", "internal/namespace", "internal/privacy", "internal/privacy/asked", "internal/privacy/presidio", "internal/process", "internal/question", "internal/quota", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
 		"internal/scrape", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "worker", "workflows",
 	},
 	"console": {"samples"},
@@ -369,6 +370,7 @@ func systemReads() []string {
 		"CheckConsents", "CheckSubjects", "RemoveWithdrawn", "SubjectForSystem", "SubjectDocuments", "SubjectVersions", "EraseDocuments", "EraseConversations", "ErasedDocuments", "DocumentRuns", "SubjectRuns", "ItemRuns", "SubjectProfileOf", "SubjectConversations", "SubjectAudit",
 		"RetainDocuments", "RetainConversations", "DueRuns", "RetentionDue", "StartRetention", "RetentionWorkspaces",
 		"AuditPosition", "ExtendAudit", "AuditHeads", "AuditLinks", "AuditCheckpoints", "CutAudit",
+		"TakeRequests", "WorkspaceLimits", "ProjectAccount", "RunDayLeft",
 	}
 }
 

@@ -122,6 +122,7 @@ type Key struct {
 	RevokedAt   *time.Time `json:"revoked_at,omitempty"`
 	LastUsedAt  *time.Time `json:"last_used_at,omitempty"` // to the minute
 	Secret      string     `json:"key,omitempty"`
+	Limits      *Limits    `json:"limits,omitempty"` // nil = those of the instance
 }
 
 // NewKey is a key to create.
@@ -136,6 +137,8 @@ type NewKey struct {
 	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
 
 	QueriesPerMinute int `json:"queries_per_minute,omitempty"`
+
+	Limits *Limits `json:"limits,omitempty"`
 }
 
 // CreateKey creates a key.

@@ -17,6 +17,7 @@ type Member struct {
 	ProvisionedGroups []string   `json:"provisioned_groups,omitempty"`
 	Active            bool       `json:"active"` // false = the identity provider has deactivated the user
 	Clearance         string     `json:"clearance,omitempty"`
+	Limits            *Limits    `json:"limits,omitempty"` // nil = those of the instance
 	ExpiresAt         *time.Time `json:"expires_at,omitempty"`
 	CreatedAt         time.Time  `json:"created_at,omitzero"`
 	UpdatedAt         time.Time  `json:"updated_at,omitzero"`
@@ -30,6 +31,7 @@ type NewMember struct {
 	ProjectID string     `json:"project_id,omitempty"`
 	Groups    []string   `json:"groups,omitempty"`
 	Clearance string     `json:"clearance,omitempty"`
+	Limits    *Limits    `json:"limits,omitempty"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 

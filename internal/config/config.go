@@ -304,6 +304,28 @@ type Limits struct {
 	// How many questions one API key may ask in a minute; 0 sets no bound. A key may be
 	// made with its own, queries_per_minute. Defaults to 0.
 	KeyQueriesPerMinute int `koanf:"key_queries_per_minute"`
+	// What a key may use that has no limits of its own (docs/governance.md).
+	Key UseLimits `koanf:"key"`
+	// What a user may use, a member without limits of its own or a user of an application.
+	User UseLimits `koanf:"user"`
+	// What a project may use that has no limits of its own.
+	Project UseLimits `koanf:"project"`
+	// What a workspace may use that has no limits of its own.
+	Workspace UseLimits `koanf:"workspace"`
+}
+
+// UseLimits are what one key, user, project or workspace may use.
+type UseLimits struct {
+	// Requests in any sixty seconds; 0 sets no bound. Defaults to 0.
+	RequestsPerMinute int `koanf:"requests_per_minute"`
+	// Tokens of models by the day in UTC; 0 sets no bound. Defaults to 0.
+	TokensPerDay int64 `koanf:"tokens_per_day"`
+	// Documents that are kept; 0 sets no bound. Defaults to 0.
+	Documents int `koanf:"documents"`
+	// The size of the originals that are kept; 0 sets no bound. Defaults to 0.
+	Bytes Bytes `koanf:"bytes"`
+	// The price of tokens by models.prices, by the day in UTC; 0 sets no bound. Defaults to 0.
+	CostPerDay float64 `koanf:"cost_per_day"`
 }
 
 // Log is what is logged.

@@ -159,6 +159,21 @@ func (c Config) validateNumbers() error {
 		checkRange("limits.streams", int64(l.Streams), 1, 1e6),
 		checkRange("limits.user_queries_per_minute", int64(l.UserQueriesPerMinute), 0, 1e6),
 		checkRange("limits.key_queries_per_minute", int64(l.KeyQueriesPerMinute), 0, 1e6),
+		l.Key.validate("limits.key"), l.User.validate("limits.user"), l.Project.validate("limits.project"), l.Workspace.validate("limits.workspace"),
+	)
+}
+
+func (l UseLimits) validate(at string) error {
+	var cost error
+	if !(l.CostPerDay >= 0 && l.CostPerDay <= 1e9) { // false for NaN
+		cost = fmt.Errorf("%s.cost_per_day is %g: it can be from 0 to 1000000000", at, l.CostPerDay)
+	}
+	return errors.Join(
+		checkRange(at+".requests_per_minute", int64(l.RequestsPerMinute), 0, 1e6),
+		checkRange(at+".tokens_per_day", l.TokensPerDay, 0, 1e12),
+		checkRange(at+".documents", int64(l.Documents), 0, 1e9),
+		checkRange(at+".bytes", int64(l.Bytes), 0, 1e15),
+		cost,
 	)
 }
 

@@ -24,6 +24,9 @@ type RunnerDeps struct {
 	Workflows Workflows
 	Log       *slog.Logger
 	Now       func() time.Time
+	// Accounts returns the accounts to which the documents of a project's syncs are counted.
+	// Defaults to none.
+	Accounts func(ctx context.Context, workspace, project string) ([]knowledge.Account, error)
 }
 
 // RunnerStore is the part of the database that runs of syncs start in.
@@ -109,9 +112,15 @@ func (r *Runner) Start(ctx context.Context, workspace, sync, id string) (store.I
 	if err != nil {
 		return store.Import{}, fmt.Errorf("read project: %w", err)
 	}
+	request := requestOf(y, c, project)
+	if r.deps.Accounts != nil {
+		if request.Accounts, err = r.deps.Accounts(ctx, workspace, project.ID); err != nil {
+			return store.Import{}, err
+		}
+	}
 	i, err := r.deps.Store.StartSyncRun(ctx, store.NewImport{
 		ImportRef: knowledge.ImportRef{Workspace: workspace, Project: y.Project, Import: id}, RunID: id, SourceName: store.SyncSource(y.ID),
-		Request: requestOf(y, c, project), Splitter: project.Config.WithDefaults().AI.Splitter, Now: r.deps.Now(),
+		Request: request, Splitter: project.Config.WithDefaults().AI.Splitter, Now: r.deps.Now(),
 	})
 	if err != nil {
 		return i, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/quota"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/selection"
 	"github.com/cairn-rag/cairn/internal/source"
@@ -104,6 +105,14 @@ func (s *Starter) Start(ctx context.Context, p knowledge.Principal, project know
 	if err := s.Check(ctx, project, r); err != nil {
 		return store.Import{}, err
 	}
+	if err := quota.CheckDay(ctx, p, project.ID); err != nil {
+		return store.Import{}, err
+	}
+	accounts, err := quota.Accounts(ctx, p, project.ID)
+	if err != nil {
+		return store.Import{}, err
+	}
+	r.Accounts = accounts
 	r.Limits, r.Enrichment = project.Config.Limits, knowledge.Override{}.EnrichmentIn(project.Config)
 	if r.Parser == knowledge.ParserModel {
 		r.ParserEnrichment = knowledge.Override{Parser: r.Parser}.EnrichmentIn(project.Config)

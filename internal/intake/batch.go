@@ -114,9 +114,14 @@ func (b *Batch) complete(ctx context.Context, a Attributes) error {
 	if err := b.in.attribute(ctx, b.principal, b.project, a, &described); err != nil {
 		return err
 	}
+	accounts, err := b.in.accounts(ctx, b.principal, b.project)
+	if err != nil {
+		return err
+	}
 	var added []store.NewVersion
 	for i := range b.files {
 		nv := &b.files[i].version
+		nv.Accounts = accounts
 		if b.files[i].taken != nil {
 			if err := b.in.keepTranscript(ctx, &b.files[i]); err != nil {
 				return err

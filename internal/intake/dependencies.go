@@ -33,6 +33,9 @@ type Store interface {
 	Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error)
 	// Document returns a document.
 	Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error)
+	// CheckStored is CodeLimitReached if one of the accounts has no room for so many new
+	// documents with so many bytes.
+	CheckStored(ctx context.Context, workspace string, accounts []knowledge.Account, added int, bytes int64) error
 	// CountDocuments counts the documents that q asks for.
 	CountDocuments(ctx context.Context, p knowledge.Principal, q store.DocumentQuery) (int, error)
 	// Room returns how many more bytes a project may hold, beside one document.

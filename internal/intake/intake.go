@@ -9,6 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/quota"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -55,7 +56,7 @@ func (in *Intake) Project(ctx context.Context, p knowledge.Principal, idOrName s
 	if err != nil {
 		return project, fmt.Errorf("read project %s: %w", id, err)
 	}
-	return project, nil
+	return project, quota.Count(ctx, p, project.ID)
 }
 
 // Taken is a document that was taken in, and the run that ingests it.
@@ -106,10 +107,14 @@ func (in *Intake) prepare(ctx context.Context, p knowledge.Principal, project kn
 	if err := in.attribute(ctx, p, project, d.Attributes, &nv); err != nil {
 		return nv, err
 	}
+	accounts, err := in.accounts(ctx, p, project)
+	if err != nil {
+		return nv, err
+	}
+	nv.Accounts = accounts
 	if err := d.Content.check(); err != nil {
 		return nv, err
 	}
-	var err error
 	nv.Name, err = d.name()
 	return nv, err
 }
@@ -173,7 +178,8 @@ func documentID(nv store.NewVersion, place int) string {
 // bytes are stored. Others may take the room meanwhile: AddVersion checks it again.
 func (in *Intake) checkRoom(ctx context.Context, p knowledge.Principal, project knowledge.Project, more ...store.NewVersion) error {
 	limit := project.Config.Limits.Documents
-	if limit == 0 {
+	limited := len(more) > 0 && limitStored(more[0].Accounts)
+	if limit == 0 && !limited {
 		return nil
 	}
 	added := 0 // the others are new versions of documents
@@ -183,6 +189,14 @@ func (in *Intake) checkRoom(ctx context.Context, p knowledge.Principal, project 
 		}
 	}
 	if added == 0 {
+		return nil
+	}
+	if limited {
+		if err := in.deps.Store.CheckStored(ctx, project.Workspace, more[0].Accounts, added, 0); err != nil {
+			return err
+		}
+	}
+	if limit == 0 {
 		return nil
 	}
 	total, err := in.deps.Store.CountDocuments(ctx, p, store.DocumentQuery{Project: project.ID})
@@ -198,12 +212,18 @@ func (in *Intake) checkRoom(ctx context.Context, p knowledge.Principal, project 
 // checkBytes refuses documents beyond the bytes that a project may have. AddVersion
 // checks them again. The bytes behind an address are checked when they have come.
 func (in *Intake) checkBytes(ctx context.Context, p knowledge.Principal, project knowledge.Project, more ...store.NewVersion) error {
-	if project.Config.Limits.Bytes == 0 || len(more) == 0 {
+	if len(more) == 0 {
 		return nil
 	}
 	var bytes int64
 	for _, nv := range more {
 		bytes += nv.Bytes
+	}
+	if err := in.deps.Store.CheckStored(ctx, project.Workspace, more[0].Accounts, 0, bytes); err != nil {
+		return err
+	}
+	if project.Config.Limits.Bytes == 0 {
+		return nil
 	}
 	replaced := ""
 	if len(more) == 1 {

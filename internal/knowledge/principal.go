@@ -31,7 +31,11 @@ type Claims struct {
 	KeyID          string       `json:"key_id,omitempty"`
 	KeyQueries     int          `json:"key_queries,omitempty"` // questions a minute that the key may ask; 0 = the instance's limit
 	KeyMakers      []KeyLimit   `json:"key_makers,omitempty"`  // the keys that made the key, the nearest first
-	Expires        int64        `json:"expires,omitempty"`     // when the key or the JWT ends, in Unix seconds; 0 = never
+	KeyLimits      UseLimits    `json:"key_limits,omitzero"`   // that the key has itself
+	Service        string       `json:"service,omitempty"`     // the service account of the key
+	ServiceLimits  UseLimits    `json:"service_limits,omitzero"`
+	UserLimits     UseLimits    `json:"user_limits,omitzero"` // of the member whom User means
+	Expires        int64        `json:"expires,omitempty"`    // when the key or the JWT ends, in Unix seconds; 0 = never
 	User           string       `json:"user,omitempty"`
 	Groups         []string     `json:"groups,omitempty"`
 	ExternalUser   string       `json:"external_user,omitempty"`
@@ -48,6 +52,8 @@ type Claims struct {
 type KeyLimit struct {
 	ID               string `json:"id"`
 	QueriesPerMinute int    `json:"queries_per_minute,omitempty"` // 0 = none of its own
+
+	Limits UseLimits `json:"limits,omitzero"`
 }
 
 // Principal is who asks. Every read takes one. It can be made by package access

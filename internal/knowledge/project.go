@@ -203,6 +203,17 @@ type LimitsConfig struct {
 	Bytes            int64 `json:"bytes,omitempty" minimum:"1" doc:"The largest total size of all files"`
 	FileBytes        int64 `json:"fileBytes,omitempty" minimum:"1"`
 	QueriesPerMinute int   `json:"queriesPerMinute,omitempty" minimum:"1"`
+
+	RequestsPerMinute int     `json:"requestsPerMinute,omitempty" minimum:"1" maximum:"1000000" doc:"Requests that name the project, in any sixty seconds"`
+	TokensPerDay      int64   `json:"tokensPerDay,omitempty" minimum:"1" maximum:"1000000000000" doc:"Tokens of models, by the day in UTC"`
+	CostPerDay        float64 `json:"costPerDay,omitempty" minimum:"0.000001" maximum:"1000000000" doc:"The price of tokens by models.prices, by the day in UTC"`
+}
+
+// Use returns the limits that keys, users and workspaces have too.
+func (l LimitsConfig) Use() UseLimits {
+	return UseLimits{
+		RequestsPerMinute: l.RequestsPerMinute, TokensPerDay: l.TokensPerDay, CostPerDay: l.CostPerDay, Documents: l.Documents, Bytes: l.Bytes,
+	}
 }
 
 // Fields returns what is wrong with the retrieval, as found at location.

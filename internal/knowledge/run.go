@@ -325,6 +325,11 @@ type Usage struct {
 	Currency string  `json:"currency,omitempty" doc:"Of the cost"`
 }
 
+// Tokens is how many tokens of models were used.
+func (u Usage) Tokens() int {
+	return u.PromptTokens + u.CompletionTokens + u.EmbeddingTokens + u.RerankTokens
+}
+
 // Add adds o to u. A cost in another currency is left out.
 func (u *Usage) Add(o Usage) {
 	if u.Currency == "" {

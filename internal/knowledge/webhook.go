@@ -21,9 +21,13 @@ const WebhookQueries WebhookType = "queries"
 // WebhookTests is the type of a webhook that is told of the results of an evaluation.
 const WebhookTests WebhookType = "tests_results"
 
+// WebhookCheckpoints is the type of a webhook that is told of the signed checkpoints of the audit
+// of its workspace.
+const WebhookCheckpoints WebhookType = "audit_checkpoints"
+
 // WebhookTypes returns the types that a webhook can subscribe to.
 func WebhookTypes() []WebhookType {
-	return []WebhookType{WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookQueries, WebhookTests}
+	return []WebhookType{WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookQueries, WebhookTests, WebhookCheckpoints}
 }
 
 // Webhook is an address of a project that is told of events. Its secrets are

@@ -24,6 +24,9 @@ type Forwarded struct {
 	finished bool   // an event had a finish reason
 }
 
+// Priced returns what the answer used with its cost, if the price of the model is known.
+func (f *Forwarded) Priced(used Usage) Usage { return f.x.endpoint.Prices.of(f.x.endpoint.Model, used) }
+
 // ForwardChat sends the JSON of a request for a chat completion to the endpoint as it is
 // and returns once its answer begins: with the first event if the request asks for a
 // stream, which streamed says, and else with the whole answer. It returns the errors

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/quota"
 )
 
 // maxRates bounds the buckets that are kept before idle ones are dropped.
@@ -139,7 +140,7 @@ func (s *Starter) allow(ctx context.Context, p knowledge.Principal, project know
 		}
 		allowance = allowance.tighter(left)
 	}
-	return allowance, nil
+	return allowance, quota.CheckDay(ctx, p, project.ID)
 }
 
 // keyLimit returns how many questions a minute the principal's key may ask, 0 = no bound.

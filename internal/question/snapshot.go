@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/quota"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/internal/websearch"
@@ -29,7 +30,7 @@ func (s *Starter) Project(ctx context.Context, p knowledge.Principal, idOrName s
 	if err != nil {
 		return project, fmt.Errorf("read project %s: %w", idOrName, err)
 	}
-	return project, nil
+	return project, quota.Count(ctx, p, project.ID)
 }
 
 // preferences are what a user chose.

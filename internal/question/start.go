@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/quota"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -138,6 +139,10 @@ func (s *Starter) begin(ctx context.Context, p knowledge.Principal, id, project 
 	}
 	snapshot.Attachments = attached
 	n := newRun(p, id, project, r, snapshot)
+	if n.run.Accounts, err = quota.Accounts(ctx, p, project); err != nil {
+		return Started{}, err
+	}
+	n.run.Reserves = len(n.run.Accounts) > 0
 	if n.input.After, err = s.record(ctx, p, n); err != nil {
 		s.giveUp(ctx, n.run)
 		return Started{}, err

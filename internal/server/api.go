@@ -61,7 +61,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 		Store: p.store, Followed: p.store, Blobs: p.blobs,
 		Access:    authenticator,
 		Retriever: p.retriever(), Recognisers: p.recognisers(), Pages: p.drawers, Texts: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), ModelNames: p.chats, Imports: p.sources(), Syncs: p.runner(), Places: p.connector, NamedSecrets: p.credentials(),
-		Audit: p.recorder, AuditChain: p.keeper,
+		Audit: p.recorder, AuditChain: p.keeper, Quota: p.meter(),
 		Quotations: p.quotations(),
 		Links:      links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(), Details: p.healthDetails(),
 	})
@@ -193,7 +193,7 @@ func (p *platform) activities() worker.Activities {
 		documents.Transcriber = p.transcribe
 	}
 	questions := answering.Dependencies{
-		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chats.Clients()[0], Workflows: p.workflow,
+		Blobs: p.blobs, Runs: p.store, Days: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chats.Clients()[0], Workflows: p.workflow,
 		Tools: p.tools(), Sources: p.toolSources(), Agents: p.agents(), Recognisers: p.recognisers(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	for _, other := range p.chats.Clients()[1:] {

@@ -24,6 +24,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/following"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/quota"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/secret"
 	"github.com/cairn-rag/cairn/internal/source/connect"
@@ -48,6 +49,7 @@ type platform struct {
 	blobs       *blob.Store
 	secrets     *secret.Box // seals the secrets of users
 	keeper      *audit.Keeper
+	quota       *quota.Meter    // made by meter
 	recorder    *audit.Recorder // of the requests of this process; nil = it serves none
 	client      client.Client
 	workflow    *dispatch.Dispatcher

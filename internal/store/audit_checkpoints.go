@@ -45,8 +45,47 @@ func (s *auditStore) AuditCheckpoints(ctx context.Context, workspace string) ([]
 // PutAuditCheckpoint implements audit.Store.
 func (s *auditStore) PutAuditCheckpoint(ctx context.Context, c audit.Checkpoint) error {
 	return s.write(ctx, "store a checkpoint of the audit", func(ctx context.Context, tx transaction) error {
-		return putCheckpoint(ctx, tx, c)
+		if err := putCheckpoint(ctx, tx, c); err != nil {
+			return err
+		}
+		return announceCheckpoint(ctx, tx, c, micros(s.now()))
 	})
+}
+
+// announceCheckpoint adds the event of a checkpoint for each webhook of the workspace that wants
+// it. An earlier checkpoint that a webhook has not taken yet is not sent any more: the new one
+// covers it.
+func announceCheckpoint(ctx context.Context, tx transaction, c audit.Checkpoint, now int64) error {
+	projects, err := projectTable.all(ctx, tx, "p.workspace = ? AND p.removing_run = '' AND p.webhooks LIKE ?", c.Workspace, "%"+string(knowledge.WebhookCheckpoints)+"%")
+	if err != nil {
+		return err
+	}
+	snapshot, err := encode(c)
+	if err != nil {
+		return fmt.Errorf("encode a checkpoint of the audit: %w", err)
+	}
+	event := knowledge.DerivedID("event", string(knowledge.WebhookCheckpoints), c.Signature)
+	for _, p := range projects {
+		webhooks, err := webhooksThat(p.Webhooks, knowledge.WebhookCheckpoints)
+		if err != nil {
+			return err
+		}
+		for _, w := range webhooks {
+			_, err := tx.exec(ctx, "UPDATE webhook_deliveries SET status = 'canceled', ended_at = ? WHERE webhook = ? AND type = ? AND status = 'pending'",
+				now, w.ID, string(knowledge.WebhookCheckpoints))
+			if err == nil {
+				_, err = tx.exec(ctx, addDelivery, knowledge.DerivedID("delivery", event, w.ID), event, c.Workspace, p.ID, w.ID,
+					string(knowledge.WebhookCheckpoints), c.Seq, string(knowledge.WebhookCheckpoints), snapshot, now)
+			}
+			if err == nil {
+				err = wake(ctx, tx, WebhookQueue{c.Workspace, p.ID, w.ID}, now)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func putCheckpoint(ctx context.Context, tx transaction, c audit.Checkpoint) error {

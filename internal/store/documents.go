@@ -59,6 +59,8 @@ type documentRow struct {
 	WebhookErrors    string  `bun:"webhook_errors"`
 	Acknowledged     int     `bun:"acknowledged_version"` // whose failure a person knows; 0 = none
 	Withdrawn        string  `bun:"withdrawn"`            // the consent whose withdrawal waits for the end of a hold; "" = none
+	UploaderKey      string  `bun:"uploader_key"`         // that brought the document; "" = none
+	UploaderUser     string  `bun:"uploader_user"`        // for whom
 	CreatedAt        int64   `bun:"created_at"`
 	UpdatedAt        int64   `bun:"updated_at"`
 

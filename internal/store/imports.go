@@ -38,9 +38,10 @@ type ImportRequest struct {
 	Sync   string `json:"sync,omitempty"`
 	Mirror bool   `json:"mirror,omitempty"`
 	DryRun bool   `json:"dry_run,omitempty"`
-	// Limits and Enrichment are the project's when the import started, and
+	// Limits, Accounts and Enrichment are those when the import started, and
 	// ParserEnrichment is for an object to which Parser applies.
 	Limits           knowledge.LimitsConfig      `json:"limits,omitzero"`
+	Accounts         []knowledge.Account         `json:"accounts,omitempty"` // whose documents they become
 	Enrichment       knowledge.VersionEnrichment `json:"enrichment,omitzero"`
 	ParserEnrichment knowledge.VersionEnrichment `json:"parser_enrichment,omitzero"`
 }

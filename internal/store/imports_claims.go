@@ -40,6 +40,9 @@ func (s *importStore) ClaimVersions(ctx context.Context, list []NewVersion, limi
 	claims := make([]ImportClaim, len(list))
 	err := s.write(ctx, fmt.Sprintf("claim %d versions", len(list)), func(ctx context.Context, tx transaction) error {
 		left, err := roomFor(ctx, tx, list[0], limits)
+		if err == nil {
+			left.accounts, err = roomsOf(ctx, tx, list[0].Workspace, list[0].Accounts)
+		}
 		for i := range list {
 			if err != nil {
 				return err
@@ -56,6 +59,7 @@ type room struct {
 	documents int
 	bytes     int64
 	limits    knowledge.LimitsConfig // 0 = any
+	accounts  []accountRoom
 }
 
 // roomFor returns the room of the project of a version. Other transactions that add to
@@ -100,11 +104,30 @@ func (r *room) take(a *addition) *knowledge.Error {
 		refused = knowledge.Errorf(knowledge.CodeLimitReached, "the document has %d bytes, and its project has room for %d of its %d: remove some documents, or raise limits.bytes, and retry",
 			a.Bytes, max(r.bytes+a.Bytes-bytes, 0), r.limits.Bytes)
 	default:
+		if refused = r.takeOfAccounts(added, bytes); refused != nil {
+			break
+		}
 		r.documents, r.bytes = r.documents-added, r.bytes-bytes
 		return nil
 	}
 	refused.Retryable = true
 	return refused
+}
+
+// takeOfAccounts takes the room of a version at every account, or returns why one has none.
+func (r *room) takeOfAccounts(added int, bytes int64) *knowledge.Error {
+	for _, a := range r.accounts {
+		if bytes > 0 || added > 0 {
+			if refused := noRoom(a.account, a.used, added, bytes); refused != nil {
+				return refused
+			}
+		}
+	}
+	for i := range r.accounts {
+		r.accounts[i].used.documents += added
+		r.accounts[i].used.bytes += bytes
+	}
+	return nil
 }
 
 // HasRoom reports whether a project that may have limit documents, 0 = any, may have a

@@ -27,14 +27,21 @@ type FollowedObject struct {
 func (s *importStore) FollowObjects(ctx context.Context, i Import, page int, list []FollowedObject) (settled []string, err error) {
 	err = s.write(ctx, fmt.Sprintf("follow %d objects of import %s", len(list), i.Import), func(ctx context.Context, tx transaction) error {
 		settled = nil
+		var changes followed
 		for _, o := range list {
-			done, err := s.follow(ctx, tx, i, page, o)
+			done, err := s.follow(ctx, tx, i, page, o, &changes)
 			if err != nil {
 				return err
 			}
 			if done {
 				settled = append(settled, o.Key)
 			}
+		}
+		if err := tx.auditOwn(ctx, i.change("sync-change-access", changes.access)); err != nil {
+			return err
+		}
+		if err := tx.auditOwn(ctx, i.change("sync-change-documents", changes.others)); err != nil {
+			return err
 		}
 		if len(settled) == 0 {
 			return nil
@@ -44,7 +51,10 @@ func (s *importStore) FollowObjects(ctx context.Context, i Import, page int, lis
 	return settled, err
 }
 
-func (s *importStore) follow(ctx context.Context, tx transaction, i Import, page int, o FollowedObject) (settled bool, err error) {
+// followed are the documents whose attributes a run of a sync has changed.
+type followed struct{ access, others []string }
+
+func (s *importStore) follow(ctx context.Context, tx transaction, i Import, page int, o FollowedObject, changes *followed) (settled bool, err error) {
 	var row objectRow
 	there, err := loadObject(ctx, tx, i.Source, o.Key, &row)
 	if err != nil || !there || row.Import != i.Number || row.Page != page || row.Outcome != outcomePending {
@@ -62,6 +72,11 @@ func (s *importStore) follow(ctx context.Context, tx transaction, i Import, page
 	if patch != (DocumentPatch{}) {
 		if err := patch.write(ctx, tx, &doc, s.now()); err != nil {
 			return false, err
+		}
+		if patch.Access != nil {
+			changes.access = append(changes.access, doc.ID)
+		} else {
+			changes.others = append(changes.others, doc.ID)
 		}
 	}
 	if !row.Alive || o.ETag == "" || row.ETag != o.ETag || !hasPrefix(row.Fingerprint, o.Only) {

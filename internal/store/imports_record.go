@@ -71,7 +71,7 @@ func (s *importStore) RecordImported(ctx context.Context, i Import, r ImportReco
 	}
 	doing := fmt.Sprintf("record %d objects of import %s", len(r.Published)+len(r.Failed)+len(r.Skipped), i.Import)
 	err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
-		w.counts, w.recorded = knowledge.ImportCounts{}, Recorded{}
+		w.counts, w.recorded, w.published = knowledge.ImportCounts{}, Recorded{}, nil
 		for n, v := range r.Published {
 			if err := w.publish(ctx, tx, v, w.chunks[n]); err != nil {
 				return err
@@ -86,6 +86,9 @@ func (s *importStore) RecordImported(ctx context.Context, i Import, r ImportReco
 			if err := w.skip(ctx, tx, key); err != nil {
 				return err
 			}
+		}
+		if err := tx.auditOwn(ctx, i.change("import-documents", w.published)); err != nil {
+			return err
 		}
 		if err := addCounts(ctx, tx, i.Number, w.counts, micros(s.now())); err != nil || r.Usage.Usage == (knowledge.Usage{}) {
 			return err
@@ -114,6 +117,13 @@ func addUsage(ctx context.Context, tx transaction, i Import, more knowledge.RunU
 	}
 	sum.Add(more.Usage)
 	sum.Model = more.Model
+	accounts, err := row.accountsOf()
+	if err != nil {
+		return err
+	}
+	if err := charge(ctx, tx, i.Workspace, dayOf(tx.now()), accounts, more.Usage, 0); err != nil {
+		return err
+	}
 	_, err = tx.exec(ctx, "UPDATE runs SET usage = ? WHERE id = ? AND workspace = ?", string(sum.Encode()), i.RunID, i.Workspace)
 	return err
 }
@@ -126,6 +136,8 @@ type recording struct {
 	chunks   [][]chunkRow
 	counts   knowledge.ImportCounts
 	recorded Recorded
+
+	published []string // documents of which readers see a new version
 }
 
 // settle stores the outcome of an object. It reports whether the object had none.
@@ -155,6 +167,9 @@ func (w *recording) publish(ctx context.Context, tx transaction, v ImportedVersi
 	}
 	if !result.Done {
 		return w.overtaken(ctx, tx, v)
+	}
+	if switched {
+		w.published = append(w.published, v.Ref.Document)
 	}
 	if switched && v.Chunks != nil {
 		if err := w.putChunks(ctx, tx, v, chunks); err != nil {

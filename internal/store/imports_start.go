@@ -39,7 +39,9 @@ func (s *importStore) StartImport(ctx context.Context, p knowledge.Principal, n 
 		if err := n.insert(ctx, tx, p.Owner(), &row); err != nil {
 			return err
 		}
-		return insertRun(ctx, tx, importRun(&row, n.Now))
+		run := importRun(&row, n.Now)
+		run.Accounts = n.Request.Accounts
+		return insertRun(ctx, tx, run)
 	})
 	if err != nil {
 		return Import{}, err

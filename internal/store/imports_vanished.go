@@ -51,6 +51,7 @@ func (s *importStore) MarkVanished(ctx context.Context, i Import, full bool, aft
 	err = s.write(ctx, "remove what vanished from import "+i.Import, func(ctx context.Context, tx transaction) error {
 		page.Removals = nil
 		var counts knowledge.ImportCounts
+		var removed []string
 		for n := range rows {
 			gone, err := s.removeVanished(ctx, tx, i, full, &rows[n], &page)
 			if err != nil {
@@ -58,7 +59,11 @@ func (s *importStore) MarkVanished(ctx context.Context, i Import, full bool, aft
 			}
 			if gone {
 				counts.Deleted++
+				removed = append(removed, rows[n].DocumentID)
 			}
+		}
+		if err := tx.auditOwn(ctx, i.change("import-remove-documents", removed)); err != nil {
+			return err
 		}
 		return addCounts(ctx, tx, i.Number, counts, micros(s.now()))
 	})

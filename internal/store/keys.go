@@ -33,6 +33,7 @@ type Key struct {
 	Instance  bool // the instance's admin key
 	// QueriesPerMinute is how many questions it may ask, 0 = the instance's limit.
 	QueriesPerMinute int
+	Limits           knowledge.UseLimits
 	// CreatedBy is the id of the key that made it, or UserMaker and the user whose JWT
 	// did; "" = not known, or the server made it.
 	CreatedBy string
@@ -79,6 +80,7 @@ type keyRow struct {
 	Member        string `bun:"member"`
 	LastUsedAt    int64  `bun:"last_used_at"`
 	Clearance     string `bun:"clearance"`
+	Limits        string `bun:"limits"`
 }
 
 func newKeyRow(k Key) (keyRow, error) {
@@ -91,7 +93,8 @@ func newKeyRow(k Key) (keyRow, error) {
 		return keyRow{}, fmt.Errorf("encode permissions of key %s: %w", k.ID, err)
 	}
 	return keyRow{
-		Role: k.Role, Permissions: permissions, Member: k.Member, LastUsedAt: micros(k.LastUsedAt), Clearance: k.Clearance,
+		Limits: k.Limits.Encode(),
+		Role:   k.Role, Permissions: permissions, Member: k.Member, LastUsedAt: micros(k.LastUsedAt), Clearance: k.Clearance,
 		ID: k.ID, Workspace: k.Workspace, Project: k.Project, Name: k.Name, Hash: k.Hash, Prefix: k.Prefix,
 		Scopes: scopes, Instance: k.Instance, ExpiresAt: micros(k.ExpiresAt),
 		CreatedAt: micros(k.CreatedAt), RevokedAt: micros(k.RevokedAt), Queries: k.QueriesPerMinute, CreatedBy: k.CreatedBy,
@@ -103,6 +106,10 @@ func (r keyRow) key() (Key, error) {
 		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Name: r.Name, Hash: r.Hash, Prefix: r.Prefix,
 		Instance: r.Instance, ExpiresAt: fromMicros(r.ExpiresAt), CreatedAt: fromMicros(r.CreatedAt), RevokedAt: fromMicros(r.RevokedAt), QueriesPerMinute: r.Queries,
 		CreatedBy: r.CreatedBy, Role: r.Role, Member: r.Member, LastUsedAt: fromMicros(r.LastUsedAt), Clearance: r.Clearance,
+	}
+	var err error
+	if k.Limits, err = knowledge.DecodeUseLimits(r.Limits); err != nil {
+		return k, fmt.Errorf("decode limits of key %s: %w", r.ID, err)
 	}
 	if r.Permissions != "[]" {
 		if err := json.Unmarshal([]byte(r.Permissions), &k.Permissions); err != nil {

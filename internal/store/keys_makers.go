@@ -39,7 +39,7 @@ func (s *keyStore) withinMakers(ctx context.Context, k *Key) error {
 
 // holdTo takes from a key what its maker may not do. It reports whether anything is left.
 func (k *Key) holdTo(maker Key, now time.Time) bool {
-	k.Makers = append(k.Makers, knowledge.KeyLimit{ID: maker.ID, QueriesPerMinute: maker.QueriesPerMinute})
+	k.Makers = append(k.Makers, knowledge.KeyLimit{ID: maker.ID, QueriesPerMinute: maker.QueriesPerMinute, Limits: maker.Limits})
 	if !maker.ExpiresAt.IsZero() {
 		if !maker.ExpiresAt.After(now) {
 			return false

@@ -33,6 +33,7 @@ type Member struct {
 	Project   string // that the member is held to, "" = none
 	Groups    []string
 	Clearance string
+	Limits    knowledge.UseLimits
 	ExpiresAt time.Time // zero = never
 	CreatedAt time.Time
 	UpdatedAt time.Time
@@ -58,12 +59,14 @@ type memberRow struct {
 	CreatedAt     int64  `bun:"created_at"`
 	UpdatedAt     int64  `bun:"updated_at"`
 	DeactivatedAt int64  `bun:"deactivated_at"`
+	Limits        string `bun:"limits"`
 }
 
 func newMemberRow(m Member) (memberRow, error) {
 	row := memberRow{
 		Workspace: m.Workspace, Name: m.Name, Kind: m.Kind, Project: m.Project, Clearance: m.Clearance,
 		ExpiresAt: micros(m.ExpiresAt), CreatedAt: micros(m.CreatedAt), UpdatedAt: micros(m.UpdatedAt), DeactivatedAt: micros(m.DeactivatedAt),
+		Limits: m.Limits.Encode(),
 	}
 	var err error
 	if row.Roles, err = encode(m.Roles); err != nil {
@@ -77,6 +80,10 @@ func (r *memberRow) member() (Member, error) {
 	m := Member{
 		Workspace: r.Workspace, Name: r.Name, Kind: r.Kind, Project: r.Project, Clearance: r.Clearance,
 		ExpiresAt: fromMicros(r.ExpiresAt), CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt), DeactivatedAt: fromMicros(r.DeactivatedAt),
+	}
+	var err error
+	if m.Limits, err = knowledge.DecodeUseLimits(r.Limits); err != nil {
+		return m, fmt.Errorf("decode limits of member %s: %w", r.Name, err)
 	}
 	for _, f := range []struct {
 		text string

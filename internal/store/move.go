@@ -22,7 +22,7 @@ type Table struct {
 // stays names the tables that belong to one database and not to the instance: the
 // versions of the migrations, the turns of writers, counters of the present minute, and the
 // sessions and sign-ins of browsers.
-var stays = []string{"goose_db_version", "write_turns", "rate_limits", "sessions", "sign_ins"}
+var stays = []string{"goose_db_version", "write_turns", "rate_limits", "request_windows", "sessions", "sign_ins"}
 
 // The statements that describe the tables.
 const (

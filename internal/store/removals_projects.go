@@ -148,17 +148,19 @@ func (s *removalStore) ProjectImports(ctx context.Context, workspace, project st
 // DropRuns deletes runs that have ended, with what requests under their idempotency keys
 // were answered.
 func (s *removalStore) DropRuns(ctx context.Context, workspace string, ids []string) error {
-	return s.write(ctx, "delete runs", func(ctx context.Context, tx transaction) error {
-		for _, id := range ids {
-			if _, err := tx.exec(ctx, "DELETE FROM idempotency_keys WHERE workspace = ? AND run_id = ?", workspace, id); err != nil {
-				return err
-			}
-			if _, err := tx.exec(ctx, "DELETE FROM runs WHERE id = ? AND workspace = ? AND status <> 'running'", id, workspace); err != nil {
-				return err
-			}
+	return s.write(ctx, "delete runs", func(ctx context.Context, tx transaction) error { return dropRuns(ctx, tx, workspace, ids) })
+}
+
+func dropRuns(ctx context.Context, tx transaction, workspace string, ids []string) error {
+	for _, id := range ids {
+		if _, err := tx.exec(ctx, "DELETE FROM idempotency_keys WHERE workspace = ? AND run_id = ?", workspace, id); err != nil {
+			return err
 		}
-		return nil
-	})
+		if _, err := tx.exec(ctx, "DELETE FROM runs WHERE id = ? AND workspace = ? AND status <> 'running'", id, workspace); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // The conditions on a row that it belongs to a project: to its source, to its import, or

@@ -20,6 +20,8 @@ type RetentionScope struct {
 	Now time.Time
 	// Base is the level of documents without a classification.
 	Base string
+	// Run is the run that applies the retention, "" = none.
+	Run string
 }
 
 // dueRule is a rule of a project with its documents as a condition.
@@ -121,7 +123,11 @@ func (s *retentionStore) RetainDocuments(ctx context.Context, scope RetentionSco
 					return err
 				}
 			}
-			return nil
+			action := "retention-hide-documents"
+			if rule.action == knowledge.RetentionRemove {
+				action = "retention-remove-documents"
+			}
+			return tx.auditOwn(ctx, scope.change(action, convert(rows, func(r documentRow) string { return r.ID })))
 		})
 		if err != nil || len(removals)+hidden > 0 {
 			return removals, hidden, err
@@ -163,7 +169,10 @@ func (s *retentionStore) RetainConversations(ctx context.Context, scope Retentio
 				}
 			}
 			n = len(rows)
-			return err
+			if err != nil {
+				return err
+			}
+			return tx.auditOwn(ctx, scope.change("retention-remove-conversations", convert(rows, func(r conversationRow) string { return r.ID })))
 		})
 		if err != nil || n > 0 {
 			return n, err
@@ -202,4 +211,14 @@ func (s *retentionStore) DueRuns(ctx context.Context, scope RetentionScope, limi
 		}
 	}
 	return nil, nil
+}
+
+// DropDueRuns is DropRuns for runs whose time is over.
+func (s *retentionStore) DropDueRuns(ctx context.Context, scope RetentionScope, ids []string) error {
+	return s.write(ctx, "delete runs of workspace "+scope.Workspace, func(ctx context.Context, tx transaction) error {
+		if err := dropRuns(ctx, tx, scope.Workspace, ids); err != nil {
+			return err
+		}
+		return tx.auditOwn(ctx, scope.change("retention-remove-runs", ids))
+	})
 }

@@ -42,6 +42,8 @@ type Run struct {
 	After          string              // the run that its conversation was waiting for when it started, "" = none
 	Progress       json.RawMessage     // knowledge.ReindexProgress of a reindex, nil = none
 	Callback       *knowledge.Callback // is told how the run ended; nil = nobody
+	Accounts       []knowledge.Account // to whom its use is counted; nil = its owner, project and workspace
+	Reserves       bool                // it is held to the limits of a day that its accounts have
 	CreatedAt      time.Time
 	EndedAt        time.Time // zero = it has not ended
 }
@@ -89,6 +91,7 @@ type runRow struct {
 	After          string              `bun:"after_run"`
 	Progress       string              `bun:"progress"`
 	Callback       string              `bun:"callback"`
+	Accounts       string              `bun:"accounts"`
 	CreatedAt      int64               `bun:"created_at"`
 	EndedAt        int64               `bun:"ended_at"`
 }
@@ -99,6 +102,13 @@ func newRunRow(r Run) (runRow, error) {
 		Subject: r.Subject, Version: r.Version, Owner: r.Owner, ConversationID: r.ConversationID, FirstOffset: r.FirstOffset,
 		LogKey: r.LogKey, ResultKey: r.ResultKey, Usage: string(r.Usage), Parent: r.Parent, After: r.After, Progress: string(r.Progress),
 		CreatedAt: micros(r.CreatedAt), EndedAt: micros(r.EndedAt),
+	}
+	if len(r.Accounts) > 0 {
+		encoded, err := encode(runAccounts(r.Accounts, r.Reserves))
+		if err != nil {
+			return row, fmt.Errorf("encode the accounts of run %s: %w", r.ID, err)
+		}
+		row.Accounts = encoded
 	}
 	if r.Callback != nil {
 		encoded, err := encode(r.Callback)

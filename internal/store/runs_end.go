@@ -55,14 +55,18 @@ func endRun(ctx context.Context, tx transaction, workspace, id string, end RunEn
 	if err := row.setError(end.Error); err != nil {
 		return false, fmt.Errorf("encode the error of run %s: %w", id, err)
 	}
-	ended, err = first(ctx, tx, []any{&row.Project, &row.Callback}, `UPDATE runs SET status = ?, log_key = ?, result_key = ?, usage = CASE WHEN ? = '' THEN usage ELSE ? END, error = ?, ended_at = ?
-		WHERE id = ? AND workspace = ? AND status = 'running' RETURNING project, callback`,
+	ended, err = first(ctx, tx, []any{&row.Project, &row.Callback, &row.Usage, &row.Parent, &row.Owner, &row.Accounts, &row.CreatedAt, &row.Kind}, `UPDATE runs SET status = ?, log_key = ?, result_key = ?, usage = CASE WHEN ? = '' THEN usage ELSE ? END, error = ?, ended_at = ?
+		WHERE id = ? AND workspace = ? AND status = 'running' RETURNING project, callback, usage, parent, owner, accounts, created_at, kind`,
 		row.Status, row.LogKey, row.ResultKey, row.Usage, row.Usage, row.Error, row.EndedAt, id, workspace)
 	if err == nil && row.Callback != "" {
 		err = callBack(ctx, tx, WebhookQueue{workspace, row.Project, id}, row.EndedAt)
 	}
 	if err == nil && ended && end.Kind == knowledge.KindImport {
 		err = endImport(ctx, tx, workspace, id, row)
+	}
+	if err == nil && ended {
+		row.ID, row.Workspace = id, workspace
+		err = chargeRun(ctx, tx, &row)
 	}
 	if err != nil || ended {
 		return ended, err

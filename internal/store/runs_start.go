@@ -10,7 +10,8 @@ import (
 // conversation c.ID that it belongs to, which is inserted if there is none, in one
 // transaction. If the same owner started a run under this id before, nothing changes:
 // a conversation that was deleted since stays deleted. A run of somebody else with
-// this id is a conflict; a conversation of somebody else is not found. after is the
+// this id is a conflict; a conversation of somebody else is not found. A run whose accounts
+// have nothing left of their day is CodeRateLimited. after is the
 // running question of the conversation that the run has to wait for, "" = none.
 func (s *runStore) StartRun(ctx context.Context, p knowledge.Principal, r Run, c *Conversation) (after string, err error) {
 	if err := requireWorkspace(p); err != nil {
@@ -35,7 +36,13 @@ func (s *runStore) StartRun(ctx context.Context, p knowledge.Principal, r Run, c
 			return err
 		}
 		after = r.After
-		return insertRun(ctx, tx, r)
+		if err := insertRun(ctx, tx, r); err != nil || !r.Reserves {
+			return err
+		}
+		if row, err = newRunRow(r); err != nil {
+			return err
+		}
+		return reserveDay(ctx, tx, &row)
 	})
 	return after, err
 }

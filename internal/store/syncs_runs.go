@@ -41,7 +41,9 @@ func (s *syncStore) StartSyncRun(ctx context.Context, n NewImport) (Import, erro
 		if _, err := tx.exec(ctx, "UPDATE syncs SET last_import = ? WHERE id = ?", n.Import, y.ID); err != nil {
 			return err
 		}
-		return insertRun(ctx, tx, importRun(&row, n.Now))
+		run := importRun(&row, n.Now)
+		run.Accounts = n.Request.Accounts
+		return insertRun(ctx, tx, run)
 	})
 	if err != nil {
 		return Import{}, err

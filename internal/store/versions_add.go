@@ -40,6 +40,7 @@ type NewVersion struct {
 	SealedPassword string                 // of the file, "" = none
 	Parent         knowledge.VersionRef   // that contains the document as an attachment; zero = none
 	Limits         knowledge.LimitsConfig // of the project for its documents and bytes; 0 = any
+	Accounts       []knowledge.Account    // whose documents it counts among, with their limits
 	RunID          string
 	ParentRun      string                   // the reindex that adds the version, "" = none
 	Facts          Facts                    // that are known already; MediaType and Bytes are those above
@@ -97,6 +98,11 @@ func (a *addition) run(ctx context.Context, tx transaction) error {
 			return err
 		}
 	}
+	if len(storing(a.Accounts)) > 0 {
+		if err := lockWorkspace(ctx, tx, a.Workspace); err != nil {
+			return err
+		}
+	}
 	if a.there, err = loadDocument(ctx, tx, a.DocumentID, &a.doc); err != nil {
 		return err
 	}
@@ -117,6 +123,9 @@ func (a *addition) run(ctx context.Context, tx transaction) error {
 		}
 	}
 	if err := a.checkLimits(ctx, tx); err != nil {
+		return err
+	}
+	if err := a.checkAccounts(ctx, tx); err != nil {
 		return err
 	}
 	if err := a.begin(ctx, tx); err != nil {
@@ -207,6 +216,7 @@ func (a *addition) apply() (err error) {
 			ID: a.DocumentID, Workspace: a.Workspace, Project: a.Project, ExternalID: a.ExternalID, Version: d.Version,
 			RemovingUpto: d.RemovingUpto, RemovingRun: d.RemovingRun, RemovingSince: d.RemovingSince, Events: d.Events, CreatedAt: micros(a.Now),
 		}
+		d.UploaderKey, d.UploaderUser = uploadedBy(a.Accounts)
 	}
 	if d.Status != string(knowledge.StatusPending) {
 		d.Waiting = ""
@@ -298,6 +308,7 @@ func (a *addition) ingestRun() Run {
 	r := Run{
 		ID: a.RunID, Workspace: a.Workspace, Project: a.Project, Kind: knowledge.KindIngest, FirstOffset: notBegun, Status: knowledge.RunRunning,
 		WorkflowID: knowledge.KindIngest.WorkflowID(a.Workspace, a.DocumentID), Subject: a.DocumentID, Version: a.doc.Version, Parent: a.ParentRun, CreatedAt: a.Now,
+		Accounts: a.Accounts,
 	}
 	if a.Error != nil {
 		r.Status, r.EndedAt = knowledge.RunFailed, a.Now

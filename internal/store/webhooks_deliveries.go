@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -32,6 +33,7 @@ type Delivery struct {
 	Number     int64 // of the document's events
 	Type       knowledge.WebhookType
 	Document   *knowledge.Document // as it was; nil = removed since, or removed by the event
+	Checkpoint *audit.Checkpoint   // of the type audit_checkpoints, which is about no document
 	Status     DeliveryStatus
 	Attempts   int
 	HTTPStatus int    // of the last attempt; 0 = no answer
@@ -53,7 +55,7 @@ type deliveryRow struct {
 	DocumentID    string `bun:"document_id"`
 	Number        int64  `bun:"number"`
 	Type          string `bun:"type"`
-	Document      string `bun:"document"` // JSON of a knowledge.Document
+	Document      string `bun:"document"` // JSON of a knowledge.Document or an audit.Checkpoint
 	Status        string `bun:"status"`
 	Attempts      int    `bun:"attempts"`
 	HTTPStatus    int    `bun:"http_status"`
@@ -74,7 +76,11 @@ func (r *deliveryRow) delivery() (Delivery, error) {
 		HTTPStatus: r.HTTPStatus, Error: r.Error, NextAt: fromMicros(r.NextAt), Since: fromMicros(r.Since),
 		CreatedAt: fromMicros(r.CreatedAt), EndedAt: fromMicros(r.EndedAt),
 	}
-	if err := decode(field{r.Document, &d.Document}, field{r.Answer, &d.Answer}); err != nil {
+	about := any(&d.Document)
+	if d.Type == knowledge.WebhookCheckpoints {
+		about = &d.Checkpoint
+	}
+	if err := decode(field{r.Document, about}, field{r.Answer, &d.Answer}); err != nil {
 		return d, fmt.Errorf("decode delivery %s: %w", r.ID, err)
 	}
 	return d, nil

@@ -29,14 +29,14 @@ type envelope struct {
 	Project   view.Project          `json:"project"`
 }
 
-// TestsEnvelope returns the body of the request for the results of an evaluation of a project.
-func TestsEnvelope(results any, project knowledge.Project, at time.Time) ([]byte, error) {
+// PayloadEnvelope returns the body of the request for an event that is about no document.
+func PayloadEnvelope(kind knowledge.WebhookType, payload any, project knowledge.Project, at time.Time) ([]byte, error) {
 	data, err := json.Marshal(envelope{
-		Type: knowledge.WebhookTests, ProjectID: project.ID, CreatedAt: at.UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano),
-		Payload: results, Project: view.NewProject(project),
+		Type: kind, ProjectID: project.ID, CreatedAt: at.UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano),
+		Payload: payload, Project: view.NewProject(project),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("encode the results of an evaluation of project %s: %w", project.ID, err)
+		return nil, fmt.Errorf("encode an event %s of project %s: %w", kind, project.ID, err)
 	}
 	return data, nil
 }

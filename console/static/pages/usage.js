@@ -10,7 +10,9 @@ import { t } from "../operations_words.js";
 import { rename } from "../router.js";
 
 /** @typedef {Record<"runs" | "questions" | "documents" | "prompt_tokens" | "completion_tokens" | "embedding_tokens" | "rerank_tokens" | "model_calls" | "seconds", number> & {cost?: number}} Sum (schema UsageSum) */
-/** @typedef {{id: string, name: string, total: Sum, days: ({day: string} & Sum)[]}} Owner (schema OwnedUsage) */
+/** @typedef {Partial<Record<"requestsPerMinute" | "tokensPerDay" | "documents" | "bytes" | "costPerDay", number>>} Limits (schema UseLimits) */
+/** @typedef {{tokens: number, cost: number, documents: number | null, bytes: number | null}} Used (schema UsedToday) */
+/** @typedef {{id: string, name: string, total: Sum, days: ({day: string} & Sum)[], limits: Limits | null, used_today: Used}} Owner (schema OwnedUsage) */
 /** @typedef {{from: string, to: string, currency?: string, data: Owner[]}} Usage (schema WorkspaceUsage) */
 
 const kinds = /** @type {const} */ (["project", "key", "user"]);
@@ -76,7 +78,30 @@ function sections(usage, by, shown) {
     h("h2", {}, t("usage")), by === "key" && h("p", { class: "quiet" }, t("use.hint.key")),
     smallTable(t("usage"), [kind, t("use.questions"), t("use.documents"), t("use.tokens"), t("use.calls"), t("use.seconds"), ...(cost ? [t("use.cost")] : [])], owners, cost ? 6 : 5),
     cost && h("p", { class: "quiet" }, t("use.hint.cost")),
+    limitsSection(shown, by),
   ];
+}
+
+/** What the table of limits shows: each limit with what was used of it. */
+const limits = /** @type {const} */ ([
+  ["requestsPerMinute", "use.limit.requests", () => null],
+  ["tokensPerDay", "use.limit.tokens", (/** @type {Used} */ used) => used.tokens],
+  ["costPerDay", "use.limit.cost", (/** @type {Used} */ used) => used.cost],
+  ["documents", "use.limit.documents", (/** @type {Used} */ used) => used.documents],
+  ["bytes", "use.limit.bytes", (/** @type {Used} */ used) => used.bytes],
+]);
+
+/** Returns the limits of those that have any, with what they have used today. @param {Owner[]} shown @param {string} by */
+function limitsSection(shown, by) {
+  const rows = shown.filter((one) => one.limits).map((one) => [nameOf(one, by), ...limits.map(([name, , usedOf]) => {
+    const limit = one.limits?.[name];
+    if (!limit) return "";
+    const used = usedOf(one.used_today);
+    return used === null ? number(limit) : `${number(used)} / ${number(limit)}`;
+  })]);
+  if (!rows.length) return null;
+  return h("section", {}, h("h2", {}, t("use.limits")), h("p", { class: "quiet" }, t("use.hint.limits")),
+    smallTable(t("use.limits"), [t(`use.${/** @type {"project"} */ (by)}`), ...limits.map(([, word]) => t(word))], rows, limits.length));
 }
 
 /**

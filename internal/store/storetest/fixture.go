@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"facets", testFacets},
 		{"room", testRoom},
 		{"rates", testRates},
+		{"limits", testLimits},
 		{"uploads", testUploads},
 		{"permissions", testPermissions},
 		{"explain", testExplain},

@@ -27,10 +27,23 @@ type Store interface {
 	Evaluations
 	Governance
 	Privacy
+	Limits
 	Ping(ctx context.Context) error
 	// EraseDeleted does nothing where the database is a server.
 	EraseDeleted(ctx context.Context) error
 	Close() error
+}
+
+// Limits keeps what keys, users, projects and workspaces may use, and counts what they do.
+type Limits interface {
+	TakeRequests(ctx context.Context, r store.TokenRequest) (store.Tokens, error)
+	CheckDay(ctx context.Context, workspace string, accounts []knowledge.Account) error
+	ChargeUse(ctx context.Context, workspace string, accounts []knowledge.Account, used knowledge.Usage) error
+	RunDayLeft(ctx context.Context, workspace, run string) (store.DayLeft, error)
+	CheckStored(ctx context.Context, workspace string, accounts []knowledge.Account, added int, bytes int64) error
+	WorkspaceLimits(ctx context.Context, workspace string) (knowledge.UseLimits, error)
+	SetWorkspaceLimits(ctx context.Context, p knowledge.Principal, limits knowledge.UseLimits) error
+	ProjectAccount(ctx context.Context, workspace, idOrName string) (a knowledge.Account, found bool, err error)
 }
 
 // Governance keeps the grants and the legal holds of workspaces.
