@@ -91,6 +91,7 @@ type Activities struct {
 	Importing  *ingestion.Importing
 	Delivering *delivery.Delivering
 	Sweeping   *ingestion.Sweeping
+	Resealing  *ingestion.Resealing
 }
 
 // New returns a worker for the task queues of cfg.
@@ -149,7 +150,9 @@ func queues(cfg Config, a Activities) []queue {
 			x.RegisterWorkflow(workflows.ReindexProject)
 			x.RegisterWorkflow(workflows.RemoveProject)
 			x.RegisterWorkflow(workflows.ApplyRetention)
+			x.RegisterWorkflow(workflows.ResealBlobs)
 			x.RegisterActivity(a.Ingestion)
+			x.RegisterActivity(a.Resealing)
 		}},
 		{workflows.QueueBulk, batches, func(x sdk.Worker) {
 			x.RegisterWorkflow(workflows.BulkImport)

@@ -125,7 +125,9 @@ func Permissions() []Permission {
 		{knowledge.HoldsWrite, "Place and lift legal holds", admins, []string{"POST /holds", "DELETE /holds/{id}"}},
 		{knowledge.AuditRead, "Read and verify the audit", auditors, []string{"GET /audit", "GET /audit/checkpoints", "GET /audit/verify"}},
 		{knowledge.WorkspacesRead, "List one's workspaces", everybody, []string{"GET /workspaces"}},
-		{knowledge.InstanceAdmin, "Create workspaces, and check the machine: the instance's admin key alone", nil, []string{"POST /workspaces", "GET /machine"}},
+		{knowledge.InstanceAdmin, "Create workspaces, check the machine, rotate the keys of encryption and decrypt histories: the instance's admin key alone", nil, []string{
+			"POST /workspaces", "GET /machine", "GET /encryption", "POST /encryption/rotate", "POST /codec/decode",
+		}},
 		{knowledge.Public, "Needs no credentials", nil, []string{
 			"GET /", "GET /docs", "GET /healthz", "GET /metrics", "GET /openapi.json", "GET /readyz",
 			"GET /auth/callback", "GET /auth/login", "GET /auth/session", "POST /auth/session", "DELETE /auth/session",

@@ -57,6 +57,9 @@ type Config struct {
 	Audit     Audit     `koanf:"audit"`
 	Retention Retention `koanf:"retention"`
 
+	Encryption Encryption `koanf:"encryption"`
+	Scan       Scan       `koanf:"scan"`
+
 	// Warnings are sentences for the operator about what Load ignored, and about what
 	// cannot be used.
 	Warnings []string `koanf:"-"`
