@@ -25,12 +25,12 @@ func TestEncryptedBackupAndMove(t *testing.T) {
 	if code, out, stderr := command(t, nil, "restore", backup, "--data", data); code != 0 || !strings.Contains(out, "encryption.key_file") {
 		t.Fatalf("restore: code %d: %s%s", code, out, stderr)
 	}
-	restored := startIn(t, data, at(m.URL(), variable)...)
-	restored.wantReadable(t, m)
-	if found := restored.wordsIn(t); len(found) > 0 {
+	s.bootIn(data, at(m.URL(), variable)...)
+	s.wantReadable(t, m)
+	if found := s.wordsIn(t); len(found) > 0 {
 		t.Errorf("%d secret words are readable, such as %s", len(found), found[0])
 	}
-	restored.stop()
+	s.stop()
 
 	moved, file := filepath.Join(t.TempDir(), "moved"), filepath.Join(t.TempDir(), "instance.cairn")
 	if code, _, stderr := command(t, nil, "export", file, "--data", data); code == 0 || !strings.Contains(stderr, "set encryption.key_file") {
@@ -53,11 +53,11 @@ func TestEncryptedBackupAndMove(t *testing.T) {
 	if code, _, stderr := command(t, []string{other}, "import-instance", file, "--data", moved); code != 0 {
 		t.Fatalf("import-instance: code %d: %s", code, stderr)
 	}
-	elsewhere := startIn(t, moved, at(m.URL(), other)...)
-	if text := elsewhere.bodyOf(t, "/workspaces/default/documents/"+elsewhere.idOf(t, "station-50")+"/content"); !strings.Contains(text, secretWord(50)) {
+	s.bootIn(moved, at(m.URL(), other)...)
+	if text := s.bodyOf(t, "/workspaces/default/documents/"+s.idOf(t, "station-50")+"/content"); !strings.Contains(text, secretWord(50)) {
 		t.Errorf("the original is %.100q", text)
 	}
-	if found := elsewhere.wordsIn(t); len(found) > 0 {
+	if found := s.wordsIn(t); len(found) > 0 {
 		t.Errorf("%d secret words are readable, such as %s", len(found), found[0])
 	}
 }

@@ -16,6 +16,7 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/envelope/envelopetest"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
@@ -86,6 +87,14 @@ func encryptedBy(t *testing.T) (variable, path string) {
 	t.Helper()
 	path = envelopetest.KeyFile(t, 1)
 	return "CAIRN_ENCRYPTION__KEY_FILE=" + path, path
+}
+
+// bootIn starts the server, which is stopped, on a folder and with other variables.
+func (s *server) bootIn(folder string, env ...string) {
+	s.t.Helper()
+	s.folder = folder
+	s.child = childserver.New(childserver.Config{Program: binary, Data: folder, Log: s.log, Env: env})
+	s.boot()
 }
 
 // awaitSealed waits until all blobs are encrypted with the newest data key, which is not former.
@@ -178,22 +187,22 @@ func TestEncryptAnInstanceLater(t *testing.T) {
 	}
 	s.stop()
 	variable, _ := encryptedBy(t)
-	encrypted := startIn(t, s.folder, at(m.URL(), variable)...)
-	encrypted.wantReadable(t, m)
-	encrypted.kill()
-	encrypted.restart()
-	state := encrypted.awaitSealed(t, "")
+	s.bootIn(s.folder, at(m.URL(), variable)...)
+	s.wantReadable(t, m)
+	s.kill()
+	s.restart()
+	state := s.awaitSealed(t, "")
 	if state.Blobs.Encrypted < 20 {
 		t.Errorf("%d blobs were encrypted anew", state.Blobs.Encrypted)
 	}
-	encrypted.wantReadable(t, m)
-	for _, found := range encrypted.wordsIn(t) {
+	s.wantReadable(t, m)
+	for _, found := range s.wordsIn(t) {
 		if strings.Contains(found, string(filepath.Separator)+"blobs"+string(filepath.Separator)) {
 			t.Errorf("it is readable still: %s", found)
 		}
 	}
-	encrypted.awaitClosed(t, workflows.ResealID)
-	h := encrypted.decrypted(t, encrypted.history(t, workflows.ResealID))
+	s.awaitClosed(t, workflows.ResealID)
+	h := s.decrypted(t, s.history(t, workflows.ResealID))
 	if *updateHistories {
 		record(t, "reseal_blobs", h)
 	}

@@ -65,7 +65,7 @@ func New(b Bucket) *Store { return (&Store{bucket: b}).Encrypt(&envelope.Ring{})
 // empty one means that this store has no such addresses. The caller has checked that the
 // client may read the blob.
 func (s *Store) Link(ctx context.Context, key string, d Download) (string, error) {
-	if err := checkKey(key); err != nil || s.folder != nil || s.ring.On() {
+	if err := checkKey(key); err != nil || s.folder != nil || s.Encrypts() {
 		return "", err // a client could not decrypt the bytes
 	}
 	address, err := s.bucket.Link(ctx, key, d)

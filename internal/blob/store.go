@@ -137,6 +137,9 @@ func (s *Store) Encrypt(with *envelope.Ring) *Store {
 	return s
 }
 
+// Encrypts reports whether blobs are encrypted, so that a listing has other sizes than they have.
+func (s *Store) Encrypts() bool { return s.ring.On() }
+
 // Ping reports whether the store can be reached. It writes nothing.
 func (s *Store) Ping(ctx context.Context) error {
 	ping := s.pingFolder
