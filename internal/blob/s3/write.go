@@ -46,7 +46,7 @@ func (b *Bucket) Replace(ctx context.Context, key string, change func(io.Reader)
 		return false, err
 	}
 	err = b.put(ctx, key, changed, out.ETag)
-	if status := statusOf(err); status == http.StatusPreconditionFailed || status == http.StatusConflict || errors.Is(err, blob.ErrNotFound) {
+	if status := statusOf(err); errors.Is(err, errChanged) || status == http.StatusPreconditionFailed || status == http.StatusConflict || errors.Is(err, blob.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err
@@ -76,6 +76,9 @@ func (b *Bucket) putParts(ctx context.Context, key *string, first []byte, r io.R
 	}
 	parts, err := b.sendParts(ctx, created, first, r)
 	if err == nil {
+		err = b.unchanged(ctx, key, match)
+	}
+	if err == nil {
 		_, err = b.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
 			Bucket: &b.name, Key: key, UploadId: created.UploadId, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}, IfMatch: match,
 		})
@@ -87,6 +90,25 @@ func (b *Bucket) putParts(ctx context.Context, key *string, first []byte, r io.R
 		_ = b.abort(ctx, key, created.UploadId) // Abandon removes the parts later
 	}
 	return err
+}
+
+// errChanged means that an object has another etag than it had.
+var errChanged = errors.New("the object was changed meanwhile")
+
+// unchanged returns errChanged if match is the etag of an object that has another one now. Some
+// services compare it when an object is sent in one piece, and not when its parts are put together.
+func (b *Bucket) unchanged(ctx context.Context, key, match *string) error {
+	if match == nil {
+		return nil
+	}
+	out, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: key})
+	if err != nil {
+		return failure(ctx, err)
+	}
+	if aws.ToString(out.ETag) != aws.ToString(match) {
+		return errChanged
+	}
+	return nil
 }
 
 func (b *Bucket) sendParts(ctx context.Context, upload *s3.CreateMultipartUploadOutput, part []byte, r io.Reader) ([]types.CompletedPart, error) {

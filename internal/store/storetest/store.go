@@ -26,6 +26,7 @@ type Store interface {
 	Reports
 	Evaluations
 	Governance
+	Encryption
 	Ping(ctx context.Context) error
 	// EraseDeleted does nothing where the database is a server.
 	EraseDeleted(ctx context.Context) error
