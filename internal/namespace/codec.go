@@ -64,7 +64,7 @@ func (c Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 			decoded[i] = p
 			continue
 		}
-		plain, err := c.sealer.Unseal(context.Background(), p.GetData(), payloadContext)
+		plain, err := c.sealer.Unseal(context.Background(), p.GetData(), payloadContext) // the SDK gives a codec no context
 		if err != nil {
 			return nil, fmt.Errorf("decrypt a payload: %w", err)
 		}
