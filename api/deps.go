@@ -115,6 +115,7 @@ type Deps struct {
 	Audit       *audit.Recorder
 	AuditChain  AuditChain
 	Quota       *quota.Meter     // nil: no request is counted
+	Encryption  Encryption
 	Metrics     Metrics          // nil: nothing is counted
 	MetricsPage http.Handler     // serves /metrics; nil: there is none
 	Ready       []Dependency     // what /readyz asks
@@ -271,8 +272,9 @@ type Metrics interface {
 
 // Dependency is something without which the edge cannot work.
 type Dependency struct {
-	Name string
-	Ping func(ctx context.Context) error
+	Name     string
+	Ping     func(ctx context.Context) error
+	Optional bool // the server stays ready without it
 }
 
 type noMetrics struct{}

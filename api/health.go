@@ -279,8 +279,8 @@ func (h *Health) readiness(ctx context.Context) readiness {
 		})
 	}
 	wg.Wait()
-	for _, d := range state.Dependencies {
-		if d.Status != "up" {
+	for i, d := range state.Dependencies {
+		if d.Status != "up" && !h.ready[i].Optional {
 			state.Status = "unavailable"
 		}
 	}

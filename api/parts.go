@@ -111,6 +111,7 @@ func (p *parts) routes(cfg Config, deps Deps) []routes {
 		&mcpRoutes{edge: p.edge, access: deps.Access, streams: p.streams, leases: p.leases, stopping: p.stopping, version: cfg.Version, log: deps.Log},
 		p.health,
 		&machineRoutes{checks: deps.Details.Machine},
+		&encryptionRoutes{encryption: deps.Encryption},
 	})
 }
 

@@ -38,6 +38,9 @@ func (c backupCmd) Run(ctx context.Context, a *app) error {
 	if !made.SecretKey {
 		fmt.Fprintln(a.stdout, "The key that opens stored secrets is in the configuration (secret_key) and not in the backup: keep it too.")
 	}
+	if cfg.Encryption.On() {
+		fmt.Fprintln(a.stdout, "Blobs and histories in the backup are encrypted. The master key (encryption.key_file, encryption.kms_url) is not in the backup: without it nothing opens them.")
+	}
 	return nil
 }
 
@@ -68,6 +71,9 @@ func (c restoreCmd) Run(ctx context.Context, a *app) error {
 	fmt.Fprintf(a.stdout, "Restored %d files, %d bytes, to %s, as they were at %s (cairn %s).\n", made.Files, made.Bytes, cfg.Data, made.Taken.Format(time.RFC3339), made.Cairn)
 	if !made.SecretKey {
 		fmt.Fprintln(a.stdout, "The key that opens stored secrets was in the configuration: set secret_key to the same value.")
+	}
+	if !cfg.Encryption.On() {
+		fmt.Fprintln(a.stdout, "If the instance was encrypted, set encryption.key_file or encryption.kms_url as before.")
 	}
 	fmt.Fprintf(a.stdout, "Start the server with cairn up --data %s.\n", cfg.Data)
 	return nil

@@ -66,6 +66,7 @@ func (d doctorCmd) Run(ctx context.Context, a *app) error {
 	if err == nil {
 		found = append(found, checkSameEndpoints(state.Models, cfg)...)
 		found = append(found, findings(server.CheckEndpoints(ctx, cfg, state.Models))...)
+		found = append(found, findings(server.CheckScanner(ctx, cfg))...)
 	} else {
 		found = append(found, finding{"configuration", findingBad, err.Error(), "run the command with the configuration and the variables of the server"})
 	}

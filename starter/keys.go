@@ -15,6 +15,7 @@ type keysCmd struct {
 	Create keysCreateCmd `cmd:"" help:"Create an API key; it is shown once."`
 	List   keysListCmd   `cmd:"" help:"List API keys."`
 	Revoke keysRevokeCmd `cmd:"" help:"Revoke an API key at once."`
+	Rotate keysRotateCmd `cmd:"" help:"Rotate the keys that encrypt what the server stores."`
 }
 
 // Help returns an example of the commands.

@@ -20,7 +20,8 @@ type exportCmd struct {
 func (exportCmd) Help() string {
 	return "The export has every row and every blob, from SQLite or PostgreSQL and from a folder or a bucket, with checksums. Vectors are among the blobs. " +
 		"Stop the processes of the instance first. An export that was interrupted is FILE.partial; run the command again to resume it. " +
-		"Secrets stay sealed: the importing instance needs the same secret key, which is not in the export.\n\n" +
+		"Secrets stay sealed: the importing instance needs the same secret key, which is not in the export. " +
+		"Blobs are decrypted: the export is readable to whoever has the file, and the importing instance encrypts them with keys of its own.\n\n" +
 		"Example:\n\n    cairn export instance.cairn --data /var/lib/cairn\n    cairn export - --config old.yaml | cairn import-instance - --config new.yaml --data keys"
 }
 

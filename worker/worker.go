@@ -91,6 +91,7 @@ type Activities struct {
 	Importing  *ingestion.Importing
 	Delivering *delivery.Delivering
 	Sweeping   *ingestion.Sweeping
+	Resealing  *ingestion.Resealing
 }
 
 // New returns a worker for the task queues of cfg.
@@ -152,7 +153,9 @@ func queues(cfg Config, a Activities) []queue {
 			x.RegisterWorkflow(workflows.ApplyRetention)
 			x.RegisterWorkflow(workflows.EraseSubject)
 			x.RegisterWorkflow(workflows.ExportSubject)
+			x.RegisterWorkflow(workflows.ResealBlobs)
 			x.RegisterActivity(a.Ingestion)
+			x.RegisterActivity(a.Resealing)
 		}},
 		{workflows.QueueBulk, batches, func(x sdk.Worker) {
 			x.RegisterWorkflow(workflows.BulkImport)

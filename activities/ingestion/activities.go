@@ -35,6 +35,7 @@ func New(d Dependencies) *Activities {
 	batches := &batches{Blobs: d.Blobs, Versions: d.Versions, Metrics: d.Metrics, Log: d.Log, vectors: vectors, Recognisers: d.Recognisers}
 	chats := &chats{Chat: d.Chat, Failover: d.Failover, Recognisers: d.Recognisers, Metrics: d.Metrics, Log: d.Log}
 	reading := newReading(d, limits, answers)
+	scanning := &scanning{Scanner: d.Scanner, Audit: d.Audit, Blobs: d.Blobs, Log: d.Log}
 	cutting := &cutting{
 		Blobs: d.Blobs, Versions: d.Versions, Embedder: d.Embedder, SmallTexts: d.SmallTexts, TempDir: d.Config.TempDir,
 		cuts: cuts, reading: reading, generations: generations, batches: batches, answers: answers, chats: chats, Recognisers: d.Recognisers,
@@ -46,9 +47,9 @@ func New(d Dependencies) *Activities {
 	}
 
 	a := &Activities{
-		Preparing:  &Preparing{steps: measured, Config: d.Config, Blobs: d.Blobs, Runs: d.Runs, cutting: cutting, ending: ending},
+		Preparing:  &Preparing{steps: measured, Config: d.Config, Blobs: d.Blobs, Runs: d.Runs, scans: d.Scanner != nil, cutting: cutting, ending: ending},
 		Fetching:   &Fetching{steps: measured, Config: d.Config, Blobs: d.Blobs, Dialer: d.Dialer, Browser: d.Browser},
-		Extracting: &Extracting{steps: measured, Blobs: d.Blobs, bounds: limits, reading: reading, cutting: cutting, speech: reading.speech},
+		Extracting: &Extracting{steps: measured, Blobs: d.Blobs, bounds: limits, scanning: scanning, reading: reading, cutting: cutting, speech: reading.speech},
 		ReadingPictures: &ReadingPictures{
 			steps: measured, Blobs: d.Blobs, Drawer: d.Drawer, TempDir: d.Config.TempDir,
 			files: reading.files, reading: reading, chats: chats, answers: answers,
@@ -86,7 +87,7 @@ func New(d Dependencies) *Activities {
 	a.steps = documentSteps{
 		Config: d.Config, Blobs: d.Blobs, Versions: d.Versions, Runs: d.Runs, Index: d.Index, Attributes: d.Attributes,
 		SmallTexts: d.SmallTexts, Embedder: d.Embedder, Metrics: d.Metrics,
-		ender: ender, cuts: cuts, vectors: vectors, generations: generations, batches: batches, cutting: cutting,
+		ender: ender, cuts: cuts, vectors: vectors, generations: generations, batches: batches, scanning: scanning, cutting: cutting,
 		extracting: a.Extracting, pictures: a.ReadingPictures, enriching: a.Enriching, publishing: a.Publishing, retiring: a.Retiring,
 	}
 	return a

@@ -79,6 +79,12 @@ type Dependencies struct {
 	// Browser runs the scripts of pages that are ingested by their address. nil means that
 	// none is configured.
 	Browser scrape.Browser
+	// Scanner looks for malware in originals before they are parsed. nil means that none is
+	// configured.
+	Scanner Scanner
+	// Audit keeps what Scanner found.
+	Audit Auditor
+
 	Hub     Hub
 	Metrics Metrics
 	Log     *slog.Logger

@@ -45,32 +45,40 @@ type ExtractInput struct {
 type Extracting struct {
 	steps
 
-	Blobs   step.Blobs
-	bounds  *bounds
-	reading *reading
-	cutting *cutting
-	speech  *speech
+	Blobs    step.Blobs
+	bounds   *bounds
+	scanning *scanning
+	reading  *reading
+	cutting  *cutting
+	speech   *speech
 }
 
 // ExtractDocument extracts the layout of the original in a child process, or has a model
 // transcribe it, detects its language, and cuts it into chunks. It runs on a queue with a
 // slot for each parser. It blocks until there is memory for a large original. If a model
-// must look at pictures first, it only extracts: ReadPictures and CutDocument follow.
+// must look at pictures first, it only extracts: ReadPictures and CutDocument follow. Before all
+// that the original is scanned for malware, if a scanner is configured.
 func (a *Extracting) ExtractDocument(ctx context.Context, in ExtractInput) (ExtractResult, error) {
-	return a.extractDocument(ctx, in, a.asked)
+	return a.extractDocument(ctx, in, a.scanning.version, a.asked)
 }
 
 // CutDocument detects the language of a document and cuts it into chunks, with what a
 // model saw in its pictures.
 func (a *Extracting) CutDocument(ctx context.Context, in StepInput) (ExtractResult, error) {
+	scan := func(context.Context, store.Version) error { return nil } // ExtractDocument did
 	asked := func(context.Context, store.Version) (Pictures, int, error) { return Pictures{}, 0, nil }
-	return a.extractDocument(ctx, ExtractInput{StepInput: in}, asked)
+	return a.extractDocument(ctx, ExtractInput{StepInput: in}, scan, asked)
 }
 
-func (a *Extracting) extractDocument(ctx context.Context, in ExtractInput, asked func(context.Context, store.Version) (Pictures, int, error)) (ExtractResult, error) {
+func (a *Extracting) extractDocument(
+	ctx context.Context, in ExtractInput, scan func(context.Context, store.Version) error, asked func(context.Context, store.Version) (Pictures, int, error),
+) (ExtractResult, error) {
 	defer step.Heartbeat(ctx)()
 	var result ExtractResult
 	err := a.step(ctx, in.StepInput, knowledge.StageExtract, func(v store.Version) error {
+		if err := scan(ctx, v); err != nil {
+			return step.AtStage(knowledge.StageCheck, err)
+		}
 		if err := a.speech.endPause(ctx, v, in.Now); err != nil {
 			return err
 		}

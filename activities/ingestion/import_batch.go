@@ -276,7 +276,7 @@ func (b *importBatch) settle(ctx context.Context, it *importItem, err error) err
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil || !ok || errors.Is(err, blob.ErrNoSpace):
+	case ctx.Err() != nil || !ok || known.Waits || errors.Is(err, blob.ErrNoSpace):
 		return err
 	case it.stage == knowledge.StageFetch && known.Retryable && !b.lastTry:
 		it.state = itemWaits

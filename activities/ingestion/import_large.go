@@ -346,6 +346,10 @@ func (b *importBatch) storeLarge(ctx context.Context, it *importItem, r io.Reade
 	if err := b.storeTranscript(ctx, it, nv.SourceKey); err != nil {
 		return nv, err
 	}
+	if err := b.a.documents.scanning.large(ctx, nv, time.Since(b.CreatedAt)); err != nil {
+		it.stage = knowledge.StageCheck
+		return nv, err
+	}
 	return nv, room.CheckBytes(ref.Bytes)
 }
 

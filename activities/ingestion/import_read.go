@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/extract"
@@ -118,8 +119,9 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 	asksModel := b.Request.Enrichment.ReadsText() || b.Splitter.Strategy == knowledge.SplitSemantic
 	if asksModel || b.Request.Enrichment.Privacy.Redacts() || b.Request.Enrichment.Privacy.AsksOthers() || !extract.IsText(it.mediaType) {
 		it.state, it.data = itemLarge, nil
+		return nil
 	}
-	return nil
+	return b.a.documents.scanning.object(ctx, b.version(it), it.data, time.Since(b.CreatedAt))
 }
 
 // bytesTag separates the hash of the bytes from what the source states of them, in the

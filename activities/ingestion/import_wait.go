@@ -1,6 +1,7 @@
 package ingestion
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func (b *importBatch) look(ctx context.Context) error {
 // in its page.
 func (a *Importing) failStep(ctx context.Context, b *importBatch, name string, err error) error {
 	failed := a.fail(ctx, b.ImportRef, err)
-	refused, ok := errors.AsType[*model.Error](err)
+	provider, ok := waitsFor(err)
 	application, typed := errors.AsType[*temporal.ApplicationError](failed)
 	if !ok || !typed || ctx.Err() != nil || application.NonRetryable() || application.NextRetryDelay() < time.Second {
 		return failed
@@ -76,10 +77,20 @@ func (a *Importing) failStep(ctx context.Context, b *importBatch, name string, e
 	if !b.turn.Waits || !step.IsHeld(failed) {
 		return failed
 	}
-	details := step.ErrorDetails{Code: f.Code, Stage: knowledge.StageEmbed, Provider: refused.Provider, Retryable: true, Held: true, Probed: step.IsProbe(failed)}
+	details := step.ErrorDetails{Code: f.Code, Stage: cmp.Or(step.StageOf(err), knowledge.StageEmbed), Provider: provider, Retryable: true, Held: true, Probed: step.IsProbe(failed)}
 	return temporal.NewApplicationErrorWithOptions(application.Message(), application.Type(), temporal.ApplicationErrorOptions{
 		NonRetryable: true, NextRetryDelay: application.NextRetryDelay(), Details: []any{details},
 	})
+}
+
+// waitsFor reports whether a step failed because it has to wait for a provider, or for a service of
+// the operator, which has no name.
+func waitsFor(err error) (provider string, waits bool) {
+	if refused, ok := errors.AsType[*model.Error](err); ok {
+		return refused.Provider, true
+	}
+	known, ok := errors.AsType[*knowledge.Error](err)
+	return "", ok && known.Waits
 }
 
 // endWait notes that a step waits no more.

@@ -62,6 +62,7 @@ type documentSteps struct {
 	vectors     *vectors
 	generations *generations
 	batches     *batches
+	scanning    *scanning
 	cutting     *cutting
 	extracting  *Extracting
 	pictures    *ReadingPictures
@@ -107,7 +108,8 @@ type Imports interface {
 	FailedObjects(ctx context.Context, i store.Import, after string, limit int) ([]store.ImportFailure, error)
 	MarkRetried(ctx context.Context, i store.Import, o store.RetriedObject) error
 	SettleRetried(ctx context.Context, i store.Import) (left int, err error)
-	// ImportLost reports whether a document of the source was removed.
+	// ImportLost reports whether a document of the source was removed, or an object rejected by
+	// the malware scanner.
 	ImportLost(ctx context.Context, ref knowledge.ImportRef) (bool, error)
 	// HasRoom reports whether the project may have a version of a document.
 	HasRoom(ctx context.Context, i store.Import, document string, limit int) (bool, error)

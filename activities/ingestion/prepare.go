@@ -45,6 +45,7 @@ type Preparing struct {
 	Config  Config
 	Blobs   step.Blobs
 	Runs    step.RunEnds
+	scans   bool // originals are scanned before they are parsed, which a local activity has no time for
 	cutting *cutting
 	ending  *Ending
 }
@@ -152,7 +153,7 @@ func (a *Preparing) prepare(ctx context.Context, v store.Version, result *Prepar
 	facts = store.Facts{MediaType: v.MediaType, Bytes: v.Bytes}
 	result.Speech = extract.IsSpeech(v.MediaType)
 	result.Semantic = v.Splitter.Strategy == knowledge.SplitSemantic
-	if !result.Small || result.Semantic || v.Enrichment.Privacy.AsksOthers() { // a local activity does not wait for a model
+	if !result.Small || result.Semantic || a.scans || v.Enrichment.Privacy.AsksOthers() { // a local activity does not wait for a model or a scanner
 		return knowledge.StageExtract, facts, nil
 	}
 	quick, cancel := context.WithTimeoutCause(ctx, quickExtract, step.ErrSlow)

@@ -26,7 +26,7 @@ type ErrorDetails struct {
 	Status    int             `json:"status,omitempty"`
 	RequestID string          `json:"request_id,omitempty"`
 	Retryable bool            `json:"retryable"`
-	Held      bool            `json:"held,omitempty"`   // the provider limits requests, whoever sends them
+	Held      bool            `json:"held,omitempty"`   // the provider limits requests, whoever sends them, or a service of the operator is away
 	Probed    bool            `json:"probed,omitempty"` // of a held one: its request was sent, and refused
 	// RetryAt is when a provider that limits requests takes the next one; zero = it did not say.
 	RetryAt time.Time `json:"retry_at,omitzero"`
@@ -54,7 +54,8 @@ func IsSlow(err error) bool {
 }
 
 // IsHeld reports whether an activity failed only because the provider limits requests,
-// whoever sends them. Mostly it has sent none. It tells when to come back.
+// whoever sends them, or because a service of the operator is away. Mostly it has sent none. It
+// tells when to come back.
 func IsHeld(err error) bool { return heldDetails(err).Held }
 
 // IsProbe reports whether an activity that IsHeld has sent a request, which was refused.
@@ -104,7 +105,7 @@ func Failure(ctx context.Context, log *slog.Logger, err error) error {
 	options := temporal.ApplicationErrorOptions{
 		NonRetryable:   !retryable,
 		NextRetryDelay: known.RetryAfter,
-		Details:        []any{ErrorDetails{Code: known.Code, Stage: stage, Retryable: retryable, Held: waits, Probed: waits}},
+		Details:        []any{ErrorDetails{Code: known.Code, Stage: stage, Retryable: retryable, Held: waits || known.Waits, Probed: waits}},
 	}
 	if retryable {
 		log.ErrorContext(ctx, "activity failed", "error", err)

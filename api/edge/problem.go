@@ -52,6 +52,7 @@ var kinds = map[knowledge.Code]struct {
 	knowledge.CodeParseLimit:        {http.StatusUnprocessableEntity, "The document exceeds the limits of parsing"},
 	knowledge.CodePIIFound:          {http.StatusUnprocessableEntity, "The document has personal data"},
 	knowledge.CodeConsentMissing:    {http.StatusUnprocessableEntity, "A consent is missing"},
+	knowledge.CodeRejected:          {http.StatusUnprocessableEntity, "The file is rejected as malware"},
 }
 
 // Problem is the body of every error (RFC 9457).

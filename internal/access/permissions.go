@@ -129,7 +129,9 @@ func Permissions() []Permission {
 		{knowledge.SubjectsErase, "Erase what a person left", admins, []string{"POST /subjects/{user}/erase"}},
 		{knowledge.AuditRead, "Read and verify the audit", auditors, []string{"GET /audit", "GET /audit/checkpoints", "GET /audit/verify"}},
 		{knowledge.WorkspacesRead, "List one's workspaces", everybody, []string{"GET /workspaces"}},
-		{knowledge.InstanceAdmin, "Create and limit workspaces, and check the machine: the instance's admin key alone", nil, []string{"POST /workspaces", "PUT /limits", "GET /machine"}},
+		{knowledge.InstanceAdmin, "Create and limit workspaces, check the machine, rotate the keys of encryption and decrypt histories: the instance's admin key alone", nil, []string{
+			"POST /workspaces", "PUT /limits", "GET /machine", "GET /encryption", "POST /encryption/rotate", "POST /codec/decode",
+		}},
 		{knowledge.Public, "Needs no credentials", nil, []string{
 			"GET /", "GET /docs", "GET /healthz", "GET /metrics", "GET /openapi.json", "GET /readyz",
 			"GET /auth/callback", "GET /auth/login", "GET /auth/session", "POST /auth/session", "DELETE /auth/session",

@@ -93,6 +93,9 @@ func overLimit(message string) Advice {
 // tooLarge is the advice on a file that is larger than the server's limit, or than a reader's
 // or a model's, which is no setting.
 func tooLarge(message string) Advice {
+	if strings.Contains(message, "malware scanner") {
+		return Advice{"raise StreamMaxLength, MaxScanSize and MaxFileSize in clamd.conf and restart clamd, then: ", "reingest"}
+	}
 	if strings.Contains(message, "larger than the limit of") {
 		return Advice{"raise limits.file_bytes, or limits.text_bytes of a text, and restart the server, then: ", "reingest"}
 	}
@@ -112,6 +115,8 @@ func newFile(code knowledge.Code) string {
 		return "correct what the message names and upload the file"
 	case knowledge.CodePIIFound:
 		return "take the personal data out and upload the file"
+	case knowledge.CodeRejected:
+		return "look at where the file came from, and upload a clean one"
 	case knowledge.CodeGone, knowledge.CodeNotFound:
 		return "upload the file again"
 	case knowledge.CodeUnauthorized, knowledge.CodeForbidden:

@@ -2,7 +2,7 @@ package advice
 
 // OnService returns the next step where a service that the server needs is down.
 func OnService(name string) string {
-	setting := map[string]string{"temporal": "temporal.address", "database": "database.url", "index": "vector.url", "blobs": "blob.url"}[name]
+	setting := map[string]string{"temporal": "temporal.address", "database": "database.url", "index": "vector.url", "blobs": "blob.url", "scanner": "scan.clamd"}[name]
 	if setting == "" {
 		return "look for its name in the server's log"
 	}

@@ -31,6 +31,8 @@ var mayImport = map[string][]string{
 	"internal/model/protocol": {"internal/sse"},
 	"internal/privacy":        {"internal/knowledge"},
 	"internal/secret":         {},
+	"internal/clamd":          {},
+	"internal/envelope":       {"internal/secret"},
 	"internal/namespace":      {},
 	"internal/process":        {},
 	"internal/collector":      {},
@@ -45,7 +47,7 @@ var mayImport = map[string][]string{
 	"internal/access":            {"internal/knowledge", "internal/store"},
 	"internal/agui":              {"internal/citation"},
 	"internal/backup":            {"internal/blob"},
-	"internal/blob":              {"internal/erase", "internal/knowledge"},
+	"internal/blob":              {"internal/envelope", "internal/erase", "internal/knowledge"},
 	"internal/erase":             {},
 	"internal/forget":            {"internal/blob", "internal/knowledge", "internal/record", "internal/store", "internal/stream"},
 	"internal/chunk":             {"internal/knowledge"},
@@ -124,7 +126,7 @@ var mayImport = map[string][]string{
 	"internal/scrape":      {"internal/browser", "internal/extract", "internal/extract/format", "internal/knowledge", "internal/source/web"},
 	"internal/selection":   {"internal/knowledge", "internal/source", "internal/store"},
 	"internal/source":      {"internal/knowledge"},
-	"internal/store":       {"internal/audit", "internal/erase", "internal/knowledge", "internal/source"},
+	"internal/store":       {"internal/audit", "internal/envelope", "internal/erase", "internal/knowledge", "internal/source"},
 	"internal/tool":        {"internal/knowledge", "internal/sandbox"},
 	"internal/tool/custom": {"internal/knowledge", "internal/tool"},
 	"internal/transcript":  {"internal/knowledge"},
@@ -182,7 +184,7 @@ var mayImport = map[string][]string{
 		"internal/retrieve", "internal/scrape", "internal/store", "internal/stream", "internal/tool", "internal/webhook", "internal/websearch",
 	},
 	"activities/ingestion": {
-		"activities/step", "internal/blob", "internal/chunk", "internal/enrich", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
+		"activities/step", "internal/audit", "internal/blob", "internal/chunk", "internal/clamd", "internal/enrich", "internal/envelope", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
 		"internal/model", "internal/parsed", "internal/privacy", "internal/record", "internal/safedial", "internal/scrape", "internal/selection", "internal/source", "internal/sse", "internal/store", "internal/stream", "internal/transcript",
 	},
 	"workflows":  {"activities/answering", "activities/delivery", "activities/ingestion", "activities/step", "internal/knowledge", "internal/record", "internal/stream", "internal/tool"},
@@ -202,7 +204,7 @@ var mayImport = map[string][]string{
 
 	// The wiring, and the command, which knows of the server only this and the client.
 	"internal/server": {
-		"activities/answering", "activities/delivery", "activities/ingestion", "api", "api/openai", "console", "internal/access", "internal/audit", "internal/backup", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/collector", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded",
+		"activities/answering", "activities/delivery", "activities/ingestion", "api", "api/openai", "console", "internal/access", "internal/audit", "internal/backup", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/clamd", "internal/client", "internal/collector", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded", "internal/envelope",
 		"internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/encoder", "internal/model/library", "internal/model/localmodel", "internal/namespace", "internal/privacy", "internal/privacy/asked", "internal/privacy/presidio", "internal/process", "internal/question", "internal/quota", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
 		"internal/scrape", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "worker", "workflows",
 	},
@@ -227,6 +229,8 @@ var mayImport = map[string][]string{
 	"internal/extract/outlook/outlooktest":     {},
 	"internal/extract/extracttest":             {"internal/extract/format"},
 	"internal/blob/blobtest":                   {"internal/blob", "internal/knowledge"},
+	"internal/clamd/clamdtest":                 {},
+	"internal/envelope/envelopetest":           {"internal/envelope", "internal/secret"},
 	"internal/index/indextest":                 {"internal/index", "internal/knowledge", "internal/knowledge/knowledgetest"},
 	"internal/knowledge/knowledgetest":         {"internal/knowledge"},
 	"internal/model/encoder/encodertest":       {},
@@ -234,7 +238,7 @@ var mayImport = map[string][]string{
 	"internal/retrieve/retrievetest":           {"internal/index", "internal/knowledge", "internal/knowledge/knowledgetest", "internal/retrieve", "internal/store"},
 	"internal/service":                         {"internal/childserver"},
 	"internal/store/postgrestest":              {"internal/service", "internal/store"},
-	"internal/store/storetest":                 {"internal/knowledge", "internal/knowledge/knowledgetest", "internal/source", "internal/store"},
+	"internal/store/storetest":                 {"internal/envelope", "internal/knowledge", "internal/knowledge/knowledgetest", "internal/source", "internal/store"},
 
 	"internal/standin":           {},
 	"internal/source/sourcetest": {"internal/knowledge", "internal/safedial", "internal/source", "internal/source/throttle"},
@@ -371,6 +375,7 @@ func systemReads() []string {
 		"RetainDocuments", "RetainConversations", "DueRuns", "RetentionDue", "StartRetention", "RetentionWorkspaces",
 		"AuditPosition", "ExtendAudit", "AuditHeads", "AuditLinks", "AuditCheckpoints", "CutAudit",
 		"TakeRequests", "WorkspaceLimits", "ProjectAccount", "RunDayLeft",
+		"DataKeys", "ReplaceDataKeys", "Reseal",
 	}
 }
 

@@ -15,6 +15,7 @@ var dials = map[string]string{
 	"internal/blob/connect":  "the bucket that an operator configures",
 	"internal/index/milvus":  "the index that an operator configures",
 	"internal/model":         "the models that an operator configures",
+	"internal/clamd":         "the malware scanner that an operator configures",
 	"internal/websearch":     "the search engine that an operator configures",
 	"internal/client":        "the server that a command is told to use",
 	"starter":                "the server that an operator asks cairn doctor about",

@@ -24,7 +24,7 @@ type layer struct {
 
 var layers = []layer{
 	{"Platform", "What knows nothing of documents and questions, and the vocabulary that all share.", []string{
-		"knowledge", "config", "telemetry", "safedial", "secret", "confine", "process", "collector", "sandbox", "browser", "erase", "sse", "stream", "namespace", "embedded", "view", "words", "phrase", "advice", "audit",
+		"knowledge", "config", "telemetry", "safedial", "secret", "envelope", "clamd", "confine", "process", "collector", "sandbox", "browser", "erase", "sse", "stream", "namespace", "embedded", "view", "words", "phrase", "advice", "audit",
 	}},
 	{"Storage", "The three stores, what imports list, and what copies and moves the stores.", []string{"blob", "source", "store", "index", "backup", "instance"}},
 	{"Documents", "The way of a document, from its bytes to passages with a language.", []string{"selection", "scrape", "extract", "paged", "parsed", "transcript", "enrich", "privacy", "chunk"}},

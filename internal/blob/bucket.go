@@ -7,6 +7,8 @@ import (
 	"io"
 	"iter"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/envelope"
 )
 
 // Bucket is the part of a bucket that a Store keeps its blobs in. Its methods may be
@@ -57,14 +59,14 @@ type Download struct {
 }
 
 // New returns a Store that keeps its blobs in a bucket, which it closes.
-func New(b Bucket) *Store { return &Store{bucket: b} }
+func New(b Bucket) *Store { return (&Store{bucket: b}).Encrypt(&envelope.Ring{}) }
 
 // Link returns an address from which a client can download the blob under key itself. An
 // empty one means that this store has no such addresses. The caller has checked that the
 // client may read the blob.
 func (s *Store) Link(ctx context.Context, key string, d Download) (string, error) {
-	if err := checkKey(key); err != nil || s.folder != nil {
-		return "", err
+	if err := checkKey(key); err != nil || s.folder != nil || s.Encrypts() {
+		return "", err // a client could not decrypt the bytes
 	}
 	address, err := s.bucket.Link(ctx, key, d)
 	return address, mapError("sign the address of", key, err)

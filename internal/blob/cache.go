@@ -41,7 +41,7 @@ func (c *cache) keep(rows []row) {
 	defer c.mu.Unlock()
 	for _, r := range rows {
 		c.dropKey(r.key)
-		if r.delete {
+		if r.delete || r.replaces != nil { // others may be there
 			continue
 		}
 		c.rows[r.key] = c.order.PushBack(r)

@@ -35,7 +35,7 @@ func (f *folder) delete(ctx context.Context, key string) error {
 	}
 	if found {
 		path := f.path(key)
-		if err := removeFile(path); err != nil {
+		if err := f.removeLocked(ctx, key); err != nil {
 			return err
 		}
 		if err := f.syncOne(filepath.Dir(path)); err != nil {
@@ -43,6 +43,17 @@ func (f *folder) delete(ctx context.Context, key string) error {
 		}
 	}
 	return f.removeRow(ctx, key)
+}
+
+// removeLocked removes the file of a blob, but not while it is encrypted anew: that would
+// bring it back.
+func (f *folder) removeLocked(ctx context.Context, key string) error {
+	unlock, err := f.locks.lock(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return removeFile(f.path(key))
 }
 
 // removeFile removes a file, and returns nil if there is none.
@@ -100,11 +111,10 @@ func (f *folder) deleteFiles(ctx context.Context, prefix string, keep func(strin
 		if replaced || keep(object.Key, object.Modified) {
 			continue
 		}
-		path := f.path(object.Key)
-		if err := removeFile(path); err != nil {
+		if err := f.removeLocked(ctx, object.Key); err != nil {
 			return removed, err
 		}
-		emptied[filepath.Dir(path)] = struct{}{}
+		emptied[filepath.Dir(f.path(object.Key))] = struct{}{}
 		removed++
 	}
 	f.prune(prefix)

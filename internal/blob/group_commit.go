@@ -22,6 +22,9 @@ type row struct {
 	key    string
 	data   []byte
 	delete bool
+	// replaces are the bytes in whose place data is written: nothing is written if others are
+	// there. nil = whatever is there. The time of the write stays.
+	replaces []byte
 }
 
 // change is a number of rows that are written together or not at all.
@@ -38,6 +41,7 @@ type change struct {
 type committer struct {
 	db              *sql.DB // one connection
 	upsert, removal *sql.Stmt
+	exchange        *sql.Stmt
 	cache           *cache
 	// beforeCommit is nil but in tests. They count, delay or fail a commit by it.
 	beforeCommit func(rows []row) error
@@ -77,6 +81,9 @@ func (c *committer) prepare(ctx context.Context) error {
 	}
 	c.upsert, err = c.db.PrepareContext(ctx, "INSERT INTO blobs (key, modified, data) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET modified = excluded.modified, data = excluded.data")
 	if err != nil {
+		return err
+	}
+	if c.exchange, err = c.db.PrepareContext(ctx, "UPDATE blobs SET data = ? WHERE key = ? AND data = ?"); err != nil {
 		return err
 	}
 	c.removal, err = c.db.PrepareContext(ctx, "DELETE FROM blobs WHERE key = ?")
@@ -212,7 +219,7 @@ func (c *committer) commit(changes ...*change) error {
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(rows, func(r row) bool { return r.delete }) {
+	if slices.ContainsFunc(rows, func(r row) bool { return r.delete || r.replaces != nil }) {
 		c.deletions.Add(1)
 	}
 	// Readers of a cached key see the old bytes until here, and no reader asks the
@@ -222,13 +229,16 @@ func (c *committer) commit(changes ...*change) error {
 }
 
 func (c *committer) exec(tx *sql.Tx, rows []row) error {
-	upsert, removal := tx.Stmt(c.upsert), tx.Stmt(c.removal)
+	upsert, removal, exchange := tx.Stmt(c.upsert), tx.Stmt(c.removal), tx.Stmt(c.exchange)
 	now := time.Now().UnixMicro()
 	for _, r := range rows {
 		var err error
-		if r.delete {
+		switch {
+		case r.delete:
 			_, err = removal.Exec(r.key)
-		} else {
+		case r.replaces != nil:
+			_, err = exchange.Exec(r.data, r.key, r.replaces)
+		default:
 			_, err = upsert.Exec(r.key, now, r.data)
 		}
 		if err != nil {

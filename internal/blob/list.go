@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/envelope"
 )
 
 // escaped matches the part of a file's name that stands for one character of its
@@ -20,7 +22,7 @@ var escaped = regexp.MustCompile(`__0x([0-9a-f]+)__`)
 // Object is one entry of a listing.
 type Object struct {
 	Key      string
-	Bytes    int64
+	Bytes    int64 // as they are stored: of an encrypted blob some more than it has
 	Modified time.Time
 }
 
@@ -47,7 +49,7 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Object, error
 // ListFolder returns the objects in the folder of a store that another process
 // may have open, or that a kill left. It changes nothing.
 func ListFolder(ctx context.Context, root string) ([]Object, error) {
-	f := &folder{folders: folders{root: root}, alone: func() bool { return true }, small: &smallFile{alone: func() bool { return true }, committer: &committer{cache: newCache(0)}}}
+	f := &folder{folders: folders{root: root}, ring: &envelope.Ring{}, alone: func() bool { return true }, small: &smallFile{alone: func() bool { return true }, committer: &committer{cache: newCache(0)}}}
 	if err := f.small.openReader(ctx, smallDSN(filepath.Join(root, smallName), "ro")); err != nil {
 		return nil, mapError("list", root, err)
 	}

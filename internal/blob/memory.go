@@ -1,10 +1,12 @@
 package blob
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"iter"
+	"sync"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/memblob"
@@ -12,12 +14,44 @@ import (
 )
 
 // memory is a Bucket that ends with the process.
-type memory struct{ bucket *blob.Bucket }
+type memory struct {
+	bucket *blob.Bucket
+	change *sync.Mutex // held while bytes are replaced or deleted
+}
 
-func newMemory() memory { return memory{memblob.OpenBucket(nil)} }
+func newMemory() memory { return memory{memblob.OpenBucket(nil), &sync.Mutex{}} }
 
 // Put implements Bucket.
 func (m memory) Put(ctx context.Context, key string, r io.Reader) error {
+	data, err := io.ReadAll(r) // outside of the lock
+	if err != nil {
+		return err
+	}
+	m.change.Lock()
+	defer m.change.Unlock()
+	return m.put(ctx, key, bytes.NewReader(data))
+}
+
+// Replace implements Replacer.
+func (m memory) Replace(ctx context.Context, key string, change func(io.Reader) (io.Reader, error)) (bool, error) {
+	m.change.Lock()
+	defer m.change.Unlock()
+	r, _, err := m.Open(ctx, key)
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	changed, err := change(r)
+	if err != nil || changed == nil {
+		return false, err
+	}
+	return true, m.put(ctx, key, changed)
+}
+
+func (m memory) put(ctx context.Context, key string, r io.Reader) error {
 	ctx, abandon := context.WithCancel(ctx)
 	defer abandon()
 	w, err := m.bucket.NewWriter(ctx, key, &blob.WriterOptions{ContentType: contentType})
@@ -75,6 +109,8 @@ func (m memory) List(ctx context.Context, prefix string) iter.Seq2[Object, error
 
 // Delete implements Bucket.
 func (m memory) Delete(ctx context.Context, keys []string) error {
+	m.change.Lock()
+	defer m.change.Unlock()
 	for _, key := range keys {
 		if err := m.bucket.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 			return err

@@ -10,6 +10,8 @@ import (
 	"os"
 
 	"gocloud.dev/blob"
+
+	"github.com/cairn-rag/cairn/internal/envelope"
 )
 
 // Get returns the bytes under key. A missing one is ErrNotFound.
@@ -47,12 +49,12 @@ func (s *Store) Open(ctx context.Context, key string) (r io.ReadCloser, size int
 	}
 	found, err := s.find(
 		func() (bool, error) {
-			data, found, err := s.folder.small.get(ctx, key)
+			data, found, err := s.folder.row(ctx, key)
 			r, size = io.NopCloser(bytes.NewReader(data)), int64(len(data))
 			return found, err
 		},
 		func() (bool, error) {
-			r, size, err = s.openBlob(ctx, key)
+			r, size, _, err = s.openLarge(ctx, key)
 			if errors.Is(err, ErrNotFound) {
 				return false, nil
 			}
@@ -86,7 +88,7 @@ func (s *Store) find(inSmall, inBucket func() (bool, error)) (bool, error) {
 	}
 }
 
-// openBlob is Open of a blob in the bucket, or of a file of the folder.
+// openBlob returns the stored bytes of a blob in the bucket, or of a file of the folder.
 func (s *Store) openBlob(ctx context.Context, key string) (io.ReadCloser, int64, error) {
 	if s.folder != nil {
 		return s.folder.openFile(ctx, key)
@@ -96,6 +98,42 @@ func (s *Store) openBlob(ctx context.Context, key string) (io.ReadCloser, int64,
 		return nil, 0, mapError("read", key, err)
 	}
 	return body{r, ctx}, size, nil
+}
+
+// openLarge is Open of a blob in the bucket, or of a file of the folder, and returns what it
+// has read to decrypt it.
+func (s *Store) openLarge(ctx context.Context, key string) (io.ReadCloser, int64, envelope.Stream, error) {
+	stored, size, err := s.openBlob(ctx, key)
+	if err != nil {
+		return nil, 0, envelope.Stream{}, err
+	}
+	stream, err := s.ring.ReadStream(stored, key)
+	var plain io.Reader
+	if err == nil {
+		size, err = stream.Size(size)
+	}
+	if err == nil {
+		plain, err = stream.Open(ctx, stored)
+	}
+	if err != nil {
+		_ = stored.Close() // it was only read
+		return nil, 0, stream, mapError("read", key, err)
+	}
+	return readCloser{plain, stored}, size, stream, nil
+}
+
+// readCloser is a reader of what another one reads, which it closes.
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+// row returns the bytes of a row of the small file, which the caller must not change.
+func (f *folder) row(ctx context.Context, key string) (data []byte, found bool, err error) {
+	if data, found, err = f.small.get(ctx, key); found && err == nil {
+		data, err = f.ring.Unseal(ctx, data, key)
+	}
+	return data, found && err == nil, err
 }
 
 func (f *folder) openFile(ctx context.Context, key string) (io.ReadCloser, int64, error) {

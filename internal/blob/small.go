@@ -39,7 +39,7 @@ type smallFile struct {
 	reader *sql.DB
 	alone  func() bool
 
-	selectData, selectExists, selectPage *sql.Stmt
+	selectData, selectExists, selectPage, selectHeads *sql.Stmt
 }
 
 // openSmall opens the small file in a folder and creates it if it is missing.
@@ -81,6 +81,9 @@ func (s *smallFile) openReader(ctx context.Context, dsn string) error {
 		return err
 	}
 	if s.selectExists, err = s.reader.PrepareContext(ctx, "SELECT 1 FROM blobs WHERE key = ?"); err != nil {
+		return err
+	}
+	if s.selectHeads, err = s.reader.PrepareContext(ctx, "SELECT key, substr(data, 1, ?) FROM blobs WHERE key > ? ORDER BY key LIMIT ?"); err != nil {
 		return err
 	}
 	s.selectPage, err = s.reader.PrepareContext(ctx, "SELECT key, length(data), modified FROM blobs WHERE key > ? AND key < ? ORDER BY key LIMIT ?")
@@ -192,6 +195,30 @@ func (s *smallFile) page(ctx context.Context, after, end string) ([]Object, erro
 		}
 		o.Modified = time.UnixMicro(microseconds)
 		page = append(page, o)
+	}
+	return page, rows.Err()
+}
+
+// storedHead is the beginning of the stored bytes of a row.
+type storedHead struct {
+	key  string
+	head []byte
+}
+
+// heads returns the first bytes of the next rows behind a key.
+func (s *smallFile) heads(ctx context.Context, after string, bytes int) ([]storedHead, error) {
+	rows, err := s.selectHeads.QueryContext(ctx, bytes, after, listedRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var page []storedHead
+	for rows.Next() {
+		var h storedHead
+		if err := rows.Scan(&h.key, &h.head); err != nil {
+			return nil, err
+		}
+		page = append(page, h)
 	}
 	return page, rows.Err()
 }

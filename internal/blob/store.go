@@ -13,6 +13,8 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
 	"gocloud.dev/gcerrors"
+
+	"github.com/cairn-rag/cairn/internal/envelope"
 )
 
 // The errors that callers tell apart.
@@ -33,8 +35,9 @@ type Ref struct {
 
 // Store keeps bytes under keys. Its methods may be called at the same time.
 type Store struct {
-	bucket Bucket  // nil when the store is a folder
-	folder *folder // nil when it is not
+	bucket Bucket         // nil when the store is a folder
+	folder *folder        // nil when it is not
+	ring   *envelope.Ring // encrypts blobs; an empty one encrypts none
 }
 
 // folder is the part of a Store that only a folder has. A blob of it is a row of
@@ -45,6 +48,7 @@ type folder struct {
 	small      *smallFile
 	smallBytes int // the largest blob that is a row
 	locks      keyLocks
+	ring       *envelope.Ring // of the Store
 	// alone reports whether this process alone writes to the folder, and has since
 	// it opened it.
 	alone func() bool
@@ -120,8 +124,21 @@ func openFolder(ctx context.Context, u *url.URL, sync func(folder string) error,
 	if err := f.syncOne(f.root); err != nil {
 		return nil, mapError("open", u.Path, errors.Join(err, f.small.close(), f.large.Close()))
 	}
-	return &Store{folder: f}, nil
+	return (&Store{folder: f}).Encrypt(&envelope.Ring{}), nil
 }
+
+// Encrypt makes the store encrypt what it writes from now on, if the ring has keys, and read
+// what is encrypted. It is called before the store is used.
+func (s *Store) Encrypt(with *envelope.Ring) *Store {
+	s.ring = with
+	if s.folder != nil {
+		s.folder.ring = with
+	}
+	return s
+}
+
+// Encrypts reports whether blobs are encrypted, so that a listing has other sizes than they have.
+func (s *Store) Encrypts() bool { return s.ring.On() }
 
 // Ping reports whether the store can be reached. It writes nothing.
 func (s *Store) Ping(ctx context.Context) error {

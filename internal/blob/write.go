@@ -146,6 +146,10 @@ func (f *folder) putRows(ctx context.Context, rows []row) error {
 		if keys[i] = rows[i].key; rows[i].data == nil {
 			rows[i].data = []byte{} // nil is NULL
 		}
+		var err error
+		if rows[i].data, err = f.ring.Seal(rows[i].data, keys[i]); err != nil {
+			return mapError("write", keys[i], err)
+		}
 	}
 	unlock, err := f.locks.lock(ctx, keys...)
 	if err != nil {
@@ -187,7 +191,11 @@ func (f *folder) hasFile(key string) (bool, error) {
 func (s *Store) putObject(ctx context.Context, key string, r io.Reader) (Ref, error) {
 	sum := sha256.New()
 	counted := &counter{r: io.TeeReader(r, sum)}
-	if err := s.bucket.Put(ctx, key, counted); err != nil {
+	sealed, err := s.ring.SealReader(counted, key)
+	if err == nil {
+		err = s.bucket.Put(ctx, key, sealed)
+	}
+	if err != nil {
 		return Ref{}, mapError("write", key, err)
 	}
 	return Ref{Key: key, SHA256: hex.EncodeToString(sum.Sum(nil)), Bytes: counted.n}, nil
@@ -215,7 +223,11 @@ func (f *folder) putLarge(ctx context.Context, key string, r io.Reader) (Ref, er
 		return Ref{}, mapError("write", key, err)
 	}
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(w, sum), r)
+	counted := &counter{r: io.TeeReader(r, sum)}
+	sealed, err := f.ring.SealReader(counted, key)
+	if err == nil {
+		_, err = io.Copy(w, sealed)
+	}
 	if err == nil {
 		err = f.syncFile(file)
 	}
@@ -230,7 +242,7 @@ func (f *folder) putLarge(ctx context.Context, key string, r io.Reader) (Ref, er
 	if err := f.publish(ctx, key, w, filepath.Dir(file.Name())); err != nil {
 		return Ref{}, mapError("write", key, err)
 	}
-	return Ref{Key: key, SHA256: hex.EncodeToString(sum.Sum(nil)), Bytes: n}, nil
+	return Ref{Key: key, SHA256: hex.EncodeToString(sum.Sum(nil)), Bytes: counted.n}, nil
 }
 
 // publish renames the file of a large blob to its name in a folder, and removes the row

@@ -58,6 +58,9 @@ type Config struct {
 	Retention Retention `koanf:"retention"`
 	Privacy   Privacy   `koanf:"privacy"`
 
+	Encryption Encryption `koanf:"encryption"`
+	Scan       Scan       `koanf:"scan"`
+
 	// Warnings are sentences for the operator about what Load ignored, and about what
 	// cannot be used.
 	Warnings []string `koanf:"-"`

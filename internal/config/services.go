@@ -15,13 +15,16 @@ type Service struct {
 // defaultPorts are the ports of addresses that name none.
 var defaultPorts = map[string]uint16{"postgres": 5432, "postgresql": 5432, "milvus": 19530, "http": 80, "https": 443}
 
-// Services returns the Temporal server and the stores that are reached over a network.
+// Services returns the Temporal server, the malware scanner and the stores that are reached over
+// a network.
 // No address that a user gives may reach them.
 func (c Config) Services() []Service {
 	var all []Service
-	if host, port, err := net.SplitHostPort(c.Temporal.Address); err == nil {
-		if n, err := strconv.ParseUint(port, 10, 16); err == nil {
-			all = append(all, Service{host, uint16(n)})
+	for _, address := range []string{c.Temporal.Address, c.Scan.Clamd} {
+		if host, port, err := net.SplitHostPort(address); err == nil {
+			if n, err := strconv.ParseUint(port, 10, 16); err == nil {
+				all = append(all, Service{host, uint16(n)})
+			}
 		}
 	}
 	for _, address := range []string{c.Database.URL, c.Vector.URL, c.Privacy.Analyzer.URL} {

@@ -36,6 +36,8 @@ func (c Config) validate() error {
 		checkChoice("temporal.sync", c.Temporal.Sync, "full", "normal"),
 		checkChoice("audit.questions", c.Audit.Questions, questionsHash, questionsText),
 		c.Audit.validate(),
+		c.Encryption.validate(),
+		c.Scan.validate(),
 		checkChoice("log.level", c.Log.Level, "debug", "info", "warn", "error"),
 		checkChoice("sandbox.helpers", c.Sandbox.Helpers, HelpersInNamespaces, HelpersUnconfined),
 		c.Database.validate(),

@@ -13,6 +13,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/cairn-rag/cairn/activities/delivery"
@@ -43,6 +44,7 @@ type Dispatcher struct {
 	client client.Client
 	builds []string
 	named  bool
+	reads  converter.DataConverter // of histories
 
 	namespace     string
 	ownsHistories bool
@@ -51,7 +53,13 @@ type Dispatcher struct {
 
 // New makes a dispatcher of a namespace. build is what the workers call their build.
 func New(c client.Client, namespace, build string) *Dispatcher {
-	return &Dispatcher{client: c, namespace: namespace, builds: []string{"unversioned", "unversioned:" + build}}
+	return &Dispatcher{client: c, namespace: namespace, builds: []string{"unversioned", "unversioned:" + build}, reads: converter.GetDefaultDataConverter()}
+}
+
+// Reads sets what reads the payloads of histories, if they are encrypted.
+func (d *Dispatcher) Reads(with converter.DataConverter) *Dispatcher {
+	d.reads = with
+	return d
 }
 
 // Named makes the summaries of ingests name the external ids of their documents.

@@ -34,7 +34,7 @@ func (d *Dispatcher) Steps(ctx context.Context, workflowID string) ([]record.Ste
 	pending := description.GetPendingActivities()
 	run := description.GetWorkflowExecutionInfo().GetExecution().GetRunId()
 	for range maxChains {
-		read := stepReader{byEvent: map[int64]int{}}
+		read := stepReader{payloads: d.reads, byEvent: map[int64]int{}}
 		events := d.client.GetWorkflowHistory(ctx, workflowID, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		run = ""
 		for events.HasNext() {
@@ -61,16 +61,17 @@ func (d *Dispatcher) Steps(ctx context.Context, workflowID string) ([]record.Ste
 
 // stepReader makes steps of the events of a history.
 type stepReader struct {
-	steps   []record.Step
-	ids     []string      // of the activities, in the order of steps
-	byEvent map[int64]int // the event that scheduled an activity -> its place in steps
+	payloads converter.DataConverter
+	steps    []record.Step
+	ids      []string      // of the activities, in the order of steps
+	byEvent  map[int64]int // the event that scheduled an activity -> its place in steps
 }
 
 func (r *stepReader) add(e *historypb.HistoryEvent) {
 	at := e.GetEventTime().AsTime()
 	if asked := e.GetActivityTaskScheduledEventAttributes(); asked != nil {
 		step := record.Step{Activity: asked.GetActivityType().GetName(), Began: at, Status: knowledge.RunRunning}
-		if summary := e.GetUserMetadata().GetSummary(); summary == nil || converter.GetDefaultDataConverter().FromPayload(summary, &step.Name) != nil {
+		if summary := e.GetUserMetadata().GetSummary(); summary == nil || r.payloads.FromPayload(summary, &step.Name) != nil {
 			step.Name = step.Activity
 		}
 		r.byEvent[e.GetEventId()] = len(r.steps)
@@ -90,7 +91,7 @@ func (r *stepReader) add(e *historypb.HistoryEvent) {
 		step, status = r.of(done.GetScheduledEventId()), knowledge.RunCompleted
 		var result struct{ Usage knowledge.Usage }
 		// A result that is no object has no usage.
-		if converter.GetDefaultDataConverter().FromPayloads(done.GetResult(), &result) == nil && step != nil {
+		if r.payloads.FromPayloads(done.GetResult(), &result) == nil && step != nil {
 			step.Usage = result.Usage
 		}
 	} else if failed := e.GetActivityTaskFailedEventAttributes(); failed != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"strconv"
 
@@ -47,6 +48,9 @@ type Config struct {
 	ListedBy []string
 	// Sync is the loss that an acknowledged step survives. Defaults to SyncFull.
 	Sync Sync
+	// Codec decrypts payloads for the web UI, at /codec/decode of its own address. Defaults to
+	// none: the UI shows payloads as they are stored.
+	Codec http.Handler
 	// Logger receives the server's warnings and errors. Required.
 	Logger *slog.Logger
 }

@@ -63,7 +63,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err := s.startServer(api); err != nil {
 		return nil, errors.Join(err, uiListener.Close())
 	}
-	if s.ui, err = startUI(uiListener, s.address, config.Logger); err != nil {
+	if s.ui, err = startUI(uiListener, s.address, config); err != nil {
 		return nil, errors.Join(err, uiListener.Close(), s.server.Stop())
 	}
 	if err := s.prepareNamespace(ctx); err != nil {

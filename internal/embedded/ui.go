@@ -38,12 +38,12 @@ func (s *settings) GetConfig() (*uiconfig.Config, error) { return &s.config, nil
 // startUI serves the UI on a listener, behind guard. The UI's own server opens
 // its port itself and ends the process if it cannot, so startUI assembles the
 // UI's routes on a server of ours.
-func startUI(l net.Listener, temporal string, logger *slog.Logger) (*webUI, error) {
-	handler, err := uiHandler(temporal)
+func startUI(l net.Listener, temporal string, config Config) (*webUI, error) {
+	handler, err := uiHandler(temporal, config.Codec)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the Temporal UI: %w", err)
 	}
-	logger = logger.With(slog.String("component", "temporal-ui"))
+	logger := config.Logger.With(slog.String("component", "temporal-ui"))
 	server := uiServer(handler, logger)
 	go func() {
 		if err := server.Serve(l); err != nil && err != http.ErrServerClosed {
@@ -69,13 +69,24 @@ func (u *webUI) stop() {
 	_ = u.server.Close() // pages that are open lose nothing but a refresh
 }
 
-func uiHandler(temporal string) (http.Handler, error) {
+// codecPath is where the UI has payloads decrypted. The page, and so the browser's cookies, are of
+// the same host.
+const codecPath = "/codec"
+
+// uiHandler returns the pages of the UI, and the decryption of payloads if codec is not nil.
+func uiHandler(temporal string, codec http.Handler) (http.Handler, error) {
+	decrypts := uiconfig.Codec{}
+	if codec != nil {
+		decrypts.Endpoint, decrypts.IncludeCredentials = codecPath, true
+		decrypts.DefaultErrorMessage = "Payloads are encrypted: sign in to Cairn's console in this browser, at the same host name, with the instance's admin key (cairn up prints a link)."
+	}
 	provider, err := uiconfig.NewConfigProviderWithRefresh(&settings{uiconfig.Config{
 		TemporalGRPCAddress: temporal,
 		EnableUI:            true,
 		DefaultNamespace:    namespace.Default,
 		DisableNewsFetch:    true, // the UI fetches nothing from other sites
 		HideLogs:            true,
+		Codec:               decrypts,
 		CORS:                uiconfig.CORS{CookieInsecure: true}, // loopback has no TLS
 	}})
 	if err != nil {
@@ -103,7 +114,13 @@ func uiHandler(temporal string) (http.Handler, error) {
 		return nil, err
 	}
 	route.SetRenderRoute(e, "")
-	return e, nil
+	if codec == nil {
+		return e, nil
+	}
+	mux := http.NewServeMux()
+	mux.Handle("POST "+codecPath+"/decode", codec)
+	mux.Handle("/", e)
+	return mux, nil
 }
 
 // RunURL returns the address of the page of a workflow's run, or of its newest

@@ -160,7 +160,7 @@ func (e *exporting) writeBlobs(ctx context.Context) error {
 		}
 		delete(left, object.Key)
 		start := blobStart{object.Key, object.Bytes, object.Modified.UTC().Truncate(time.Microsecond)}
-		if k, ok := e.known[object.Key]; ok && k.start.Bytes == start.Bytes && k.start.Modified.Equal(start.Modified) {
+		if k, ok := e.known[object.Key]; ok && (k.start.Bytes == start.Bytes || e.blobs.Encrypts()) && k.start.Modified.Equal(start.Modified) {
 			continue
 		}
 		if err := e.writeBlob(ctx, start); err != nil {
@@ -182,6 +182,7 @@ func (e *exporting) writeBlob(ctx context.Context, start blobStart) error {
 		return err
 	}
 	defer r.Close()
+	start.Bytes = size
 	if err := e.w.writeJSON(kindBlob, start); err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ const (
 	CodeParseLimit        Code = "parse_limit"        // parsing ran over time, memory or size
 	CodePIIFound          Code = "pii_found"          // personal data in a project that refuses it
 	CodeConsentMissing    Code = "consent_missing"    // nobody recorded a consent that the project requires
+	CodeRejected          Code = "rejected"           // a malware scanner found something in a file
 )
 
 // Known reports whether the code is one of those above.
@@ -44,7 +45,7 @@ func (c Code) Known() bool {
 	case CodeMalformed, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeMethodNotAllowed, CodeConflict, CodeGone, CodeTooLarge, CodeInvalid,
 		CodeRateLimited, CodeLimitReached, CodeCanceled, CodeProviderFailed, CodeNeedsComponent, CodeUnavailable,
 		CodeInternal, CodeEmpty, CodeUnsupportedFormat, CodeEncrypted, CodeCorrupt, CodeParseLimit, CodePIIFound,
-		CodeConsentMissing:
+		CodeConsentMissing, CodeRejected:
 		return true
 	}
 	return false
@@ -66,6 +67,7 @@ type Error struct {
 	RetryAfter time.Duration // 0 = not said
 	Retryable  bool          // trying again later can help
 	Final      bool          // trying again cannot help, whatever the code says
+	Waits      bool          // a service of the operator is away: steps wait for it, which counts for no try
 	Cause      error
 }
 

@@ -61,7 +61,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 		Store: p.store, Followed: p.store, Blobs: p.blobs,
 		Access:    authenticator,
 		Retriever: p.retriever(), Recognisers: p.recognisers(), Pages: p.drawers, Texts: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), ModelNames: p.chats, Imports: p.sources(), Syncs: p.runner(), Places: p.connector, NamedSecrets: p.credentials(),
-		Audit: p.recorder, AuditChain: p.keeper, Quota: p.meter(),
+		Audit: p.recorder, AuditChain: p.keeper, Quota: p.meter(), Encryption: encryption{p},
 		Quotations: p.quotations(),
 		Links:      links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(), Details: p.healthDetails(),
 	})
@@ -70,7 +70,9 @@ func (p *platform) startAPI(ctx context.Context) error {
 	}
 	p.background(func(ctx context.Context) { authenticator.StoreUses(ctx, p.log) })
 	p.background(server.StartLate) // the workflows of documents that it accepts while Temporal is down
-	p.serve(p.listener, p.foreground.Handler(console.Handler(server.Handler())), func() {
+	served := server.Handler()
+	p.decodes.Store(&served)
+	p.serve(p.listener, p.foreground.Handler(console.Handler(p.allowTemporalUI(served))), func() {
 		server.Stop()
 		if p.worker != nil {
 			go p.worker.Stop() // its closer waits for it: requests and activities end side by side
@@ -124,7 +126,7 @@ func (p *platform) apiConfig() api.Config {
 
 // dependencies returns the services that /readyz pings.
 func (p *platform) dependencies() []api.Dependency {
-	return []api.Dependency{
+	list := []api.Dependency{
 		{Name: "temporal", Ping: func(ctx context.Context) error {
 			_, err := p.client.CheckHealth(ctx, &client.CheckHealthRequest{})
 			return err
@@ -133,6 +135,10 @@ func (p *platform) dependencies() []api.Dependency {
 		{Name: "index", Ping: p.index.Ping},
 		{Name: "blobs", Ping: p.blobs.Ping},
 	}
+	if scanner := p.scanner(); scanner != nil {
+		list = append(list, api.Dependency{Name: scannerName, Ping: scanner.Ping, Optional: true})
+	}
+	return list
 }
 
 // healthDetails returns what /readyz shows beside the dependencies.
@@ -189,6 +195,9 @@ func (p *platform) activities() worker.Activities {
 	if p.browser != nil {
 		documents.Browser = p.browser
 	}
+	if scanner := p.scanner(); scanner != nil {
+		documents.Scanner, documents.Audit = scanner, p.store
+	}
 	if p.transcribe != nil {
 		documents.Transcriber = p.transcribe
 	}
@@ -208,7 +217,7 @@ func (p *platform) activities() worker.Activities {
 		Deliveries: p.store, Secrets: p.secrets, Sender: sender, OperatorURL: links{p}.OperatorURL,
 		Metrics: p.metrics, Log: p.log,
 	}
-	return worker.Activities{Ingestion: ingesting, Answering: answering.New(questions), Importing: p.importing(ingesting), Delivering: delivering, Sweeping: &ingestion.Sweeping{Runs: p.sweep(), Uploads: p.uploads(), Audit: p.auditSweep()}}
+	return worker.Activities{Ingestion: ingesting, Answering: answering.New(questions), Importing: p.importing(ingesting), Delivering: delivering, Sweeping: &ingestion.Sweeping{Runs: p.sweep(), Uploads: p.uploads(), Audit: p.auditSweep()}, Resealing: p.resealing()}
 }
 
 // retriever returns a retriever that records its durations.

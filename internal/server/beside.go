@@ -140,7 +140,7 @@ func (p *platform) joinTemporal(ctx context.Context) error {
 	defer cancel()
 	quiet := slog.New(atLeast{p.log.Handler(), slog.LevelWarn})
 	target := namespace.Target{Address: p.ends.Temporal, Name: p.cfg.Temporal.Namespace}
-	c, err := namespace.Dial(ctx, target, quiet, func(o *client.Options) { o.Identity = p.identity }, namespace.Yield(workflows.QueueQuery))
+	c, err := namespace.Dial(ctx, target, quiet, func(o *client.Options) { o.Identity = p.identity }, namespace.Yield(workflows.QueueQuery), namespace.Encrypt(p.ring))
 	if err != nil {
 		return NoServerError{fmt.Sprintf("the server at %s, which had the data folder %s last, does not answer: start it with cairn up", p.ends.Temporal, p.cfg.Data)}
 	}

@@ -108,7 +108,7 @@ func (p *platform) dialCluster(ctx context.Context, role string) error {
 	ctx, cancel := context.WithTimeout(ctx, clusterPatience)
 	defer cancel()
 	quiet := slog.New(atLeast{p.log.Handler(), slog.LevelWarn})
-	c, err := namespace.Dial(ctx, target, quiet, func(o *client.Options) { o.Identity = p.identity })
+	c, err := namespace.Dial(ctx, target, quiet, func(o *client.Options) { o.Identity = p.identity }, namespace.Encrypt(p.ring))
 	if err != nil {
 		return fmt.Errorf("%w; check temporal.address", err)
 	}

@@ -87,11 +87,12 @@ func (p *platform) openToMove(ctx context.Context) (err error) {
 	if p.blobs, err = blobs.Open(ctx, c); err != nil {
 		return fmt.Errorf("open the blob store: %w", err)
 	}
+	p.blobs.Encrypt(p.ring)
 	p.onClose(p.blobs.Close)
 	p.store, err = store.Open(ctx, store.Config{URL: p.cfg.Database.URL, Logger: p.log, Generation: instanceEmbeddings(p.cfg.Models.Embedding).Generation()})
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	p.onClose(p.store.Close)
-	return nil
+	return p.loadKeys(ctx)
 }

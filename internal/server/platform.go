@@ -5,9 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -20,10 +22,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/dispatch"
+	"github.com/cairn-rag/cairn/internal/envelope"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/following"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/namespace"
 	"github.com/cairn-rag/cairn/internal/quota"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/secret"
@@ -78,10 +82,12 @@ type platform struct {
 	queues      []string // of the worker
 	identity    string   // of this start's workers
 
-	secretKey     []byte // that seals the secrets of users
-	keepAdminKey  bool   // an admin key that the database has stays
-	drawnAdminKey string // by this process, "" = none
-	instanceKey   string // the admin key that prepareInstance stored
+	ring          *envelope.Ring               // encrypts blobs and histories
+	decodes       atomic.Pointer[http.Handler] // of the API, for Temporal's UI; nil before the API serves
+	secretKey     []byte                       // that seals the secrets of users
+	keepAdminKey  bool                         // an admin key that the database has stays
+	drawnAdminKey string                       // by this process, "" = none
+	instanceKey   string                       // the admin key that prepareInstance stored
 
 	members *members              // other processes on the data folder
 	tmp     string                // folder of temporary files, "" = the server's
@@ -96,7 +102,7 @@ type platform struct {
 func newPlatform(cfg config.Config, o Options) *platform {
 	worker.NameBuild(o.Version)
 	return &platform{
-		cfg: cfg, prices: prices(cfg.Models), version: o.Version, log: o.Log, metrics: telemetry.NewMetrics(o.Version), hub: stream.NewHub(),
+		cfg: cfg, ring: &envelope.Ring{}, prices: prices(cfg.Models), version: o.Version, log: o.Log, metrics: telemetry.NewMetrics(o.Version), hub: stream.NewHub(),
 		parsing: extract.NewBudget(2 * int64(cfg.Limits.ParseMemory)), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000),
 		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, backup.AdminKeyName)},
 	}
@@ -150,7 +156,7 @@ func (p *platform) close() error {
 func (p *platform) useTemporal(c client.Client) {
 	p.client = c
 	p.onClose(func() error { c.Close(); return nil })
-	p.workflow = dispatch.New(c, p.cfg.Temporal.Namespace, p.version).Named(*p.cfg.Operator.Names)
+	p.workflow = dispatch.New(c, p.cfg.Temporal.Namespace, p.version).Named(*p.cfg.Operator.Names).Reads(namespace.Converter(p.ring))
 	if p.cfg.Temporal.Embedded() {
 		p.workflow.OwnsHistories()
 	}

@@ -9,10 +9,10 @@ func (p *platform) upParts() []part {
 	}
 	return []part{
 		p.listen, p.hostFolder, p.emptyTemporary,
-		p.createSecretKey, p.startSecrets, p.openStores, p.prepareInstance, p.startAudit,
+		p.createSecretKey, p.startSecrets, p.openStores, p.startKeys, p.prepareInstance, p.startAudit,
 		p.startModels, p.compareEmbeddings, temporal, p.startDialer,
 		p.confine, p.startParsers, p.startBrowser, p.startQueues(nil), p.wakeWebhooks, p.releaseHeld, repair,
-		p.startDrawers, p.recordAudit, p.startAPI, p.writeEndpoints,
+		p.startDrawers, p.recordAudit, p.startAPI, p.resealLeft, p.writeEndpoints,
 	}
 }
 
@@ -21,7 +21,7 @@ func (p *platform) upParts() []part {
 func (p *platform) besideParts(queues []string) []part {
 	return []part{
 		p.joinTemporal, p.joinFolder,
-		p.startSecrets, p.joinStores,
+		p.startSecrets, p.joinStores, p.startKeys,
 		p.joinModels, p.compareEmbeddings, p.startDialer,
 		p.confine, p.startParsers, p.startQueues(queues), p.wakeWebhooks, p.releaseHeld,
 	}
@@ -32,7 +32,7 @@ func (p *platform) besideParts(queues []string) []part {
 func (p *platform) migrateParts() []part {
 	return []part{
 		p.joinFolder, p.createSecretKey, p.startSecrets,
-		p.openStores, p.keepSecretKey, p.prepareInstance,
+		p.openStores, p.startKeys, p.keepSecretKey, p.prepareInstance,
 		p.registerCluster,
 	}
 }
@@ -41,9 +41,9 @@ func (p *platform) migrateParts() []part {
 func (p *platform) apiParts() []part {
 	return []part{
 		p.listen, p.joinFolder, p.startSecrets,
-		p.awaitStores, p.keepSecretKey, p.startAudit, p.awaitBlobs, p.awaitNamespace("cairn-api"),
+		p.awaitStores, p.startKeys, p.keepSecretKey, p.startAudit, p.awaitBlobs, p.awaitNamespace("cairn-api"),
 		p.startModels, p.compareEmbeddings, p.startDialer, p.wakeWebhooks, p.releaseHeld,
-		p.confine, p.startDrawers, p.recordAudit, p.startAPI,
+		p.confine, p.startDrawers, p.recordAudit, p.startAPI, p.resealLeft,
 	}
 }
 
@@ -51,7 +51,7 @@ func (p *platform) apiParts() []part {
 func (p *platform) workerParts(queues []string) []part {
 	return []part{
 		p.listenHealth, p.joinFolder, p.startSecrets,
-		p.awaitStores, p.keepSecretKey, p.startAudit, p.awaitBlobs, p.awaitNamespace("cairn-worker"),
+		p.awaitStores, p.startKeys, p.keepSecretKey, p.startAudit, p.awaitBlobs, p.awaitNamespace("cairn-worker"),
 		p.startModels, p.compareEmbeddings, p.startDialer,
 		p.confine, p.startParsers, p.startBrowser, p.startQueues(queues), p.wakeWebhooks, p.releaseHeld, p.serveHealth,
 	}

@@ -33,6 +33,7 @@ func (p *platform) openBlobs(ctx context.Context) (err error) {
 	if p.blobs, err = blobs.Open(ctx, cfg); err != nil {
 		return fmt.Errorf("open the blob store: %w", err)
 	}
+	p.blobs.Encrypt(p.ring)
 	p.onClose(p.blobs.Close)
 	return nil
 }

@@ -23,7 +23,7 @@ func RequireTemporal() error { return nil }
 func (p *platform) startTemporal(ctx context.Context) error {
 	server, err := embedded.Start(ctx, embedded.Config{
 		Dir: filepath.Join(p.cfg.Data, "temporal"), Listen: p.cfg.Temporal.Listen, UIListen: p.cfg.Temporal.UIListen,
-		SearchAttributes: searchAttributes(), ListedBy: []string{workflows.AttributeDocument}, Sync: embedded.Sync(p.cfg.Temporal.Sync), Logger: p.log,
+		SearchAttributes: searchAttributes(), ListedBy: []string{workflows.AttributeDocument}, Sync: embedded.Sync(p.cfg.Temporal.Sync), Codec: p.codec(), Logger: p.log,
 	})
 	if err != nil {
 		return fmt.Errorf("start the Temporal server: %w", err)
@@ -32,7 +32,7 @@ func (p *platform) startTemporal(ctx context.Context) error {
 	p.ends.Temporal, p.ends.UI = server.Address(), server.UIURL()
 	p.ends.Listeners = append(server.Listeners(), addresses(p.listener.Addr().String(), p.offline)...)
 	p.identity = "cairn/" + rand.Text() // no other start's, also where process numbers repeat
-	c, err := server.Dial(ctx, slog.New(atLeast{p.log.Handler(), slog.LevelWarn}), func(o *client.Options) { o.Identity = p.identity }, namespace.Yield(workflows.QueueQuery))
+	c, err := server.Dial(ctx, slog.New(atLeast{p.log.Handler(), slog.LevelWarn}), func(o *client.Options) { o.Identity = p.identity }, namespace.Yield(workflows.QueueQuery), namespace.Encrypt(p.ring))
 	if err != nil {
 		return err
 	}

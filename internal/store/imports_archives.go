@@ -26,9 +26,10 @@ func (s *importStore) ImportContains(ctx context.Context, ref knowledge.ImportRe
 }
 
 // ImportLost reports whether an object of the source of an import is a document that
-// was removed, or is being removed.
+// was removed, or is being removed, or was rejected by the malware scanner.
 func (s *importStore) ImportLost(ctx context.Context, ref knowledge.ImportRef) (bool, error) {
-	return s.importHas(ctx, ref, "EXISTS (SELECT 1 FROM documents AS d WHERE d.id = o.document_id AND (d.removed OR d.removing_upto > 0))")
+	return s.importHas(ctx, ref, `(EXISTS (SELECT 1 FROM documents AS d WHERE d.id = o.document_id AND (d.removed OR d.removing_upto > 0))
+		OR EXISTS (SELECT 1 FROM import_failures AS f WHERE f.import = i.number AND f.error LIKE ?3))`, `%"code":"`+string(knowledge.CodeRejected)+`"%`)
 }
 
 func (s *importStore) importHas(ctx context.Context, ref knowledge.ImportRef, condition string, args ...any) (bool, error) {

@@ -20,9 +20,9 @@ type Table struct {
 }
 
 // stays names the tables that belong to one database and not to the instance: the
-// versions of the migrations, the turns of writers, counters of the present minute, and the
-// sessions and sign-ins of browsers.
-var stays = []string{"goose_db_version", "write_turns", "rate_limits", "request_windows", "sessions", "sign_ins"}
+// versions of the migrations, the turns of writers, counters of the present minute, the
+// sessions and sign-ins of browsers, and the keys of what is encrypted: an export is not.
+var stays = []string{"goose_db_version", "write_turns", "rate_limits", "request_windows", "sessions", "sign_ins", "data_keys", "reseals"}
 
 // The statements that describe the tables.
 const (

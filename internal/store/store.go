@@ -60,6 +60,7 @@ type Store struct {
 	evaluationStore
 	syncStore
 	auditStore
+	dataKeyStore
 }
 
 // newStore returns a store without connections.
@@ -96,6 +97,7 @@ func newStore(cfg Config) *Store {
 		evaluationStore:   evaluationStore{db},
 		syncStore:         syncStore{db},
 		auditStore:        auditStore{db},
+		dataKeyStore:      dataKeyStore{db},
 	}
 }
 

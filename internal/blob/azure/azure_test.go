@@ -70,6 +70,10 @@ func TestContract(t *testing.T) {
 		t.Parallel()
 		blobtest.DeletesSeveral(t, bucket(t, endpoint, "several/"))
 	})
+	t.Run("replaces", func(t *testing.T) {
+		t.Parallel()
+		blobtest.Replaces(t, bucket(t, endpoint, "replaced/"))
+	})
 	t.Run("signs_addresses", func(t *testing.T) {
 		t.Parallel()
 		s := open(t, endpoint, "signed/")

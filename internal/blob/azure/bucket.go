@@ -35,6 +35,32 @@ const (
 // Put implements blob.Bucket. A blob above blockBytes is sent in blocks, which Azure drops
 // after a week if the upload is not completed.
 func (b *Bucket) Put(ctx context.Context, key string, r io.Reader) error {
+	return b.put(ctx, key, r, nil)
+}
+
+// Replace implements blob.Replacer.
+func (b *Bucket) Replace(ctx context.Context, key string, change func(io.Reader) (io.Reader, error)) (bool, error) {
+	out, err := b.client.NewBlobClient(b.prefix+key).DownloadStream(ctx, nil)
+	if err = failure(ctx, err); errors.Is(err, blob.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer out.Body.Close()
+	changed, err := change(out.Body)
+	if err != nil || changed == nil {
+		return false, err
+	}
+	err = b.put(ctx, key, changed, &azblob.AccessConditions{ModifiedAccessConditions: &azblob.ModifiedAccessConditions{IfMatch: out.ETag}})
+	if refused, ok := errors.AsType[*azcore.ResponseError](err); ok && (refused.StatusCode == http.StatusPreconditionFailed || refused.StatusCode == http.StatusNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// put stores the bytes of r, if only is nil or holds of what is there.
+func (b *Bucket) put(ctx context.Context, key string, r io.Reader, only *azblob.AccessConditions) error {
 	first, err := io.ReadAll(io.LimitReader(r, blockBytes))
 	if err != nil {
 		return fmt.Errorf("read the bytes to store: %w", err)
@@ -42,11 +68,11 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader) error {
 	to := b.client.NewBlockBlobClient(b.prefix + key)
 	headers := &azblob.HTTPHeaders{BlobContentType: ptr(contentType)}
 	if len(first) < blockBytes {
-		_, err = to.Upload(ctx, streaming.NopCloser(bytes.NewReader(first)), &blockblob.UploadOptions{HTTPHeaders: headers})
+		_, err = to.Upload(ctx, streaming.NopCloser(bytes.NewReader(first)), &blockblob.UploadOptions{HTTPHeaders: headers, AccessConditions: only})
 		return failure(ctx, err)
 	}
 	rest := &blob.Source{Reader: r}
-	err = putBlocks(ctx, to, first, rest, headers)
+	err = putBlocks(ctx, to, first, rest, &blockblob.CommitBlockListOptions{HTTPHeaders: headers, AccessConditions: only})
 	if rest.Err != nil {
 		return fmt.Errorf("read the bytes to store: %w", rest.Err)
 	}
@@ -56,7 +82,7 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader) error {
 // putBlocks stores a blob block by block, and then the list of them. The SDK's own upload
 // of a stream keeps its blocks in memory that it unmaps when a request fails. The
 // connection may read from it still, which ends the process.
-func putBlocks(ctx context.Context, to *blockblob.Client, first []byte, rest io.Reader, headers *azblob.HTTPHeaders) error {
+func putBlocks(ctx context.Context, to *blockblob.Client, first []byte, rest io.Reader, commit *blockblob.CommitBlockListOptions) error {
 	var upload [8]byte
 	_, _ = rand.Read(upload[:]) // crypto/rand never fails; blocks of another upload of the blob have other names
 	var names []string
@@ -71,7 +97,7 @@ func putBlocks(ctx context.Context, to *blockblob.Client, first []byte, rest io.
 			return fmt.Errorf("read block %d: %w", len(names), err)
 		}
 	}
-	_, err := to.CommitBlockList(ctx, names, &blockblob.CommitBlockListOptions{HTTPHeaders: headers})
+	_, err := to.CommitBlockList(ctx, names, commit)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,24 +36,65 @@ const (
 // Put implements blob.Bucket. An object above chunkBytes is sent in pieces, which Google
 // drops after a week if the upload is not completed.
 func (b *Bucket) Put(ctx context.Context, key string, r io.Reader) error {
+	return b.put(ctx, key, r, anyGeneration)
+}
+
+// anyGeneration stores an object whatever is there.
+const anyGeneration = -1
+
+// Replace implements blob.Replacer.
+func (b *Bucket) Replace(ctx context.Context, key string, change func(io.Reader) (io.Reader, error)) (bool, error) {
+	var response *http.Response
+	err := retry(ctx, func() (err error) {
+		response, err = b.service.Objects.Get(b.name, b.prefix+key).Context(ctx).Download()
+		return err
+	})
+	if errors.Is(err, blob.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer response.Body.Close()
+	generation, err := strconv.ParseInt(response.Header.Get("X-Goog-Generation"), 10, 64)
+	if err != nil {
+		return false, blob.Unavailable(ctx, fmt.Errorf("read the generation of an object: %w", err))
+	}
+	changed, err := change(response.Body)
+	if err != nil || changed == nil {
+		return false, err
+	}
+	err = b.put(ctx, key, changed, generation)
+	if refused, ok := errors.AsType[*googleapi.Error](err); ok && refused.Code == http.StatusPreconditionFailed {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// put stores the bytes of r, if the generation is anyGeneration or that of what is there.
+func (b *Bucket) put(ctx context.Context, key string, r io.Reader, generation int64) error {
 	first, err := io.ReadAll(io.LimitReader(r, chunkBytes))
 	if err != nil {
 		return fmt.Errorf("read the bytes to store: %w", err)
 	}
 	if len(first) < chunkBytes {
-		return retry(ctx, func() error { return b.insert(ctx, key, bytes.NewReader(first)) })
+		return retry(ctx, func() error { return b.insert(ctx, key, bytes.NewReader(first), generation) })
 	}
 	rest := &blob.Source{Reader: r}
-	err = b.insert(ctx, key, io.MultiReader(bytes.NewReader(first), rest))
+	err = b.insert(ctx, key, io.MultiReader(bytes.NewReader(first), rest), generation)
 	if rest.Err != nil {
 		return fmt.Errorf("read the bytes to store: %w", rest.Err)
 	}
 	return failure(ctx, err)
 }
 
-func (b *Bucket) insert(ctx context.Context, key string, r io.Reader) error {
-	_, err := b.service.Objects.Insert(b.name, &storage.Object{Name: b.prefix + key, ContentType: contentType}).
-		Media(r, googleapi.ChunkSize(chunkBytes), googleapi.ContentType(contentType)).Fields("name").Context(ctx).Do()
+func (b *Bucket) insert(ctx context.Context, key string, r io.Reader, generation int64) error {
+	insert := b.service.Objects.Insert(b.name, &storage.Object{Name: b.prefix + key, ContentType: contentType}).
+		Media(r, googleapi.ChunkSize(chunkBytes), googleapi.ContentType(contentType)).Fields("name").Context(ctx)
+	if generation != anyGeneration {
+		insert = insert.IfGenerationMatch(generation)
+	}
+	_, err := insert.Do()
 	return err
 }
 

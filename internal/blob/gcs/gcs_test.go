@@ -66,6 +66,10 @@ func TestContract(t *testing.T) {
 		t.Parallel()
 		blobtest.DeletesSeveral(t, bucket(t, endpoint, "several/"))
 	})
+	t.Run("replaces", func(t *testing.T) {
+		t.Parallel()
+		blobtest.Replaces(t, bucket(t, endpoint, "replaced/"))
+	})
 }
 
 // answer is an error of Google.

@@ -77,6 +77,10 @@ func contract(t *testing.T, endpoint string) {
 		t.Parallel()
 		blobtest.DeletesSeveral(t, bucket(t, endpoint, "several/"))
 	})
+	t.Run("replaces", func(t *testing.T) {
+		t.Parallel()
+		blobtest.Replaces(t, bucket(t, endpoint, "replaced/"))
+	})
 }
 
 func TestContractInProcess(t *testing.T) {

@@ -60,6 +60,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"idempotency", testIdempotency},
 		{"tenancy", testTenancy},
 		{"secrets", testSecrets},
+		{"data_keys", testDataKeys},
 		{"roles", testRoles},
 		{"provisioning", testProvisioning},
 		{"pages", testPages},

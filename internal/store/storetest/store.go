@@ -28,6 +28,7 @@ type Store interface {
 	Governance
 	Privacy
 	Limits
+	Encryption
 	Ping(ctx context.Context) error
 	// EraseDeleted does nothing where the database is a server.
 	EraseDeleted(ctx context.Context) error
