@@ -105,6 +105,10 @@ func TestConsoleShowsAModelThatIsAway(t *testing.T) {
 		t.Errorf("the endpoint is shown as %q", endpoint)
 	}
 	wantLooks(t, page)
+	open(t, page, s.ends.API+"/documents/"+id)
+	awaitPage(t, page, `[...document.querySelectorAll("button")].some(one => one.textContent === "Try now")`)
+	open(t, page, s.ends.API+"/operations")
+	awaitPage(t, page, `(`+cause+`).includes("provider_failed")`)
 	l.on.Store(false)
 	press(t, page, "Try now: provider_failed")
 	awaitPage(t, page, `document.querySelector("main").textContent.includes("No document waits.") && !document.querySelector(".counts .pending")`)

@@ -77,9 +77,9 @@ export async function open([id]) {
   stop.addEventListener("click", () => live[0]?.cancel());
 
   const title = conversation ? await fillTurns(conversation, turns, { ...to, edit, begin }) : t("ask");
-  if (!conversation) turns.append(welcome());
+  if (!conversation) turns.append(welcome(to.ask));
   void list.load();
-  const element = h("div", { class: "ask" }, list.element, h("section", { class: "talk", "aria-label": t("ask") }, turns, form), panel.element);
+  const element = h("div", { class: "ask" }, list.element, h("section", { class: "talk", "aria-label": t("ask") }, h("h1", { class: "unseen" }, title), turns, form), panel.element);
   element.addEventListener("dragover", (e) => e.preventDefault());
   element.addEventListener("drop", (e) => {
     e.preventDefault();
@@ -114,8 +114,13 @@ function added(text) {
   return h("div", { class: "asked added" }, h("span", { class: "quiet" }, t("ask.added")), h("p", {}, text));
 }
 
-function welcome() {
-  return h("div", { class: "welcome" }, h("h1", {}, t("ask.empty")), h("p", { class: "quiet" }, t("ask.empty.hint")));
+/** Returns what stands in place of answers. @param {(text: string) => void} ask */
+function welcome(ask) {
+  const first = h("div");
+  void call("list-documents", { query: { limit: 1 } }).then(async ({ data }) => {
+    if (!data.length) (await import("../first_documents.js")).firstDocuments(first, ask);
+  }).catch(() => {}); // it is a hint, no more
+  return h("div", { class: "welcome" }, h("h2", {}, t("ask.empty")), h("p", { class: "quiet" }, t("ask.empty.hint")), first);
 }
 
 /**
