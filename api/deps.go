@@ -114,7 +114,7 @@ type Deps struct {
 	Log         *slog.Logger
 	Audit       *audit.Recorder
 	AuditChain  AuditChain
-	Quota       *quota.Meter     // nil: no request is counted
+	Quota       *quota.Meter // nil: no request is counted
 	Encryption  Encryption
 	Metrics     Metrics          // nil: nothing is counted
 	MetricsPage http.Handler     // serves /metrics; nil: there is none

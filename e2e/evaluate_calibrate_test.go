@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -43,12 +44,11 @@ func (j *plantedJudge) reply(r protocol.ChatRequest) modeltest.Reply {
 	if len(r.Tools) == 0 {
 		return modeltest.Text(fmt.Sprintf(`{"reason": "as scripted", "grade": %d, "sentences": [{"number": 1, "verdict": "supported"}]}`, j.grade(r, user)))
 	}
-	var pier int
 	asked := lampsAsked.FindAllStringSubmatch(user, -1)
 	if len(asked) == 0 {
 		return modeltest.Reply{}
 	}
-	fmt.Sscan(asked[len(asked)-1][1], &pier)
+	pier, _ := strconv.Atoi(asked[len(asked)-1][1]) // digits
 	j.answered.Add(1)
 	return modeltest.Text(fmt.Sprintf("Pier %d has %slamps. <source_1>", pier, []string{fmt.Sprint(100+pier, " "), "", "7 "}[pier%3]))
 }
@@ -59,8 +59,7 @@ func (j *plantedJudge) grade(r protocol.ChatRequest, user string) int {
 	if m == nil {
 		return 2 // of the context
 	}
-	var pier int
-	fmt.Sscan(m[1], &pier)
+	pier, _ := strconv.Atoi(m[1]) // digits
 	fair := []int{2, 1, 0}[pier%3]
 	switch j.way.Load() {
 	case judgeLenient:

@@ -235,9 +235,9 @@ func (a *Evaluating) judgeAgain(ctx context.Context, prefix string, config knowl
 		if asked.Part != evaluate.PartScore {
 			continue
 		}
-		for time := 2; time <= judge.Times; time++ {
-			said, err := step.Stored(ctx, a.Blobs, fmt.Sprintf("%sjudge-%s-%d.json", prefix, asked.Part, time), func() (judgeSaid, error) {
-				return a.chats.judgeOnce(ctx, config, asked, time)
+		for ask := 2; ask <= judge.Times; ask++ {
+			said, err := step.Stored(ctx, a.Blobs, fmt.Sprintf("%sjudge-%s-%d.json", prefix, asked.Part, ask), func() (judgeSaid, error) {
+				return a.chats.judgeOnce(ctx, config, asked, ask)
 			})
 			if e, refused := errors.AsType[*model.Error](err); refused && !e.Retryable && e.Code != model.CodeUnauthorized {
 				return grades, nil

@@ -61,7 +61,7 @@ func (a *Generating) writeQuestion(ctx context.Context, in WriteQuestionInput) (
 		return q, err
 	}
 	w.planned = plan[in.Number]
-	_, w.passages, err = a.wordsOf(ctx, w.snapshot.Principal, w.planned.Passages)
+	w.passages, err = a.wordsOf(ctx, w.snapshot.Principal, w.planned.Passages)
 	if err != nil {
 		return q, err
 	}
@@ -77,17 +77,17 @@ func (a *Generating) writeQuestion(ctx context.Context, in WriteQuestionInput) (
 }
 
 // wordsOf returns the passages of hits that the principal may read now.
-func (a *Generating) wordsOf(ctx context.Context, p knowledge.Principal, hits []knowledge.Hit) (ids []string, passages []evaluate.Passage, err error) {
+func (a *Generating) wordsOf(ctx context.Context, p knowledge.Principal, hits []knowledge.Hit) (passages []evaluate.Passage, err error) {
 	chunks, err := retrieve.Lookup(ctx, a.Passages, p.Reader(), hits)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, h := range hits {
 		if c, there := chunks[h.ChunkID]; there {
-			ids, passages = append(ids, c.ID), append(passages, record.PassageOf(c.Chunk, c.Document))
+			passages = append(passages, record.PassageOf(c.Chunk, c.Document))
 		}
 	}
-	return ids, passages, nil
+	return passages, nil
 }
 
 // write has a question written, and returns why it is not kept, "" = it is.

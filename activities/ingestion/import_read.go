@@ -121,7 +121,11 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 		it.state, it.data = itemLarge, nil
 		return nil
 	}
-	return b.a.documents.scanning.object(ctx, b.version(it), it.data, time.Since(b.CreatedAt))
+	v, err := b.version(ctx, it)
+	if err != nil {
+		return err
+	}
+	return b.a.documents.scanning.object(ctx, v, it.data, time.Since(b.CreatedAt))
 }
 
 // bytesTag separates the hash of the bytes from what the source states of them, in the
