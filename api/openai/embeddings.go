@@ -109,7 +109,7 @@ func (s *Server) registerEmbeddings() {
 	}}, s.createEmbeddings)
 }
 
-func (s *Server) createEmbeddings(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) error {
+func (s *Server) createEmbeddings(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
 	var b EmbeddingRequest
 	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
 		return noTokens(err)
@@ -124,6 +124,15 @@ func (s *Server) createEmbeddings(w http.ResponseWriter, r *http.Request, _ know
 	}
 	if b.Dimensions > 0 && b.Dimensions != endpoint.Dimensions {
 		embedder = s.deps.Models.EmbeddingOf(b.Dimensions)
+	}
+	if p.Project() != "" && !endpoint.InProcess { // the texts go out unchanged
+		project, err := s.deps.Questions.Project(r.Context(), p, "")
+		if err == nil {
+			err = checkForwarded(project)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	out := EmbeddingList{Object: "list", Data: make([]Embedding, 0, len(b.Input)), Model: endpoint.Model}
 	vectors, tokens, err := embedAll(r.Context(), embedder, b.Input)
