@@ -190,6 +190,10 @@ func TestModelsGetNoPersonalData(t *testing.T) {
 	if status, text := s.answered(t, "POST", webhooks+"/v1/chat/completions", body, "Authorization", "Bearer "+key); status != http.StatusForbidden || !strings.Contains(text, "privacy.providers") {
 		t.Errorf("status %d: %s", status, text)
 	}
+	embed := map[string]any{"model": modeltest.ModelName, "input": holders}
+	if status, text := s.answered(t, "POST", webhooks+"/v1/embeddings", embed, "Authorization", "Bearer "+key); status != http.StatusForbidden {
+		t.Errorf("embeddings: status %d: %s", status, text)
+	}
 	if sent := w.sent(); len(sent) > 0 {
 		t.Errorf("a refused request went to the model: %.300s", sent)
 	}

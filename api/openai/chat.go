@@ -67,7 +67,7 @@ func (s *Server) createChatCompletion(w http.ResponseWriter, r *http.Request, _ 
 // unchanged, where the project keeps personal data from models.
 func checkForwarded(project knowledge.Project) error {
 	if project.Config.Privacy.RedactsForProviders() {
-		return knowledge.Errorf(knowledge.CodeForbidden, "the models of the instance get no requests of project %q, which keeps personal data from models (privacy.providers): ask the model project:%s", project.ID, project.ID)
+		return knowledge.Errorf(knowledge.CodeForbidden, "the models of the instance get no requests of project %q, which keeps personal data from models (privacy.providers): ask the model project:%s, or search the project", project.ID, project.ID)
 	}
 	return nil
 }

@@ -127,6 +127,15 @@ func (s *Server) createEmbeddings(w http.ResponseWriter, r *http.Request, p know
 	if b.Dimensions > 0 && b.Dimensions != endpoint.Dimensions {
 		embedder = s.deps.Models.EmbeddingOf(b.Dimensions)
 	}
+	if p.Project() != "" && !endpoint.InProcess { // the texts go out unchanged
+		project, err := s.deps.Questions.Project(r.Context(), p, "")
+		if err == nil {
+			err = checkForwarded(project)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	out := EmbeddingList{Object: "list", Data: make([]Embedding, 0, len(b.Input)), Model: endpoint.Model}
 	project := p.Project()
 	if err := quota.CheckDay(r.Context(), p, project); err != nil {
