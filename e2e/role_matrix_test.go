@@ -194,12 +194,12 @@ func (s *server) letsIn(status int, c caller, r neededRoute) bool {
 }
 
 // isRefusedByHandler reports whether a handler refuses somebody whom the router lets in: roles,
-// members, the audit, connections, syncs, new projects and retention are of the whole workspace, and a run that
+// members, the audit, consents, people, connections, syncs, new projects and retention are of the whole workspace, and a run that
 // is not one's own needs documents.write.
 func (c caller) isRefusedByHandler(r neededRoute) bool {
 	newProject := r.method == http.MethodPost && (strings.HasSuffix(r.path, "/webhooks/projects") || strings.HasSuffix(r.path, "/v1/vector_stores") || strings.HasSuffix(r.path, "/retention/run"))
 	ofWorkspace := newProject || r.permission == "syncs.write" && !strings.HasSuffix(r.path, "/run") ||
-		slices.ContainsFunc([]string{"members.", "roles.", "audit.", "connections."}, func(group string) bool { return strings.HasPrefix(r.permission, group) })
+		slices.ContainsFunc([]string{"members.", "roles.", "audit.", "connections.", "consents.", "subjects."}, func(group string) bool { return strings.HasPrefix(r.permission, group) })
 	if ofWorkspace && (c.place == ownProject || c.place == otherProject) {
 		return true
 	}

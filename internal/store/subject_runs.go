@@ -24,7 +24,7 @@ func (s SubjectScope) owner() string { return s.Person.Owner() }
 // MemberBySubject does. It returns the run that is under way for the person, if there is one.
 // reason is that of an erasure.
 func (s *subjectStore) BeginSubjectRun(ctx context.Context, p knowledge.Principal, kind knowledge.RunKind, person knowledge.Person, id, reason string) (Run, error) {
-	if err := requireWholeWorkspace(p, "the data of people"); err != nil {
+	if err := requireWholeWorkspace(p, "people"); err != nil {
 		return Run{}, err
 	}
 	if !person.External {
