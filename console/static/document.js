@@ -93,7 +93,7 @@ export async function openDocument(id, query) {
     fill(head, h("p", {}, h("a", { href: "/documents" }, "‹ ", t("doc.all"))), h("div", { class: "row" },
       h("h1", {}, doc.name || doc.externalId), h("span", { class: "space" }),
       h("a", { class: "button", href: address("get-document-content", { id }), target: "_blank", rel: "noopener" }, t("doc.original")),
-      (doc.status === "error" || doc.waiting) && actionButton(t(doc.waiting ? "ops.now" : "doc.retry"), act("retry-document"), { class: "first" }),
+      (doc.status === "error" || doc.waiting) && actionButton(t(doc.waiting ? "doc.now" : "doc.retry"), act("retry-document"), { class: "first" }),
       h("button", { type: "button", onclick: () => editDocument(doc, refresh) }, t("doc.edit")),
       actionButton(t("doc.reingest"), act("reingest-document")),
       h("button", { type: "button", onclick: () => remove(doc) }, t("doc.remove"))),

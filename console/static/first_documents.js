@@ -27,7 +27,7 @@ export function firstDocuments(place, ask) {
     waiting = (await call("list-documents", { query: { status: "pending", limit: 1 } })).data.length > 0;
     if (!waiting) fill(done, h("p", {}, t("first.ready")), h("ul", { class: "suggestions" }, ...questions.map((one) => h("li", {}, h("button", { type: "button", onclick: () => ask(one) }, one)))));
   }, () => waiting && place.isConnected);
-  const sending = uploads(() => "default", () => {
+  const sending = uploads(() => "default", () => "", () => {
     waiting = true;
     live.plan();
   });

@@ -3,7 +3,8 @@
 import { actionForm, choices, field, removal, showOnce } from "./action_form.js";
 import { call } from "./api.js";
 import { h } from "./dom.js";
-import { moment, t } from "./language.js";
+import { moment } from "./language.js";
+import { t } from "./operations_words.js";
 import { pagedTable } from "./paged_table.js";
 import { projectChoice } from "./project_choice.js";
 

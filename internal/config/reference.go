@@ -26,6 +26,8 @@ var (
 	auditSource string
 	//go:embed privacy.go
 	privacySource string
+	//go:embed protection.go
+	protectionSource string
 )
 
 const referenceHead = `# Configuration
@@ -180,7 +182,7 @@ func sectionOf(key string) string {
 // fieldComments returns the comment of each field on one line, by "Struct.Field".
 func fieldComments() map[string]string {
 	comments := map[string]string{}
-	for name, text := range map[string]string{"config.go": source, "models.go": modelsSource, "secret.go": secretSource, "sandbox.go": sandboxSource, "oidc.go": oidcSource, "audit.go": auditSource, "privacy.go": privacySource} {
+	for name, text := range map[string]string{"config.go": source, "models.go": modelsSource, "secret.go": secretSource, "sandbox.go": sandboxSource, "oidc.go": oidcSource, "audit.go": auditSource, "privacy.go": privacySource, "protection.go": protectionSource} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
 		if err != nil {
 			continue // the compiler has read the same file

@@ -103,9 +103,11 @@ func (w *writer) failed(cause error) {
 	}
 }
 
-// run runs a statement that has no arguments.
+// run runs a statement that has no arguments. It has no context, because SQLite would roll the
+// whole group back if one of its callers ended.
 func (w *writer) run(text string) error {
-	_, err := w.conn.ExecContext(context.Background(), text, nil)
+	ctx := context.Background() // as above
+	_, err := w.conn.ExecContext(ctx, text, nil)
 	return err
 }
 

@@ -145,7 +145,7 @@ func (c *groupedConnection) Prepare(text string) (driver.Stmt, error) {
 
 // Begin is BeginTx.
 func (c *groupedConnection) Begin() (driver.Tx, error) {
-	return c.BeginTx(context.Background(), driver.TxOptions{})
+	return c.BeginTx(context.Background(), driver.TxOptions{}) // the interface has none
 }
 
 // Ping, ResetSession and IsValid have nothing to do: the connections of SQLite stay open.

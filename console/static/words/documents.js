@@ -28,6 +28,7 @@ export const documents = table({
   "doc.resume": ["Go on", "Weiter"],
   "doc.again": ["Send the refused ones again", "Abgelehnte erneut senden"],
   "doc.waits": ["waits since {since}: {message}", "wartet seit {since}: {message}"],
+  "doc.now": ["Try now", "Jetzt versuchen"],
   "doc.retry": ["Retry", "Erneut versuchen"],
   "doc.cause": ["Cause", "Ursache"],
   "doc.cause.every": ["Every cause", "Jede Ursache"],

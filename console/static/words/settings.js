@@ -101,7 +101,7 @@ export const settings = {
   "privacy.recognisers": ["Erkenner", "Wer eine Art erkennt: own (Cairn selbst), analyzer (der aus der Konfiguration, privacy.analyzer) oder model (das Chatmodell). Nach einer Art, die hier steht, wird gesucht. Vorgabe: own für die, die Cairn selbst erkennt, sonst analyzer"],
   "privacy.thresholds": ["Schwellen", "Ab welchem Wert, von 0 bis 1, ein Fund einer Art zählt. Vorgabe: 0.5"],
   "privacy.pii": ["Personenbezogene Daten", "Was mit ihnen in Dokumenten geschieht, die von jetzt an dazukommen. detect: documents/{id}/pii listet sie auf. redact: Platzhalter wie <EMAIL_ADDRESS_1> ersetzen sie, bevor der Text geteilt, eingebettet und gespeichert wird. reject: Ein Dokument, das welche hat, endet als Fehler mit dem Code pii_found. Eine Neuindizierung wendet es auf vorhandene an. Vorgabe: off"],
-  "privacy.consentRequired": ["Einwilligung nötig", "Ob ein Dokument, das Betroffene nennt, nur veröffentlicht wird, solange von jedem eine Einwilligung vorliegt"],
+  "privacy.consentRequired": ["Einwilligung nötig", "Ob ein Dokument, das Betroffene nennt, nur veröffentlicht wird, solange von jedem eine Einwilligung vorliegt; sonst endet es als Fehler mit dem Code consent_missing und kann wiederholt werden, sobald sie eingetragen sind. Vorgabe: aus"],
   "retention": ["Aufbewahrung", "Wie lange das Projekt behält, was es hat. Ohne Regel geht nichts durch sein Alter verloren"],
   "retention.conversations": ["Gespräche", "So viele Tage nach ihrer letzten Nachricht bleiben Gespräche, mit ihren Anhängen. Vorgabe: ohne Grenze"],
   "retention.documents": ["Dokumente", "Regeln für Dokumente. Das Alter zählt ab dem Hochladen der neuesten Version. Dokumente unter einer Aufbewahrungsanordnung bleiben"],
