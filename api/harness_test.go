@@ -420,6 +420,7 @@ func (e *edge) keepAudit(deps *api.Deps) {
 	}
 	e.t.Cleanup(func() { _ = journal.Close() }) // its rows are of no more use
 	deps.Audit = audit.NewRecorder(journal)
+	deps.Encryption = noEncryption{}
 	deps.AuditChain = &audit.Keeper{Store: e.store, Recorder: deps.Audit, Journal: journal, Signer: audit.NewSigner([]byte("key")), Log: deps.Log}
 }
 
@@ -669,3 +670,14 @@ func (e *edge) actAs(p knowledge.Principal, externalUser string) knowledge.Princ
 
 // later is a moment after everything that the test did.
 func (e *edge) later() time.Time { return time.Now().Add(time.Minute) }
+
+// noEncryption is an instance that encrypts nothing.
+type noEncryption struct{}
+
+func (noEncryption) State(context.Context) (api.EncryptionState, error) {
+	return api.EncryptionState{}, nil
+}
+func (noEncryption) Rotate(context.Context) error {
+	return knowledge.Errorf(knowledge.CodeConflict, "there is no master key")
+}
+func (noEncryption) Decode(payloads []api.Payload) ([]api.Payload, error) { return payloads, nil }
