@@ -9,7 +9,7 @@ CREATE TABLE data_keys (
     created_at BIGINT NOT NULL
 );
 CREATE TABLE reseals (
-    id INTEGER NOT NULL PRIMARY KEY, -- 1
+    id BIGINT NOT NULL PRIMARY KEY, -- 1
     data_key TEXT COLLATE "C" NOT NULL,
     seen BIGINT NOT NULL,
     sealed BIGINT NOT NULL,
