@@ -76,6 +76,9 @@ func TestAlign(t *testing.T) {
 		{"text that only a drawing has", []string{"Tea is hot.", "Coffee too."}, []string{"Tea is hot.", "East West", "100", "\fCoffee too.", "11/22/26"},
 			[][]string{{"Tea is hot. @1:a"}, {"East West @1:b", "100 @1:c"}, {"Coffee too. @2:a"}}},
 		{"text that is in the document on no line is not added", []string{"| a | b |\n| --- | --- |\n| one two | three four |"}, []string{"four one", "two three"}, [][]string{nil}},
+		{"words that a narrow cell breaks are not added", []string{"| Account | Mail |\n| --- | --- |\n| DE89370400440532013000 | ann@example.org |"},
+			[]string{"Account Mail", "DE89370 ann@exa", "40044053 mple.org", "2013000", "Chart of", "expenses"},
+			[][]string{{"Chart of @1:e", "expenses @1:f"}, nil}},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()

@@ -46,20 +46,22 @@ func (a *aligner) addDrawings(layout *knowledge.Layout, pdf knowledge.Layout) {
 // vocabulary is the words of a document, and its text without anything between them:
 // the PDF may divide words.
 type vocabulary struct {
-	words map[string]bool
-	text  string
+	words  map[string]bool
+	text   string
+	spaced string // the words, apart
 }
 
 func newVocabulary(blocks []knowledge.Block) vocabulary {
 	v := vocabulary{words: map[string]bool{}}
-	var b strings.Builder
+	var b, spaced strings.Builder
 	for _, block := range blocks {
 		for _, w := range wordsOf(block.Text, 0) {
 			v.words[w.text] = true
 			b.WriteString(w.text)
+			spaced.WriteString(w.text + " ")
 		}
 	}
-	v.text = b.String()
+	v.text, v.spaced = b.String(), spaced.String()
 	return v
 }
 
@@ -78,12 +80,16 @@ func (v vocabulary) has(word string) bool {
 	return true
 }
 
+// hasPiece reports whether the document has a word with these letters in it: a narrow cell of
+// a table breaks words anywhere, without a hyphen.
+func (v vocabulary) hasPiece(letters string) bool { return strings.Contains(v.spaced, letters) }
+
 // isNew reports whether words of the PDF from a place on are not in the document.
 func (a *aligner) isNew(words []word, place int, known vocabulary) bool {
 	old := 0
 	var b strings.Builder
 	for i, w := range words {
-		if a.used[place+i] || known.has(w.text) {
+		if a.used[place+i] || known.has(w.text) || known.hasPiece(w.text) {
 			old++
 		}
 		b.WriteString(w.text)
