@@ -138,6 +138,21 @@ func (w *writer) exec(ctx context.Context, text string, args []driver.NamedValue
 	return result, g.wait()
 }
 
+// query runs a statement that may write and returns rows, such as a PRAGMA, in no transaction.
+// The turn ends when the rows are closed.
+func (w *writer) query(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	w.take()
+	if w.group != nil {
+		w.commit()
+	}
+	rows, err := w.conn.QueryContext(ctx, text, args)
+	if err != nil {
+		w.leave()
+		return nil, err
+	}
+	return &lentRows{Rows: rows, giveBack: w.leave}, nil
+}
+
 // begin takes the turn and begins a transaction.
 func (w *writer) begin() error {
 	w.take()

@@ -102,8 +102,8 @@ func (c *groupedConnection) ExecContext(ctx context.Context, text string, args [
 	return result, err
 }
 
-// QueryContext runs a statement that returns rows: within a transaction on the connection that
-// writes, else on one that reads.
+// QueryContext runs a statement that returns rows: within a transaction, or if it is no SELECT,
+// on the connection that writes, else on one that reads.
 func (c *groupedConnection) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	w := c.file.writer
 	if c.inTransaction {
@@ -117,7 +117,7 @@ func (c *groupedConnection) QueryContext(ctx context.Context, text string, args 
 		return rows, err
 	}
 	if words := strings.Fields(text); len(words) == 0 || !strings.EqualFold(words[0], "SELECT") {
-		return nil, errors.New("only SELECT returns rows outside of a transaction: " + text)
+		return w.query(ctx, text, args)
 	}
 	select {
 	case reader := <-c.file.readers:
@@ -126,7 +126,7 @@ func (c *groupedConnection) QueryContext(ctx context.Context, text string, args 
 			c.file.readers <- reader
 			return nil, err
 		}
-		return &lentRows{Rows: rows, reader: reader, file: c.file}, nil
+		return &lentRows{Rows: rows, giveBack: func() { c.file.readers <- reader }}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -174,18 +174,17 @@ func (t groupedTransaction) Rollback() error {
 // lentRows are rows of a connection that others wait for.
 type lentRows struct {
 	driver.Rows
-	reader *preparingConnection
-	file   *groupedFile
+	giveBack func() // nil = they are closed
 }
 
 // Close gives the connection back.
 func (r *lentRows) Close() error {
-	if r.reader == nil {
+	if r.giveBack == nil {
 		return nil
 	}
 	err := r.Rows.Close()
-	r.file.readers <- r.reader
-	r.reader = nil
+	r.giveBack()
+	r.giveBack = nil
 	return err
 }
 

@@ -60,7 +60,7 @@ func shrink(ctx context.Context, conf *config.SQL, path string) error {
 		return err
 	}
 	var free int
-	if err := connections.QueryRowContext(ctx, "SELECT freelist_count FROM pragma_freelist_count").Scan(&free); err != nil {
+	if err := connections.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free); err != nil {
 		return err
 	}
 	statement := fmt.Sprintf("PRAGMA incremental_vacuum(%d)", vacuumed)
