@@ -66,6 +66,11 @@ func of(ctx context.Context) *Trail {
 	return t
 }
 
+// Without returns a context in which nothing is the change of a request.
+func Without(ctx context.Context) context.Context {
+	return context.WithValue(ctx, trailKey{}, (*Trail)(nil))
+}
+
 // Action is what a request asks for.
 type Action struct {
 	Name    string   // the operationId of its route

@@ -135,17 +135,19 @@ func Accounts(ctx context.Context, p knowledge.Principal, project string) ([]kno
 // or the cost of this day.
 func CheckDay(ctx context.Context, p knowledge.Principal, project string) error {
 	accounts, err := Accounts(ctx, p, project)
-	if err != nil || !slices.ContainsFunc(accounts, func(a knowledge.Account) bool { return a.Limits.LimitsDay() }) {
+	if err != nil || !slices.ContainsFunc(accounts, limitsDay) {
 		return err
 	}
 	return of(ctx).meter.store.CheckDay(ctx, p.Workspace(), accounts)
 }
 
+func limitsDay(a knowledge.Account) bool { return a.Limits.LimitsDay() }
+
 // Charge counts use of models that no run has. It outlasts ctx: the model was asked.
 func Charge(ctx context.Context, p knowledge.Principal, project string, used knowledge.Usage) error {
 	ctx = context.WithoutCancel(ctx)
 	accounts, err := Accounts(ctx, p, project)
-	if err != nil || len(accounts) == 0 {
+	if err != nil || !slices.ContainsFunc(accounts, limitsDay) { // a search without limits writes nothing
 		return err
 	}
 	return of(ctx).meter.store.ChargeUse(ctx, p.Workspace(), accounts, used)

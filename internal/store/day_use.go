@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -179,9 +180,10 @@ func charge(ctx context.Context, tx transaction, workspace, day string, accounts
 	return err
 }
 
-// ChargeUse counts use that no run has to accounts.
+// ChargeUse counts use that no run has to accounts. The audit does not have it: the request
+// that used a model changes nothing.
 func (s *runStore) ChargeUse(ctx context.Context, workspace string, accounts []knowledge.Account, used knowledge.Usage) error {
-	return s.write(ctx, "count the use of models", func(ctx context.Context, tx transaction) error {
+	return s.write(audit.Without(ctx), "count the use of models", func(ctx context.Context, tx transaction) error {
 		return charge(ctx, tx, workspace, dayOf(s.now()), runAccounts(accounts, false), used, 0)
 	})
 }

@@ -15,6 +15,7 @@ export const runs = table({
   "run.import": ["Import", "Import"],
   "run.reindex": ["Reindex", "Neuindexierung"],
   "run.evaluate": ["Evaluation", "Auswertung"],
+  "run.generate": ["Test set", "Testsatz"],
   "run.remove": ["Removal", "Entfernung"],
   "run.remove_project": ["Removal of a project", "Entfernung eines Projekts"],
   "run.retention": ["Retention", "Aufbewahrung"],
