@@ -9,7 +9,6 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -78,9 +77,11 @@ func (c Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 
 // Converter returns the converter of clients and workers whose payloads a sealer encrypts.
 func Converter(s Sealer) converter.DataConverter {
-	// Data keys that are not known yet are read from the database, which the detector of
-	// deadlocks must not take for one.
-	return workflow.DataConverterWithoutDeadlockDetection(converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), NewCodec(s)))
+	// The SDK's converter that pauses its detector of deadlocks is not around this one: it locks
+	// the dispatcher of a workflow anew for each payload, and workflows with several coroutines
+	// came to a stop there. A data key that is not known yet is read from the database in
+	// milliseconds.
+	return converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), NewCodec(s))
 }
 
 // Encrypt has a client encrypt the payloads and the words of failures.
