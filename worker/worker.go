@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -30,8 +31,16 @@ const (
 	recordingsAtATime = 4 // each is in a request for minutes
 	writesAtATime     = 4 // of long documents: each takes minutes, and one writes at a time
 	webhooksAtATime   = 32
-	importsAtATime    = 3 // batches of imports: one reads while another is embedded and a third is written
 )
+
+// The number of batches of imports that run at the same time in one process: as many as it has
+// processors, within these bounds. One reads while another is embedded and a third is written.
+const (
+	leastImports = 3
+	mostImports  = 8
+)
+
+func importsAtATime() int { return min(max(runtime.GOMAXPROCS(0), leastImports), mostImports) }
 
 // importStepsAtATime is how many local activities of imports run at the same time.
 const importStepsAtATime = 16
@@ -132,7 +141,7 @@ func queues(cfg Config, a Activities) []queue {
 	asked := options(cfg, questionsAtATime)
 	noted := []interceptor.WorkerInterceptor{&noteForeground{foreground: a.Importing.Foreground}}
 	asked.Interceptors, steps.Interceptors = noted, noted
-	batches := options(cfg, importsAtATime)
+	batches := options(cfg, importsAtATime())
 	batches.MaxConcurrentLocalActivityExecutionSize = importStepsAtATime
 	return []queue{
 		{workflows.QueueQuery, asked, func(x sdk.Worker) {
@@ -169,7 +178,7 @@ func queues(cfg Config, a Activities) []queue {
 			x.RegisterWorkflow(workflows.DeliverWebhook)
 			x.RegisterActivity(a.Delivering)
 		}},
-		activitiesOnly(workflows.QueueBulkLarge, options(cfg, importsAtATime), a.Importing),
+		activitiesOnly(workflows.QueueBulkLarge, options(cfg, importsAtATime()), a.Importing),
 		activitiesOnly(workflows.QueueFetch, options(cfg, fetchesAtATime), a.Ingestion),
 		activitiesOnly(workflows.QueueParse, options(cfg, cfg.Parsers), a.Ingestion),
 		activitiesOnly(workflows.QueueEmbed, options(cfg, embedsAtATime), a.Ingestion),
