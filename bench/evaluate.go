@@ -102,7 +102,7 @@ func (q *questioned) evaluate(ctx context.Context, c *client.Client, count int) 
 		case e.Status == "completed" && e.Progress.Failed == 0:
 			return id, time.Since(begin), nil
 		case e.Status != "running":
-			return id, 0, fmt.Errorf("the evaluation is %s, %+v, %+v", e.Status, e.Progress, e.Error)
+			return id, 0, fmt.Errorf("the evaluation is %s, %+v: %w", e.Status, e.Progress, e.Error)
 		}
 		select {
 		case <-ctx.Done():

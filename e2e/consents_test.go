@@ -132,7 +132,7 @@ func TestConsentRequired(t *testing.T) {
 	}
 	await(t, time.Minute, "the object is imported", func(context.Context) error {
 		if i, err := s.Import(t.Context(), imported.ID); err != nil || i.Failed != 0 || i.Published != 2 {
-			return fmt.Errorf("%+v, %v", i, err)
+			return fmt.Errorf("%+v, %w", i, err)
 		}
 		return nil
 	})

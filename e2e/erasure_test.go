@@ -62,7 +62,7 @@ func (s *server) allFiles(t *testing.T) map[string][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }() // it was read only
 	logs := 0
 	for object, err := range store.List(t.Context(), "") {
 		if err != nil {

@@ -195,7 +195,7 @@ func parseCheckpoints(text []byte) (list []audit.Checkpoint, err error) {
 		if one.Payload != nil {
 			one.Checkpoint = *one.Payload
 		}
-		if one.Checkpoint.Signature == "" {
+		if one.Signature == "" {
 			return nil, errors.New("an object has no signature")
 		}
 		list = append(list, one.Checkpoint)

@@ -112,7 +112,7 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, p knowledge.Pri
 		if err != nil {
 			return out.fail(r, err)
 		}
-		used.note([]byte(data))
+		used.note(data)
 		if err := out.event("", data); err != nil {
 			return nil // the client has left
 		}

@@ -16,10 +16,9 @@ const maxBias = 0.25
 // often it contradicts itself. Either may be nil.
 func (r Report) calibration() []string {
 	var list []string
-	switch a := r.Agreement; {
-	case a == nil:
+	if a := r.Agreement; a == nil {
 		list = append(list, "agreement of the judge with people: not known")
-	default:
+	} else {
 		list = append(list, fmt.Sprintf("agreement of the judge with people: kappa %.2f (%.2f to %.2f) over %d answers, raw %.2f, always the most frequent grade %.2f, bias %+.2f (%+.2f to %+.2f)",
 			a.Kappa.Mean, a.Kappa.Low, a.Kappa.High, a.N, a.Raw, a.Guessing, a.Bias.Mean, a.Bias.Low, a.Bias.High))
 	}

@@ -46,7 +46,7 @@ const anyGeneration = -1
 func (b *Bucket) Replace(ctx context.Context, key string, change func(io.Reader) (io.Reader, error)) (bool, error) {
 	var response *http.Response
 	err := retry(ctx, func() (err error) {
-		response, err = b.service.Objects.Get(b.name, b.prefix+key).Context(ctx).Download()
+		response, err = b.service.Objects.Get(b.name, b.prefix+key).Context(ctx).Download() //nolint:bodyclose // it is closed below
 		return err
 	})
 	if errors.Is(err, blob.ErrNotFound) {

@@ -25,22 +25,21 @@ func testErasure(t *testing.T, open func(t *testing.T) Store) {
 	})
 }
 
-// person acts in acme for a person, or for a user of an application, with the write scope.
-func person(name string, external bool) knowledge.Principal {
-	c := knowledge.Claims{Workspace: "acme", Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "application", User: name, Covered: []string{knowledge.EveryLevel}}
-	if external {
-		c.User, c.ExternalUser = "", name
-	}
-	return knowledgetest.Principal(c)
+// person acts in acme for a person, with the write scope.
+func person(name string) knowledge.Principal {
+	return knowledgetest.Principal(knowledge.Claims{
+		Workspace: "acme", Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "application", User: name, Covered: []string{knowledge.EveryLevel},
+	})
 }
 
 func uploadedBy(name string) func(*store.NewVersion) {
-	return func(nv *store.NewVersion) { nv.Uploader = person(name, false) }
+	return func(nv *store.NewVersion) { nv.Uploader = person(name) }
 }
 
-func (f *fixture) erasing(name string, external bool) store.SubjectScope {
+// erasingAnn begins the erasure of ann, a person of acme or a user of an application.
+func (f *fixture) erasingAnn(external bool) store.SubjectScope {
 	f.Helper()
-	run, err := f.BeginSubjectRun(f.ctx, manager("acme"), knowledge.KindErase, knowledge.Person{Name: name, External: external}, knowledge.NewID(), "asked")
+	run, err := f.BeginSubjectRun(f.ctx, manager("acme"), knowledge.KindErase, knowledge.Person{Name: "ann", External: external}, knowledge.NewID(), "asked")
 	f.must(err)
 	scope, err := f.SubjectForSystem(f.ctx, knowledge.RunRef{Workspace: "acme", Run: run.ID})
 	f.must(err)
@@ -76,7 +75,7 @@ func erasedDocuments(f *fixture) {
 	byAnn, chunks := f.publish(upload("by ann", uploadedBy("ann")), "one")
 	alone, _ := f.publish(upload("alone", func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{"ann"}} }), "two")
 	named, _ := f.publish(upload("named", about("ann")), "three")
-	_, err := f.EnsureConversation(f.ctx, person("ann", false), store.Conversation{ID: "talk", Project: "handbook"})
+	_, err := f.EnsureConversation(f.ctx, person("ann"), store.Conversation{ID: "talk", Project: "handbook"})
 	f.must(err)
 	attached, _ := f.publish(upload("attached", func(nv *store.NewVersion) { nv.ConversationID, nv.ExternalUserID = new("talk"), new("") }), "four")
 	again := f.reingest(byAnn.Document) // by the manager: it stays hers
@@ -87,7 +86,7 @@ func erasedDocuments(f *fixture) {
 	replaced, _ := f.publish(upload("replaced", uploadedBy("bob")), "six")
 	shared, _ := f.publish(upload("shared", func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{"ann", "bob"}} }), "seven")
 	bobs, other := f.publish(upload("by bob", uploadedBy("bob")), "eight")
-	scope := f.erasing("ann", false)
+	scope := f.erasingAnn(false)
 	got := f.eraseDocuments(scope)
 	for name, id := range map[string]string{"uploaded": byAnn.Document, "hers alone": alone.Document, "about her": named.Document, "attached": attached.Document} {
 		if got[id].RunID == "" {
@@ -124,7 +123,7 @@ func erasedUnderHold(f *fixture) {
 	held, chunks := f.publish(upload("held", uploadedBy("ann")), "one")
 	free, _ := f.publish(upload("free", uploadedBy("ann")), "two")
 	h := f.hold("Smith", nil, held.Document)
-	scope := f.erasing("ann", false)
+	scope := f.erasingAnn(false)
 	got := f.eraseDocuments(scope)
 	if len(got) != 1 || got[free.Document].RunID == "" {
 		f.Errorf("removed are %v", got)
@@ -141,17 +140,17 @@ func erasedUnderHold(f *fixture) {
 
 func erasedTalk(f *fixture) {
 	for _, name := range []string{"ann", "bob"} {
-		_, err := f.EnsureConversation(f.ctx, person(name, false), store.Conversation{ID: "talk of " + name, Project: "handbook", Title: "secret"})
+		_, err := f.EnsureConversation(f.ctx, person(name), store.Conversation{ID: "talk of " + name, Project: "handbook", Title: "secret"})
 		f.must(err)
 		for _, id := range []string{"ended of ", "running of "} {
 			f.must(f.AddRun(f.ctx, store.Run{ID: id + name, Workspace: "acme", Project: "handbook", Kind: knowledge.KindQuery, Owner: "u:" + name, CreatedAt: time.Now()}))
 		}
 		f.must(f.EndRun(f.ctx, "acme", "ended of "+name, store.RunEnd{Status: knowledge.RunCompleted, At: time.Now()}))
 	}
-	f.must(f.SetFeedback(f.ctx, person("ann", false), store.Feedback{Run: "ended of ann", Rating: "up", Comment: "mine"}))
+	f.must(f.SetFeedback(f.ctx, person("ann"), store.Feedback{Run: "ended of ann", Rating: "up", Comment: "mine"}))
 	f.must(f.SetFeedback(f.ctx, manager("acme"), store.Feedback{Run: "ended of bob", Rating: "up", Comment: "his"}))
-	f.must(f.SetFeedback(f.ctx, person("ann", false), store.Feedback{Run: "ended of bob", Rating: "down", Comment: "mine"}))
-	scope := f.erasing("ann", false)
+	f.must(f.SetFeedback(f.ctx, person("ann"), store.Feedback{Run: "ended of bob", Rating: "down", Comment: "mine"}))
+	scope := f.erasingAnn(false)
 	running, err := f.SubjectRuns(f.ctx, scope, true, "", 10)
 	if err != nil || len(running) != 1 || running[0].ID != "running of ann" {
 		f.Errorf("running are %+v, %v", running, err)
@@ -168,7 +167,7 @@ func erasedTalk(f *fixture) {
 	if got := f.erased(scope).Removed; got.Conversations != 1 || got.Runs != 1 || got.Feedback != 2 {
 		f.Errorf("counted is %+v", got)
 	}
-	if list, _, err := f.Conversations(f.ctx, person("bob", false), store.Page{}); err != nil || len(list) != 1 {
+	if list, _, err := f.Conversations(f.ctx, person("bob"), store.Page{}); err != nil || len(list) != 1 {
 		f.Errorf("the conversations of another person: %v, %v", list, err)
 	}
 	admin := knowledgetest.Principal(knowledge.Claims{Workspace: "acme", Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, KeyID: "manager", Permissions: []knowledge.Permission{knowledge.RunsAdmin}})
@@ -180,7 +179,7 @@ func erasedTalk(f *fixture) {
 
 func erasedAccounts(f *fixture) {
 	for _, name := range []string{"ann", "bob"} {
-		f.must(f.SetPreferences(f.ctx, person(name, false), json.RawMessage(`{"a": 1}`)))
+		f.must(f.SetPreferences(f.ctx, person(name), json.RawMessage(`{"a": 1}`)))
 		f.consent(name)
 		_, err := f.ClaimKey(f.ctx, store.IdempotencyKey{Workspace: "acme", Caller: "key\n\n" + name + "\n", Key: "k", Route: "r", RunID: knowledge.NewID(), Now: time.Now()})
 		f.must(err)
@@ -190,7 +189,7 @@ func erasedAccounts(f *fixture) {
 		f.must(err)
 		f.grant("allow", "read", "u:"+name, "t:common")
 	}
-	scope := f.erasing("ann", false)
+	scope := f.erasingAnn(false)
 	f.must(f.EraseAccounts(f.ctx, scope))
 	f.must(f.EraseAccounts(f.ctx, scope)) // again
 	want := knowledge.Erased{Preferences: 1, Consents: 1, Requests: 1, Keys: 2, Memberships: 1, Grants: 1}
@@ -198,7 +197,7 @@ func erasedAccounts(f *fixture) {
 		f.Errorf("counted is %+v, want %+v", got, want)
 	}
 	for name, left := range map[string]bool{"ann": false, "bob": true} {
-		value, err := f.Preferences(f.ctx, person(name, false))
+		value, err := f.Preferences(f.ctx, person(name))
 		_, member, err2 := f.MemberOf(f.ctx, "acme", name)
 		_, err3 := f.KeyByHash(f.ctx, "hash of child of "+name)
 		if err != nil || err2 != nil || (string(value) != "{}") != left || member != left || (err3 == nil) != left {
@@ -213,9 +212,9 @@ func erasedTestItems(f *fixture) {
 	items := store.TestItems{Hash: "h", Count: 2, Items: json.RawMessage(`[{"id":"run of ann","question":"hers","tags":["feedback","up"]},{"id":"other","question":"his","tags":["feedback"]}]`)}
 	set, err := f.AddTestSet(f.ctx, manager("acme"), store.TestSet{ID: knowledge.NewID(), Project: "handbook", Name: "feedback"}, items)
 	f.must(err)
-	own, err := f.AddTestSet(f.ctx, person("ann", false), store.TestSet{ID: knowledge.NewID(), Project: "handbook", Name: "own"}, items)
+	own, err := f.AddTestSet(f.ctx, person("ann"), store.TestSet{ID: knowledge.NewID(), Project: "handbook", Name: "own"}, items)
 	f.must(err)
-	scope := f.erasing("ann", false)
+	scope := f.erasingAnn(false)
 	f.must(f.EraseWords(f.ctx, scope))
 	left, err := f.TestSetItems(f.ctx, manager("acme"), set.ID, 1)
 	if err != nil || left.Count != 1 || strings.Contains(string(left.Items), "hers") || !strings.Contains(string(left.Items), "his") || left.Hash == "h" {
@@ -231,20 +230,20 @@ func erasedTestItems(f *fixture) {
 func erasedNamesake(f *fixture) {
 	employee, _ := f.publish(upload("employee", uploadedBy("ann")), "one")
 	customer, _ := f.publish(upload("customer", func(nv *store.NewVersion) { nv.ExternalUserID, nv.ConversationID = new("ann"), new("") }), "two")
-	if got := f.eraseDocuments(f.erasing("ann", true)); len(got) != 1 || got[customer.Document].RunID == "" {
+	if got := f.eraseDocuments(f.erasingAnn(true)); len(got) != 1 || got[customer.Document].RunID == "" {
 		f.Errorf("of the customer %v are removed", got)
 	}
-	if got := f.eraseDocuments(f.erasing("ann", false)); len(got) != 1 || got[employee.Document].RunID == "" {
+	if got := f.eraseDocuments(f.erasingAnn(false)); len(got) != 1 || got[employee.Document].RunID == "" {
 		f.Errorf("of the person %v are removed", got)
 	}
 }
 
 func oneErasure(f *fixture) {
-	first := f.erasing("ann", false)
-	if second := f.erasing("ann", false); second.Run != first.Run {
+	first := f.erasingAnn(false)
+	if second := f.erasingAnn(false); second.Run != first.Run {
 		f.Errorf("a second run %s began beside %s", second.Run, first.Run)
 	}
-	if other := f.erasing("ann", true); other.Run == first.Run {
+	if other := f.erasingAnn(true); other.Run == first.Run {
 		f.Error("the customer has the run of the person")
 	}
 	held := claims(func(c *knowledge.Claims) { c.Scopes, c.Project = []knowledge.Scope{knowledge.ScopeAdmin}, "handbook" })
@@ -257,11 +256,11 @@ func oneErasure(f *fixture) {
 
 func exportedSubject(f *fixture) {
 	v, _ := f.publish(upload("by ann", uploadedBy("ann")), "one")
-	f.must(f.SetPreferences(f.ctx, person("ann", false), json.RawMessage(`{"theme": "dark"}`)))
+	f.must(f.SetPreferences(f.ctx, person("ann"), json.RawMessage(`{"theme": "dark"}`)))
 	f.consent("ann")
-	_, err := f.EnsureConversation(f.ctx, person("ann", false), store.Conversation{ID: "talk", Project: "handbook", Title: "of lamps"})
+	_, err := f.EnsureConversation(f.ctx, person("ann"), store.Conversation{ID: "talk", Project: "handbook", Title: "of lamps"})
 	f.must(err)
-	scope := f.erasing("ann", false)
+	scope := f.erasingAnn(false)
 	p, err := f.SubjectProfileOf(f.ctx, scope)
 	f.must(err)
 	text, err := json.Marshal(p)
@@ -292,7 +291,7 @@ func erasedArchive(f *fixture) {
 		return i
 	}
 	archive, bucket := of("archive.zip", "blob"), of("s3://bucket", "")
-	scope := f.erasing("ann", false)
+	scope := f.erasingAnn(false)
 	f.must(f.EraseImport(f.ctx, scope, archive.Import))
 	f.must(f.EraseImport(f.ctx, scope, archive.Import)) // again
 	_, err := f.ImportForSystem(f.ctx, archive.ImportRef)

@@ -26,9 +26,9 @@ func testSyncs(t *testing.T, open func(t *testing.T) Store) {
 	})
 }
 
-// ofProject has the write scope in a project of a workspace.
-func ofProject(workspace, project string) knowledge.Principal {
-	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Project: project, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "manager"})
+// ofProject has the write scope in a project of acme.
+func ofProject(project string) knowledge.Principal {
+	return knowledgetest.Principal(knowledge.Claims{Workspace: "acme", Project: project, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "manager"})
 }
 
 // connection is a connection of acme.
@@ -121,7 +121,7 @@ func connectionSecret(f *fixture) {
 	}
 	_, err = f.UpdateConnection(f.ctx, manager("other"), "c1", "v1:taken")
 	f.wantCode(err, knowledge.CodeNotFound)
-	_, err = f.UpdateConnection(f.ctx, ofProject("acme", "handbook"), "c1", "v1:taken")
+	_, err = f.UpdateConnection(f.ctx, ofProject("handbook"), "c1", "v1:taken")
 	f.wantCode(err, knowledge.CodeForbidden)
 	if c, err := f.ConnectionForSystem(f.ctx, "acme", "c1"); err != nil || c.Sealed != "v1:another" {
 		f.Errorf("stored is %+v, %v", c, err)
@@ -144,7 +144,7 @@ func syncRunsListed(f *fixture) {
 	if list := runs(manager("acme"), "none"); len(list) != 0 {
 		f.Errorf("the runs of no sync are %+v", list)
 	}
-	for _, p := range []knowledge.Principal{manager("other"), ofProject("acme", "press")} {
+	for _, p := range []knowledge.Principal{manager("other"), ofProject("press")} {
 		if list := runs(p, y.ID); len(list) != 0 {
 			f.Errorf("somebody else lists %+v", list)
 		}
@@ -153,12 +153,12 @@ func syncRunsListed(f *fixture) {
 
 func syncScope(f *fixture) {
 	y := f.sync()
-	for name, p := range map[string]knowledge.Principal{"the workspace": manager("acme"), "the project": ofProject("acme", "handbook")} {
+	for name, p := range map[string]knowledge.Principal{"the workspace": manager("acme"), "the project": ofProject("handbook")} {
 		if got, err := f.Sync(f.ctx, p, y.ID); err != nil || got.Request.Scope.Folder != "a" {
 			f.Errorf("a key of %s: %+v, %v", name, got, err)
 		}
 	}
-	for _, p := range []knowledge.Principal{manager("other"), ofProject("acme", "press")} {
+	for _, p := range []knowledge.Principal{manager("other"), ofProject("press")} {
 		_, err := f.Sync(f.ctx, p, y.ID)
 		f.wantCode(err, knowledge.CodeNotFound)
 		if list, _, err := f.Syncs(f.ctx, p, "", store.Page{}); err != nil || len(list) != 0 {
