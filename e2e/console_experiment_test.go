@@ -183,6 +183,7 @@ func TestConsoleInsights(t *testing.T) {
 	open(t, page, s.ends.API+"/evaluations/insights")
 	awaitPage(t, page, `document.querySelector('section[aria-label="Unanswered questions"] li strong')?.textContent === "Who paints the lighthouse?"`)
 	awaitPage(t, page, `document.querySelector('section[aria-label="Documents that no answer cites"]').textContent.includes("cranes")`)
+	awaitPage(t, page, `document.querySelector('section[aria-label="Passages that are shown and that no answer cites"]') && document.querySelector('section[aria-label="Answers that rest on old documents"]') && document.querySelectorAll('table[aria-label="Cost and latency by day"] tbody tr').length === 1`)
 	wantLooks(t, page)
 	click(t, page, `document.querySelector('section[aria-label="Unanswered questions"] a[href^="/runs/"]')`)
 	awaitPage(t, page, `location.pathname.startsWith("/runs/") && document.querySelector("main").textContent.includes("Who paints the lighthouse?")`)

@@ -42,6 +42,18 @@ function passageOf({ text, document_id: id, chunk_id: chunk }) {
   return h("div", {}, `“${text}” `, h("a", { href: `/documents/${encodeURIComponent(id)}?chunk=${encodeURIComponent(chunk)}` }, say("ins.open")));
 }
 
+/** Returns the table of days. @param {any[]} list */
+function days(list) {
+  if (!list.length) return null;
+  const seconds = (/** @type {number | null} */ one) => one === null ? "–" : number(Math.round(one * 10) / 10);
+  const head = [say("ins.day"), say("eval.questions"), say("ins.failed"), say("ins.latency"), say("eval.tokens"), say("ins.cost"), say("ins.slowest")];
+  return h("section", { "aria-label": say("ins.days") }, h("h2", {}, say("ins.days")), h("div", { class: "wide" }, h("table", { "aria-label": say("ins.days") },
+    h("thead", {}, h("tr", {}, ...head.map((one) => h("th", { scope: "col" }, one)))),
+    h("tbody", {}, ...list.map((one) => h("tr", {}, h("td", {}, one.day), h("td", {}, number(one.questions)), h("td", {}, number(one.failed)),
+      h("td", {}, `${seconds(one.latency_p50)} / ${seconds(one.latency_p95)}`), h("td", {}, number(one.prompt_tokens + one.completion_tokens)),
+      h("td", {}, one.currency ? money(one.cost ?? 0, one.currency) : "–"), h("td", {}, runsOf(one.runs ?? []))))))));
+}
+
 /** Returns the sections of insights. @param {any} found (schema InsightsView) */
 function sectionsOf(found) {
   const { cost } = found;
@@ -52,7 +64,10 @@ function sectionsOf(found) {
     section("ins.low", found.low_rated, (one) => [h("strong", {}, one.question), one.comment && h("div", {}, one.comment), one.expected && h("div", {}, `${say("eval.reference")}: ${one.expected}`)]),
     section("ins.questions", found.questions, (one) => h("strong", {}, one.question)),
     section("ins.contradictions", found.contradictions, (one) => [h("strong", {}, one.subject), passageOf(one.first), passageOf(one.second)]),
+    section("ins.stale", found.stale_documents, (one) => [documentLink(one.document_id, one.name), " · ", one.reason === "replaced" ? say("ins.replaced") : say("ins.old", { at: moment(one.changed_at) })]),
+    section("ins.uncited", found.uncited_passages, (one) => [passageOf(one), h("div", { class: "quiet" }, `${one.name} · ${say("ins.shown", { n: number(one.shown) })}`)]),
     section("ins.unused", found.unused_documents, (one) => documentLink(one.document_id, one.name)),
+    days(found.days ?? []),
     h("section", { "aria-label": say("ins.cost") }, h("h2", {}, say("ins.cost")), h("p", {}, sum), h("p", { class: "quiet" }, runsOf(cost.runs ?? []))),
   ];
 }
