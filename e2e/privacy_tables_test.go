@@ -40,7 +40,6 @@ func TestPersonalDataInTables(t *testing.T) {
 		"statement.xlsx": sheetTable(t, bankStatement()), "statement.pdf": pdfTable(bankStatement()),
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			d, err := s.UploadFile(t.Context(), client.Upload{Project: "statements", Name: name, Open: func() (io.ReadCloser, error) {
 				return io.NopCloser(bytes.NewReader(data)), nil
 			}})

@@ -23,7 +23,6 @@ func TestTableHeaders(t *testing.T) {
 	page.WriteString("</table></body></html>")
 	for name, content := range map[string]string{"fleet.csv": sheet.String(), "fleet.html": page.String()} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			d := s.ended(t, s.sendFile(t, name, []byte(content)))
 			var list struct{ Data []client.Chunk }
 			s.call(t, "GET", "/workspaces/default/documents/"+d.ID+"/chunks", nil, &list)
