@@ -35,13 +35,29 @@ type Meter struct {
 	cfg    Config
 	store  Store
 	now    func() time.Time
-	leases leases
+	leases *Leases
 	scopes scopes
 }
 
 // New returns a Meter.
 func New(cfg Config, s Store, now func() time.Time) *Meter {
-	return &Meter{cfg: cfg, store: s, now: now, leases: leases{store: s, held: map[string]*lease{}}, scopes: scopes{store: s, known: map[[2]string]seen{}}}
+	return &Meter{cfg: cfg, store: s, now: now, leases: requestLeases(s), scopes: scopes{store: s, known: map[[2]string]seen{}}}
+}
+
+// requestLeases returns leases of requests.
+func requestLeases(s Store) *Leases {
+	return NewLeases(LeaseConfig{
+		Share:   50, // two processes that hold a lease each differ from the limit by less than 5 % together
+		Largest: 200,
+		Life:    30 * time.Second, // the limit has as many again sixty seconds after they were leased
+		Take: func(ctx context.Context, r store.TokenRequest) (store.Tokens, error) {
+			got, err := s.TakeRequests(ctx, r)
+			if got.Taken == 0 {
+				got.Wait = max(got.Wait, time.Second)
+			}
+			return got, err
+		},
+	})
 }
 
 // Accounts returns the accounts of a principal, and of a project unless it is "", with the limits

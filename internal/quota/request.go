@@ -78,17 +78,17 @@ func (r *Request) count(ctx context.Context, workspace string, a knowledge.Accou
 	if limit == 0 || again {
 		return nil
 	}
-	got, err := r.meter.leases.take(ctx, r.meter.now(), name, limit)
+	got, err := r.meter.leases.Take(ctx, r.meter.now(), name, limit)
 	if err != nil {
 		return fmt.Errorf("count a request: %w", err)
 	}
-	wait, reset := got.wait, got.wait
+	wait, reset := got.Wait, got.Wait
 	if wait == 0 {
 		reset = time.Minute
 	}
 	r.mu.Lock()
-	r.left = append(r.left, left{a.Kind, limit, got.remaining, reset})
-	r.flood = r.flood || got.refusals > refusalsTold
+	r.left = append(r.left, left{a.Kind, limit, got.Remaining, reset})
+	r.flood = r.flood || got.Refusals > refusalsTold
 	r.mu.Unlock()
 	if wait == 0 {
 		return nil
