@@ -120,6 +120,26 @@ func TestAChangeAndItsRowAreOne(t *testing.T) {
 	})
 }
 
+// TestCountingIsNoChange lets a request be counted against its limits, and its process die.
+func TestCountingIsNoChange(t *testing.T) {
+	t.Parallel()
+	eachAudit(t, func(a *audited) {
+		ctx, _ := a.request("r-1")
+		take := store.TokenRequest{Name: "limit", PerMinute: 60, Tokens: 1, Now: time.Now()}
+		_, err := a.TakeTokens(ctx, take)
+		must(a.T, err)
+		_, err = a.TakeRequests(ctx, take)
+		must(a.T, err)
+		limited := knowledge.Account{Kind: knowledge.KeyAccount, ID: "k", Limits: knowledge.UseLimits{TokensPerDay: 10}}
+		must(a.T, a.ChargeUse(ctx, "acme", []knowledge.Account{limited}, knowledge.Usage{PromptTokens: 1}))
+		next := &audit.Keeper{Store: a.Store, Signer: a.keeper.Signer, Alone: true, Began: time.Now().Add(time.Second), Log: a.keeper.Log}
+		must(a.T, next.Keep(ctx))
+		if list := a.entries(store.AuditQuery{}); len(list) != 0 {
+			a.Errorf("the counts are changes: %+v", list)
+		}
+	})
+}
+
 // TestTampering changes the tables of a chain behind the server's back, and has each change
 // found and named.
 func TestTampering(t *testing.T) {

@@ -69,6 +69,12 @@ func (s *database) write(ctx context.Context, doing string, work func(ctx contex
 	return nil
 }
 
+// count is write for counters of requests, which the audit does not take for the change that a
+// request makes.
+func (s *database) count(ctx context.Context, doing string, work func(ctx context.Context, tx transaction) error) error {
+	return s.write(audit.Without(ctx), doing, work)
+}
+
 // audited does work in a transaction, which gets the row of the request that asks for it, if
 // it is the request's first: the audit has a row exactly for the changes that are committed.
 func audited(ctx context.Context, tx transaction, work func(ctx context.Context, tx transaction) error) error {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -180,10 +179,9 @@ func charge(ctx context.Context, tx transaction, workspace, day string, accounts
 	return err
 }
 
-// ChargeUse counts use that no run has to accounts. The audit does not have it: the request
-// that used a model changes nothing.
+// ChargeUse counts use that no run has to accounts.
 func (s *runStore) ChargeUse(ctx context.Context, workspace string, accounts []knowledge.Account, used knowledge.Usage) error {
-	return s.write(audit.Without(ctx), "count the use of models", func(ctx context.Context, tx transaction) error {
+	return s.count(ctx, "count the use of models", func(ctx context.Context, tx transaction) error {
 		return charge(ctx, tx, workspace, dayOf(s.now()), runAccounts(accounts, false), used, 0)
 	})
 }

@@ -33,7 +33,7 @@ const idleRatesPerTake = 5
 func (s *leaseStore) TakeTokens(ctx context.Context, r TokenRequest) (tokens Tokens, err error) {
 	now, minute := micros(s.orNow(r.Now)), time.Minute.Microseconds()
 	share := max(minute/int64(r.PerMinute), 1)
-	err = s.write(ctx, "take tokens of a rate limit", func(ctx context.Context, tx transaction) error {
+	err = s.count(ctx, "take tokens of a rate limit", func(ctx context.Context, tx transaction) error {
 		var used int64
 		_, err := first(ctx, tx, []any{&used}, `INSERT INTO rate_limits (name, used_until) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET
 			used_until = CASE WHEN rate_limits.used_until < excluded.used_until THEN excluded.used_until ELSE rate_limits.used_until END

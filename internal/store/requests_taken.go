@@ -18,7 +18,7 @@ type secondCount [2]int64
 // in. Of several callers at once no two get the same request.
 func (s *leaseStore) TakeRequests(ctx context.Context, r TokenRequest) (tokens Tokens, err error) {
 	now := s.orNow(r.Now)
-	err = s.write(ctx, "take requests of a limit", func(ctx context.Context, tx transaction) error {
+	err = s.count(ctx, "take requests of a limit", func(ctx context.Context, tx transaction) error {
 		var text string
 		_, err := first(ctx, tx, []any{&text}, `INSERT INTO request_windows (name, counts, updated_at) VALUES (?, '[]', ?)
 			ON CONFLICT (name) DO UPDATE SET updated_at = excluded.updated_at RETURNING counts`, r.Name, micros(now))
