@@ -12,15 +12,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/evaluate"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/record"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
 // The bounds of a test set that is made.
 const (
-	maxGenerated    = 1000
-	documentsToRead = 500
-	chunksToRead    = 5000
-	ratingsToRead   = 500
+	maxGenerated  = 1000
+	ratingsToRead = 500
 )
 
 type generateInput struct {
@@ -58,9 +57,14 @@ func (tr *testSetRoutes) generate(ctx context.Context, p knowledge.Principal, in
 
 // generateOffline stores a test set that is made without a model.
 func (tr *testSetRoutes) generateOffline(ctx context.Context, p knowledge.Principal, project knowledge.Project, in *generateInput) (set store.TestSet, err error) {
-	passages, err := tr.passages(ctx, p.Reader(), project.ID, in)
+	filter := in.Body.Filter
+	chunks, err := retrieve.Readable(ctx, tr.store, p.Reader(), retrieve.Choice{Project: project.ID, Documents: filter.DocumentIDs, Tags: filter.Tags})
 	if err != nil {
 		return set, err
+	}
+	passages := make([]evaluate.Passage, len(chunks))
+	for i, c := range chunks {
+		passages[i] = record.PassageOf(c.Chunk, c.Document)
 	}
 	generated := evaluate.WithoutDuplicates(evaluate.GenerateOffline(passages, min(in.Body.Count, maxGenerated), in.Body.Seed))
 	items := make([]evaluate.Item, 0, len(generated))
@@ -71,52 +75,6 @@ func (tr *testSetRoutes) generateOffline(ctx context.Context, p knowledge.Princi
 		return set, knowledge.Errorf(knowledge.CodeConflict, "no question could be made: these documents have no table, and no sentence with a number or a date, that the caller may read")
 	}
 	return tr.add(ctx, p, project.ID, in.Body.Name, evaluate.WithIDs(items))
-}
-
-// passages returns the passages of published documents that a reader may read.
-func (tr *testSetRoutes) passages(ctx context.Context, p knowledge.Principal, project string, in *generateInput) ([]evaluate.Passage, error) {
-	documents, err := tr.documents(ctx, p, project, in)
-	if err != nil {
-		return nil, err
-	}
-	var passages []evaluate.Passage
-	for _, d := range documents {
-		for page := (store.Page{Limit: 500}); len(passages) < chunksToRead; {
-			chunks, next, err := tr.store.DocumentChunks(ctx, p, d.ID, page)
-			if err != nil {
-				return nil, fmt.Errorf("read document %s: %w", d.ID, err)
-			}
-			for _, c := range chunks {
-				passages = append(passages, record.PassageOf(c, d))
-			}
-			if page.Cursor = next; next == "" {
-				break
-			}
-		}
-	}
-	return passages, nil
-}
-
-// documents returns the documents of which questions are made.
-func (tr *testSetRoutes) documents(ctx context.Context, p knowledge.Principal, project string, in *generateInput) (list []knowledge.Document, err error) {
-	for _, id := range in.Body.Filter.DocumentIDs {
-		d, err := tr.store.Document(ctx, p, id)
-		if err == nil && d.Project != project {
-			err = knowledge.NotFound("document", id)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read document %s: %w", id, err)
-		}
-		list = append(list, d)
-	}
-	if len(list) > 0 {
-		return list, nil
-	}
-	query := store.DocumentQuery{Project: project, Tags: in.Body.Filter.Tags, Status: knowledge.StatusPublished, Page: store.Page{Limit: documentsToRead}}
-	if list, _, err = tr.store.Documents(ctx, p, query); err != nil {
-		return nil, fmt.Errorf("list documents: %w", err)
-	}
-	return list, nil
 }
 
 func (tr *testSetRoutes) fromFeedback(ctx context.Context, p knowledge.Principal, in *struct {

@@ -40,10 +40,8 @@ type Generating struct {
 
 // The bounds of a generation.
 const (
-	generatedDocuments = 500
-	generatedPassages  = 5000
-	plannedFor         = 4  // questions that may be written for each that is wanted
-	plannedMore        = 20 // and in addition
+	plannedFor  = 4  // questions that may be written for each that is wanted
+	plannedMore = 20 // and in addition
 )
 
 // GenerationPlan is which questions a generation may write. Unanswerable are the numbers of those
@@ -91,65 +89,24 @@ func (a *Generating) planGeneration(ctx context.Context, in knowledge.RunRef) (p
 
 // questions plans questions about the passages that the principal of a generation may read.
 func (a *Generating) questions(ctx context.Context, in knowledge.RunRef, snapshot record.Generation) ([]record.AskedPassages, error) {
-	passages, hits, err := a.readable(ctx, in.Project, snapshot)
+	chunks, err := retrieve.Readable(ctx, a.Library, snapshot.Principal.Reader(), retrieve.Choice{Project: in.Project, Documents: snapshot.Documents, Tags: snapshot.Tags})
 	if err != nil {
 		return nil, err
+	}
+	passages := make([]evaluate.Passage, len(chunks))
+	for i, c := range chunks {
+		passages[i] = record.PassageOf(c.Chunk, c.Document)
 	}
 	plan := []record.AskedPassages{}
 	for _, p := range evaluate.PlanQuestions(passages, plannedFor*snapshot.Count+plannedMore, snapshot.Seed) {
 		q := record.AskedPassages{Kind: p.Kind}
 		for _, at := range p.Passages {
-			q.Passages = append(q.Passages, hits[at])
+			c := chunks[at]
+			q.Passages = append(q.Passages, knowledge.Hit{ChunkID: c.ID, DocumentID: c.Document.ID, Version: c.Version})
 		}
 		plan = append(plan, q)
 	}
 	return plan, nil
-}
-
-// readable returns passages of published documents that the principal of a generation may read.
-func (a *Generating) readable(ctx context.Context, project string, snapshot record.Generation) (passages []evaluate.Passage, hits []knowledge.Hit, err error) {
-	p := snapshot.Principal.Reader()
-	documents, err := a.documents(ctx, p, project, snapshot)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, d := range documents {
-		for page := (store.Page{Limit: 500}); len(passages) < generatedPassages; {
-			chunks, next, err := a.Library.DocumentChunks(ctx, p, d.ID, page)
-			if err != nil {
-				return nil, nil, fmt.Errorf("read document %s: %w", d.ID, err)
-			}
-			for _, c := range chunks {
-				passages = append(passages, record.PassageOf(c, d))
-				hits = append(hits, knowledge.Hit{ChunkID: c.ID, DocumentID: d.ID, Version: c.Version})
-			}
-			if page.Cursor = next; next == "" {
-				break
-			}
-		}
-	}
-	return passages, hits, nil
-}
-
-func (a *Generating) documents(ctx context.Context, p knowledge.Principal, project string, snapshot record.Generation) (list []knowledge.Document, err error) {
-	for _, id := range snapshot.Documents {
-		d, err := a.Library.Document(ctx, p, id)
-		if err == nil && d.Project != project {
-			err = knowledge.NotFound("document", id)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read document %s: %w", id, err)
-		}
-		list = append(list, d)
-	}
-	if len(list) > 0 {
-		return list, nil
-	}
-	query := store.DocumentQuery{Project: project, Tags: snapshot.Tags, Status: knowledge.StatusPublished, Page: store.Page{Limit: generatedDocuments}}
-	if list, _, err = a.Library.Documents(ctx, p, query); err != nil {
-		return nil, fmt.Errorf("list documents: %w", err)
-	}
-	return list, nil
 }
 
 // GenerationState is how far the workflow of a generation is.
