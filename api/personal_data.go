@@ -26,8 +26,9 @@ type findingView struct {
 	Recogniser string  `json:"recogniser" doc:"checksum: it has a valid checksum. pattern: it has the form. context: a label beside it decided"`
 }
 
-// personalDataRoutes holds the route of the personal data of documents.
+// personalDataRoutes holds the routes of the personal data of documents.
 type personalDataRoutes struct {
+	store     Store
 	originals *originals
 	blobs     Blobs
 }
@@ -38,6 +39,20 @@ func (r *personalDataRoutes) mount(e *edge.Edge) {
 		Summary: "List the personal data of a document", Tags: []string{"documents"},
 		Description: "Where the published version has personal data, in the order of its text, without the values. Empty if its project did not look for any (privacy.pii: off) when the version was added.",
 	}}, r.list)
+	r.mountCounts(e)
+}
+
+// report returns what was found in the version of a document that readers see, nothing if its
+// project looked for none.
+func (r *personalDataRoutes) report(ctx context.Context, p knowledge.Principal, document string) (report privacy.Report, err error) {
+	v, err := r.originals.readableVersion(ctx, p, document)
+	if err != nil {
+		return report, err
+	}
+	if err := r.blobs.GetJSON(ctx, parsed.PrivacyKey(v.VersionRef), &report); err != nil && !errors.Is(err, blob.ErrNotFound) {
+		return report, fmt.Errorf("read the personal data of document %s: %w", document, err)
+	}
+	return report, nil
 }
 
 // defaultFindings is the number of entries of a page without a limit.
@@ -51,13 +66,9 @@ func (r *personalDataRoutes) list(ctx context.Context, p knowledge.Principal, in
 	if err != nil {
 		return nil, knowledge.Invalid("query.cursor", "must be next_cursor of the previous page")
 	}
-	v, err := r.originals.readableVersion(ctx, p, in.ID)
+	report, err := r.report(ctx, p, in.ID)
 	if err != nil {
 		return nil, err
-	}
-	var report privacy.Report
-	if err := r.blobs.GetJSON(ctx, parsed.PrivacyKey(v.VersionRef), &report); err != nil && !errors.Is(err, blob.ErrNotFound) {
-		return nil, fmt.Errorf("read the personal data of document %s: %w", in.ID, err)
 	}
 	limit := in.Limit
 	if limit == 0 {

@@ -2,17 +2,13 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
-	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/parsed"
-	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -24,22 +20,16 @@ type countedView struct {
 	Entities   map[string]int `json:"entities" doc:"How many of them by kind (docs/privacy.md); a kind without one is absent"`
 }
 
-// projectPIIRoutes holds the route that counts the personal data of a project's documents.
-type projectPIIRoutes struct {
-	store     Store
-	originals *originals
-	blobs     Blobs
-}
-
-func (r *projectPIIRoutes) mount(e *edge.Edge) {
+func (r *personalDataRoutes) mountCounts(e *edge.Edge) {
 	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "list-project-pii", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects/{id}/pii",
 		Summary: "Count the personal data of the documents of a project", Tags: []string{"documents"},
 		Description: "The published documents that the caller sees, newest first, each with what was found when its version was added. documents/{id}/pii has the places. All counts are 0 if the project looked for none (privacy.pii: off).",
-	}}, r.list)
+	}}, r.counts)
 }
 
-func (r *projectPIIRoutes) list(ctx context.Context, p knowledge.Principal, in *struct {
+// counts counts the personal data of the documents of a project.
+func (r *personalDataRoutes) counts(ctx context.Context, p knowledge.Principal, in *struct {
 	ProjectPath
 	PageQuery
 }) (*listOutput[countedView], error) {
@@ -66,15 +56,11 @@ func (r *projectPIIRoutes) list(ctx context.Context, p knowledge.Principal, in *
 }
 
 // count returns a document with what was found in the version that readers see.
-func (r *projectPIIRoutes) count(ctx context.Context, p knowledge.Principal, d knowledge.Document) (countedView, error) {
+func (r *personalDataRoutes) count(ctx context.Context, p knowledge.Principal, d knowledge.Document) (countedView, error) {
 	view := countedView{DocumentID: d.ID, Name: d.Name, Entities: map[string]int{}}
-	v, err := r.originals.readableVersion(ctx, p, d.ID)
+	report, err := r.report(ctx, p, d.ID)
 	if err != nil {
 		return view, err
-	}
-	var report privacy.Report
-	if err := r.blobs.GetJSON(ctx, parsed.PrivacyKey(v.VersionRef), &report); err != nil && !errors.Is(err, blob.ErrNotFound) {
-		return view, fmt.Errorf("read the personal data of document %s: %w", d.ID, err)
 	}
 	view.Total = len(report.Findings)
 	for _, found := range report.Findings {
