@@ -12,42 +12,26 @@ import (
 	"testing"
 	"time"
 
-	"modernc.org/sqlite"
-
 	"github.com/cairn-rag/cairn/internal/embedded"
 )
 
-// committing counts the commits of its connections.
-type committing struct{ commits *atomic.Int64 }
+// committing counts commits.
+type committing struct{ atomic.Int64 }
 
-func (d committing) Open(dsn string) (driver.Conn, error) {
-	opened, err := new(sqlite.Driver).Open(dsn)
-	if err != nil {
-		return nil, err
+func (n *committing) watch(_ embedded.Connection, text string, s bothContexts) driver.Stmt {
+	if text != "COMMIT" {
+		return s
 	}
-	return committingConnection{opened.(embedded.Connection), d}, nil
-}
-
-type committingConnection struct {
-	embedded.Connection
-	driver committing
-}
-
-func (c committingConnection) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
-	s, err := c.Connection.PrepareContext(ctx, text)
-	if err != nil || text != "COMMIT" {
-		return s, err
-	}
-	return committingStatement{s.(bothContexts), c.driver}, nil
+	return committingStatement{s, n}
 }
 
 type committingStatement struct {
 	bothContexts
-	driver committing
+	commits *committing
 }
 
 func (s committingStatement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	s.driver.commits.Add(1)
+	s.commits.Add(1)
 	return s.bothContexts.ExecContext(ctx, args)
 }
 
@@ -55,15 +39,15 @@ func (s committingStatement) ExecContext(ctx context.Context, args []driver.Name
 type groupedTable struct {
 	db      *sql.DB // the connections of a server
 	other   *sql.DB // of somebody else
-	commits *atomic.Int64
+	commits *committing
 	waiting func() int64 // for a turn to write
 }
 
 func grouping(t testing.TB) groupedTable {
 	t.Helper()
 	dsn := "file:" + filepath.Join(t.TempDir(), "test.db") + "?_pragma=journal_mode=wal&_pragma=synchronous=2&_pragma=busy_timeout=10000"
-	commits := new(atomic.Int64)
-	connector, waiting, err := embedded.GroupingConnector(t.Context(), committing{commits}, dsn)
+	commits := new(committing)
+	connector, waiting, err := embedded.GroupingConnector(t.Context(), watched{commits.watch}, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +94,7 @@ func TestTransactionsShareCommits(t *testing.T) {
 			} else if err := insert(t.Context(), db, n); err != nil {
 				t.Error(err)
 			}
-			// What was told to be committed is in the file for everybody.
+			// Every reader finds a row whose commit has returned.
 			for _, reader := range []*sql.DB{db, table.other} {
 				var there int
 				if err := reader.QueryRowContext(t.Context(), "SELECT count(*) FROM t WHERE n = ?", n).Scan(&there); err != nil || there != 1 {

@@ -17,32 +17,43 @@ import (
 	"github.com/cairn-rag/cairn/internal/embedded"
 )
 
-// countingDriver counts the statements that its connections prepare by their texts.
-type countingDriver struct {
-	prepared map[string]int
-	closed   *int
+// watched is SQLite's driver. Each statement that its connections prepare is the one that watch
+// returns for it.
+type watched struct {
+	watch func(c embedded.Connection, text string, s bothContexts) driver.Stmt
 }
 
-func (d countingDriver) Open(dsn string) (driver.Conn, error) {
+func (d watched) Open(dsn string) (driver.Conn, error) {
 	opened, err := new(sqlite.Driver).Open(dsn)
 	if err != nil {
 		return nil, err
 	}
-	return countingConnection{opened.(embedded.Connection), d}, nil
+	return watchedConnection{opened.(embedded.Connection), d}, nil
 }
 
-type countingConnection struct {
+type watchedConnection struct {
 	embedded.Connection
-	driver countingDriver
+	driver watched
 }
 
-func (c countingConnection) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
-	c.driver.prepared[text]++
+func (c watchedConnection) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
 	s, err := c.Connection.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	return countingStatement{s.(bothContexts), c.driver}, nil
+	return c.driver.watch(c.Connection, text, s.(bothContexts)), nil
+}
+
+// counts are the statements that connections have prepared, by their texts, and how many of them
+// are closed.
+type counts struct {
+	prepared map[string]int
+	closed   int
+}
+
+func (n *counts) watch(_ embedded.Connection, text string, s bothContexts) driver.Stmt {
+	n.prepared[text]++
+	return countingStatement{s, n}
 }
 
 type bothContexts interface {
@@ -53,19 +64,19 @@ type bothContexts interface {
 
 type countingStatement struct {
 	bothContexts
-	driver countingDriver
+	counts *counts
 }
 
 func (s countingStatement) Close() error {
-	*s.driver.closed++
+	s.counts.closed++
 	return s.bothContexts.Close()
 }
 
 // preparing returns one connection to a new database with the numbers 1 to 3 in table t.
-func preparing(t *testing.T) (*sql.DB, countingDriver) {
+func preparing(t *testing.T) (*sql.DB, *counts) {
 	t.Helper()
-	counted := countingDriver{prepared: map[string]int{}, closed: new(int)}
-	db := sql.OpenDB(embedded.PreparingConnector(counted, "file:"+filepath.Join(t.TempDir(), "test.db"), false))
+	counted := &counts{prepared: map[string]int{}}
+	db := sql.OpenDB(embedded.PreparingConnector(watched{counted.watch}, "file:"+filepath.Join(t.TempDir(), "test.db"), false))
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
@@ -142,7 +153,7 @@ func TestPreparedStatements(t *testing.T) {
 				t.Fatal(strconv.Itoa(n), err)
 			}
 		}
-		if open := len(counted.prepared) - *counted.closed; open != embedded.MaxPrepared {
+		if open := len(counted.prepared) - counted.closed; open != embedded.MaxPrepared {
 			t.Errorf("%d statements are open, want %d", open, embedded.MaxPrepared)
 		}
 	})
@@ -210,50 +221,34 @@ func TestPreparedStatementsRunAgain(t *testing.T) {
 	})
 }
 
-// levels notes the level of synchronous at which events are added.
-type levels struct {
-	countingDriver
-	seen *[]int
-}
+// levels are the levels of synchronous at which events were added.
+type levels struct{ seen []int }
 
-func (d levels) Open(dsn string) (driver.Conn, error) {
-	opened, err := d.countingDriver.Open(dsn)
-	if err != nil {
-		return nil, err
+func (l *levels) watch(c embedded.Connection, text string, s bothContexts) driver.Stmt {
+	if !strings.HasPrefix(text, "REPLACE INTO history_node ") {
+		return s
 	}
-	return levelConnection{opened.(countingConnection), d}, nil
-}
-
-type levelConnection struct {
-	countingConnection
-	driver levels
-}
-
-func (c levelConnection) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
-	s, err := c.countingConnection.PrepareContext(ctx, text)
-	if err != nil || !strings.HasPrefix(text, "REPLACE INTO history_node ") {
-		return s, err
-	}
-	return levelStatement{s.(bothContexts), c}, nil
+	return levelStatement{s, c, l}
 }
 
 type levelStatement struct {
 	bothContexts
-	connection levelConnection
+	connection embedded.Connection
+	levels     *levels
 }
 
 func (s levelStatement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	level, err := s.connection.level(ctx)
+	level, err := s.level(ctx)
 	if err != nil {
 		return nil, err
 	}
-	*s.connection.driver.seen = append(*s.connection.driver.seen, level)
+	s.levels.seen = append(s.levels.seen, level)
 	return s.bothContexts.ExecContext(ctx, args)
 }
 
 // level returns the connection's level of synchronous.
-func (c levelConnection) level(ctx context.Context) (int, error) {
-	rows, err := c.QueryContext(ctx, "PRAGMA synchronous", nil)
+func (s levelStatement) level(ctx context.Context) (int, error) {
+	rows, err := s.connection.QueryContext(ctx, "PRAGMA synchronous", nil)
 	if err != nil {
 		return 0, err
 	}
@@ -275,9 +270,9 @@ func TestEventsAreSyncedWithTheState(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			seen := []int{}
+			noted := levels{seen: []int{}}
 			dsn := fmt.Sprintf("file:%s?_pragma=journal_mode=wal&_pragma=synchronous=%d", filepath.Join(t.TempDir(), "test.db"), c.synchronous)
-			db := sql.OpenDB(embedded.PreparingConnector(levels{countingDriver{map[string]int{}, new(int)}, &seen}, dsn, c.synchronous == 2))
+			db := sql.OpenDB(embedded.PreparingConnector(watched{noted.watch}, dsn, c.synchronous == 2))
 			db.SetMaxOpenConns(1)
 			t.Cleanup(func() {
 				if err := db.Close(); err != nil {
@@ -313,8 +308,8 @@ func TestEventsAreSyncedWithTheState(t *testing.T) {
 				t.Error("an event with a wrong key was added")
 			}
 			after = append(after, between())
-			if want := []int{c.alone, c.between, c.alone}; !slices.Equal(seen, want) {
-				t.Errorf("events were added at the levels %v, want %v", seen, want)
+			if want := []int{c.alone, c.between, c.alone}; !slices.Equal(noted.seen, want) {
+				t.Errorf("events were added at the levels %v, want %v", noted.seen, want)
 			}
 			if want := []int{c.between, c.between}; !slices.Equal(after, want) {
 				t.Errorf("the levels after that are %v, want %v", after, want)
