@@ -103,7 +103,7 @@ func TestApply(t *testing.T) {
 		t.Errorf("diff of tools after apply: %s", out)
 	}
 
-	// What the server gives back makes the same project, also as another one.
+	// cairn apply makes the same project of what cairn projects get prints, also under another id.
 	back := write("back.yaml", cairn(t, env, "projects", "get", "legal", "-o", "yaml"))
 	same(back)
 	text, err := os.ReadFile(back)

@@ -17,8 +17,9 @@ import (
 // bodyRows are the rows of the first table of the page, each with the texts of its cells.
 const bodyRows = `[...document.querySelectorAll("main table.wide tbody tr")].map(r => [...r.cells].map(c => c.textContent).join("|")).join(";")`
 
-// TestConsoleGrants gives a grant on the page of a document and one on the page of grants, sees
-// one that has ended, filters, and removes: what readers find follows.
+// TestConsoleGrants adds a grant on the page of a document and another one on the page of grants,
+// filters the list, which has one that has ended too, and removes grants. Searches of readers
+// follow each change.
 func TestConsoleGrants(t *testing.T) {
 	t.Parallel()
 	page := browser(t)

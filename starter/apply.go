@@ -40,7 +40,7 @@ func (d diffCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := d.show(a, plans, "would change"); err != nil {
+	if err := showPlans(a, d.outputFlags, plans, "would change"); err != nil {
 		return err
 	}
 	for _, p := range plans {
@@ -71,14 +71,14 @@ func (p applyCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if p.DryRun {
-		return p.show(a, plans, "would change")
+		return showPlans(a, p.outputFlags, plans, "would change")
 	}
 	for _, plan := range plans {
 		if err := plan.apply(ctx, c); err != nil {
 			return fmt.Errorf("project %s: %w", plan.Project, err)
 		}
 	}
-	return p.show(a, plans, "changed")
+	return showPlans(a, p.outputFlags, plans, "changed")
 }
 
 // planFiles compares the projects of files with those of the server.
@@ -118,8 +118,8 @@ func readSource(a *app, path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// show prints plans, a line for each change.
-func (f clientFlags) show(a *app, plans []*projectPlan, verb string) error {
+// showPlans prints plans, a line for each change.
+func showPlans(a *app, f outputFlags, plans []*projectPlan, verb string) error {
 	if f.forPrograms() {
 		return f.write(a, client.List[*projectPlan]{Data: plans})
 	}

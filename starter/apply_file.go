@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 
 	"go.yaml.in/yaml/v3"
@@ -151,10 +150,7 @@ func (s *fileTestSet) readItems(folder string) (err error) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(folder, path)
 		}
-		var content []byte
-		if content, err = os.ReadFile(path); err == nil {
-			s.read, err = evaluate.Read(bytes.NewReader(content), evaluate.FormatOf(path, content))
-		}
+		s.read, err = readQuestions(path)
 	default:
 		var encoded []byte
 		if encoded, err = json.Marshal(s.Items); err == nil {

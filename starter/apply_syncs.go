@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/client"
 )
@@ -126,4 +127,11 @@ func (s fileSync) changes(has client.Sync) map[string]any {
 		patch["remove_vanished"] = *s.RemoveVanished
 	}
 	return patch
+}
+
+// sameDuration reports whether two texts are one duration.
+func sameDuration(a, b string) bool {
+	x, err := time.ParseDuration(a)
+	y, wrong := time.ParseDuration(b)
+	return a == b || err == nil && wrong == nil && x == y
 }

@@ -201,10 +201,7 @@ func (e evaluateRunCmd) items(a *app) (items []evaluate.Item, name string, err e
 	if path == "-" {
 		items, err = evaluate.Read(a.stdin, evaluate.FormatJSON)
 	} else {
-		var content []byte
-		if content, err = os.ReadFile(path); err == nil {
-			items, err = evaluate.Read(bytes.NewReader(content), evaluate.FormatOf(path, content))
-		}
+		items, err = readQuestions(path)
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("read the questions of %s: %w", path, err)
@@ -216,6 +213,15 @@ func (e evaluateRunCmd) items(a *app) (items []evaluate.Item, name string, err e
 		name = filepath.Base(path)
 	}
 	return evaluate.WithIDs(items), name, nil
+}
+
+// readQuestions reads a file of questions.
+func readQuestions(path string) ([]evaluate.Item, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return evaluate.Read(bytes.NewReader(content), evaluate.FormatOf(path, content))
 }
 
 // storeTestSet stores questions as a test set, or as the newest version of the one of its name.

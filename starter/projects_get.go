@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -124,11 +123,4 @@ func exportSyncs(ctx context.Context, c *client.Client, project string) (syncs [
 		})
 	}
 	return syncs, nil
-}
-
-// sameDuration reports whether two texts are one duration.
-func sameDuration(a, b string) bool {
-	x, err := time.ParseDuration(a)
-	y, wrong := time.ParseDuration(b)
-	return a == b || err == nil && wrong == nil && x == y
 }

@@ -307,13 +307,13 @@ type Limits struct {
 	// How many questions one API key may ask in a minute; 0 sets no bound. A key may be
 	// made with its own, queries_per_minute. Defaults to 0.
 	KeyQueriesPerMinute int `koanf:"key_queries_per_minute"`
-	// What a key may use that has no limits of its own (docs/governance.md).
+	// The limits of a key without its own (docs/governance.md).
 	Key UseLimits `koanf:"key"`
-	// What a user may use, a member without limits of its own or a user of an application.
+	// The limits of a user: a member without own limits, or a user of an application.
 	User UseLimits `koanf:"user"`
-	// What a project may use that has no limits of its own.
+	// The limits of a project without its own.
 	Project UseLimits `koanf:"project"`
-	// What a workspace may use that has no limits of its own.
+	// The limits of a workspace without its own.
 	Workspace UseLimits `koanf:"workspace"`
 }
 

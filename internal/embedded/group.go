@@ -54,7 +54,7 @@ func (w *writer) take() {
 	w.waiting.Add(-1)
 }
 
-// leave gives the turn to the next one, and commits before that if there is none.
+// leave ends the turn. If nobody waits for it, leave commits the group first.
 func (w *writer) leave() {
 	if g := w.group; g != nil && (w.waiting.Load() == 0 || g.size >= groupSize || time.Since(g.began) >= w.longest) {
 		w.commit()
