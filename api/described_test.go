@@ -51,6 +51,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"POST", hooks + "/projects", `{"name":"House"}`}, {"GET", own + "/projects", ""}, {"GET", own + "/projects/default", ""}, {"PATCH", own + "/projects/default", `{"name":"D"}`},
 		{"POST", own + "/keys", `{"name":"k","scopes":["read"]}`}, {"GET", own + "/keys", ""}, {"DELETE", own + "/keys/nope", ""},
 		{"POST", "/workspaces", `{"id":"third"}`}, {"GET", "/workspaces", ""}, {"GET", "/preferences", ""}, {"PUT", "/preferences", `{"rag":{"model":"m"}}`},
+		{"PATCH", own + "/projects/default", `{"limits":{"documents":9223372036854775807,"bytes":9223372036854775807}}`}, {"GET", own + "/usage?by=project", ""}, {"GET", own + "/limits", ""},
 		{"GET", "/readyz", ""}, {"GET", "/metrics", ""}, {"DELETE", document, ""}, {"DELETE", own + "/conversations/" + asked["conversationId"].(string), ""},
 	} {
 		description.check(t, request.method, request.path, e.do(request.method, request.path, e.admin, request.body))
@@ -187,6 +188,14 @@ func (d description) wrong(schema map[string]any, value any, at string) []string
 	}
 	if enum, ok := schema["enum"].([]any); ok && value != nil && !slices.Contains(enum, value) {
 		return []string{fmt.Sprintf("%s is %v, want one of %v", at, value, enum)}
+	}
+	if n, ok := value.(float64); ok {
+		if least, ok := schema["minimum"].(float64); ok && n < least {
+			return []string{fmt.Sprintf("%s is %v, below %v", at, n, least)}
+		}
+		if most, ok := schema["maximum"].(float64); ok && n > most {
+			return []string{fmt.Sprintf("%s is %v, above %v", at, n, most)}
+		}
 	}
 	return d.wrongInside(schema, value, at)
 }

@@ -32,7 +32,7 @@ type keyView struct {
 	ExpiresAt   *time.Time             `json:"expires_at" doc:"null: never"`
 	RevokedAt   *time.Time             `json:"revoked_at" doc:"null: not revoked"`
 
-	Limits *knowledge.UseLimits `json:"limits" doc:"What the key may use; null: limits.key of the instance"`
+	Limits *limitsView `json:"limits" doc:"What the key may use; null: limits.key of the instance"`
 
 	QueriesPerMinute int `json:"queries_per_minute,omitempty" doc:"Questions that the key may ask in a minute. Absent: limits.key_queries_per_minute of the instance"`
 }

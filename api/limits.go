@@ -45,14 +45,24 @@ func viewUsedToday(u store.AccountUse) usedToday {
 	return used
 }
 
+// limitsView are limits as they are shown. Those of a project and of the configuration may be
+// larger than what a key, a member and a workspace can be given.
+type limitsView struct {
+	RequestsPerMinute int     `json:"requestsPerMinute,omitempty" doc:"Requests in any sixty seconds"`
+	TokensPerDay      int64   `json:"tokensPerDay,omitempty" doc:"Tokens of models, by the day in UTC"`
+	Documents         int     `json:"documents,omitempty" doc:"Documents that are kept"`
+	Bytes             int64   `json:"bytes,omitempty" doc:"The size of the originals that are kept"`
+	CostPerDay        float64 `json:"costPerDay,omitempty" doc:"The price of tokens by models.prices, by the day in UTC"`
+}
+
 type workspaceLimits struct {
-	Limits    knowledge.UseLimits `json:"limits" doc:"That hold: the workspace's own, else limits.workspace of the configuration"`
-	Own       knowledge.UseLimits `json:"own" doc:"That the workspace has itself"`
-	UsedToday usedToday           `json:"used_today"`
+	Limits    limitsView `json:"limits" doc:"That hold: the workspace's own, else limits.workspace of the configuration"`
+	Own       limitsView `json:"own" doc:"That the workspace has itself"`
+	UsedToday usedToday  `json:"used_today"`
 	Defaults  struct {
-		Key     knowledge.UseLimits `json:"key"`
-		User    knowledge.UseLimits `json:"user"`
-		Project knowledge.UseLimits `json:"project"`
+		Key     limitsView `json:"key"`
+		User    limitsView `json:"user"`
+		Project limitsView `json:"project"`
 	} `json:"defaults" doc:"The limits of the configuration for keys, users and projects without limits of their own"`
 }
 
@@ -90,10 +100,10 @@ func (lr *limitRoutes) read(ctx context.Context, p knowledge.Principal) (*worksp
 	if err != nil {
 		return nil, err
 	}
-	out.Body.Own, out.Body.Limits, out.Body.UsedToday = used.Own, used.Limits, viewUsedToday(used)
-	out.Body.Defaults.Key = defaultsOf(lr.meter, knowledge.KeyAccount)
-	out.Body.Defaults.User = defaultsOf(lr.meter, knowledge.UserAccount)
-	out.Body.Defaults.Project = defaultsOf(lr.meter, knowledge.ProjectAccount)
+	out.Body.Own, out.Body.Limits, out.Body.UsedToday = limitsView(used.Own), limitsView(used.Limits), viewUsedToday(used)
+	out.Body.Defaults.Key = limitsView(defaultsOf(lr.meter, knowledge.KeyAccount))
+	out.Body.Defaults.User = limitsView(defaultsOf(lr.meter, knowledge.UserAccount))
+	out.Body.Defaults.Project = limitsView(defaultsOf(lr.meter, knowledge.ProjectAccount))
 	return &out, nil
 }
 
@@ -105,9 +115,10 @@ func defaultsOf(m *quota.Meter, kind knowledge.AccountKind) knowledge.UseLimits 
 }
 
 // limitsOrNull is how limits are shown: null without any.
-func limitsOrNull(l knowledge.UseLimits) *knowledge.UseLimits {
+func limitsOrNull(l knowledge.UseLimits) *limitsView {
 	if l == (knowledge.UseLimits{}) {
 		return nil
 	}
-	return &l
+	view := limitsView(l)
+	return &view
 }

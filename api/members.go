@@ -25,8 +25,8 @@ type memberView struct {
 	ProvisionedGroups []string `json:"provisioned_groups" doc:"Groups in which an identity provider has put the user by SCIM"`
 	Active            bool     `json:"active" doc:"false: the identity provider has deactivated the user, who is let in nowhere"`
 
-	Clearance *string              `json:"clearance" doc:"The level of classification up to which the member reaches documents; null: not given"`
-	Limits    *knowledge.UseLimits `json:"limits" doc:"What the member may use; null: limits.user of the instance"`
+	Clearance *string     `json:"clearance" doc:"The level of classification up to which the member reaches documents; null: not given"`
+	Limits    *limitsView `json:"limits" doc:"What the member may use; null: limits.user of the instance"`
 
 	ExpiresAt *time.Time `json:"expires_at" doc:"null: never"`
 	CreatedAt time.Time  `json:"created_at"`

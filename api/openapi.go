@@ -85,6 +85,9 @@ func (p *pages) tidyDescription() {
 		orNone(schemas[name], "error")
 	}
 	orNone(schemas["SyncView"], "last_run")
+	for _, name := range []string{"KeyView", "MemberView", "OwnedUsage"} {
+		orNone(schemas[name], "limits")
+	}
 	orNone(schemas["HoldView"], "filter")
 	orNone(schemas["Report"], "broken")
 	results := slices.Concat(documentEvents["documentUpdate"], importEvents["importUpdate"], []reflect.Type{reflect.TypeFor[knowledge.ReindexProgress](), reflect.TypeFor[knowledge.EvaluationProgress]()})

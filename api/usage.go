@@ -127,8 +127,8 @@ type ownedUsage struct {
 	Total UsageSum     `json:"total"`
 	Days  []usageOfDay `json:"days" doc:"Sums by day and model: the model that answered, or that embedded the documents"`
 
-	Limits    *knowledge.UseLimits `json:"limits" doc:"That hold for it; null: none"`
-	UsedToday usedToday            `json:"used_today" doc:"What counts against the limits. Use of a key is counted to it also where it acts for a user"`
+	Limits    *limitsView `json:"limits" doc:"That hold for it; null: none"`
+	UsedToday usedToday   `json:"used_today" doc:"What counts against the limits. Use of a key is counted to it also where it acts for a user"`
 }
 
 func (u *usageRoutes) getUsage(ctx context.Context, p knowledge.Principal, in *struct {
