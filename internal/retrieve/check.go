@@ -37,7 +37,7 @@ func (c *checked) enough(n, perDocument int) bool {
 // shows, that reach the minimum score and that are no duplicates, as many as the
 // later stages need. Of the chunks of one parent it keeps the best, because the model
 // reads the parent.
-func (s *search) check(ctx context.Context, candidates []knowledge.Hit) (checked, error) {
+func (s *search) check(ctx context.Context, groups []*group, candidates []knowledge.Hit) (checked, error) {
 	c := checked{parents: map[parent]bool{}, of: map[string]int{}}
 	shown := map[string]bool{} // ids of documents and of their chunks
 	want := s.poolSize()
@@ -66,6 +66,7 @@ func (s *search) check(ctx context.Context, candidates []knowledge.Hit) (checked
 			}
 		}
 		if first {
+			s.compareWords(groups, views, scores)
 			s.preferNumbers(views, scores)
 		}
 		for _, v := range views {

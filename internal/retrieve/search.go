@@ -125,7 +125,7 @@ func (s *search) gather(ctx context.Context) (pool []Context, retrieved int, err
 		if err != nil {
 			return nil, 0, err
 		}
-		found, err := s.check(ctx, candidates)
+		found, err := s.check(ctx, groups, candidates)
 		if err != nil {
 			return nil, 0, err
 		}

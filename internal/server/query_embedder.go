@@ -101,3 +101,11 @@ func (e queryEmbedder) Lexical() float64 {
 	}
 	return 0
 }
+
+// CompareWords implements retrieve.WordComparer.
+func (e queryEmbedder) CompareWords(question string, texts []string) (near []float64, literal float64) {
+	if e.Endpoint().Model != localmodel.EmbeddingModel {
+		return nil, 0
+	}
+	return localmodel.CompareWords(question, texts)
+}

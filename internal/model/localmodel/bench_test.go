@@ -42,12 +42,25 @@ func BenchmarkChat(b *testing.B) {
 
 // BenchmarkChatByMeaning answers a question in other words than the passages, of which no
 // two are the same.
-func BenchmarkChatByMeaning(b *testing.B) {
+func BenchmarkChatByMeaning(b *testing.B) { benchmarkChat(b, paraphrases(b), "May I bring my pet?") }
+
+// BenchmarkCompareWords compares a question with four passages of a thousand characters, of
+// which no two are the same.
+func BenchmarkCompareWords(b *testing.B) {
+	passages := paraphrases(b)[:4]
+	b.ReportAllocs()
+	for b.Loop() {
+		localmodel.CompareWords("How many days of vacation does an employee get in a year?", passages)
+	}
+}
+
+// paraphrases returns passages of some thousand characters.
+func paraphrases(b *testing.B) (passages []string) {
+	b.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "retrieve", "testdata", "paraphrases", "english.txt"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	var passages []string
 	for line := range strings.Lines(string(data)) {
 		text, ok := strings.CutPrefix(strings.TrimSpace(line), "p ")
 		if n := len(passages) - 1; ok && n >= 0 && len(passages[n]) < 1000 {
@@ -56,7 +69,7 @@ func BenchmarkChatByMeaning(b *testing.B) {
 			passages = append(passages, text)
 		}
 	}
-	benchmarkChat(b, passages, "May I bring my pet?")
+	return passages
 }
 
 func benchmarkChat(b *testing.B, passages []string, question string) {
