@@ -26,11 +26,12 @@ const clusterNamespace = "cluster"
 // cluster is the roles of a cluster on one machine. They share a Temporal server, a
 // database, an index and a folder of blobs. Each has a data folder of its own.
 type cluster struct {
-	t      *testing.T
-	ends   childserver.Endpoints // of the Temporal server
-	shared string                // folder of the stores that are files
-	env    []string
-	key    string // the admin key
+	t       *testing.T
+	ends    childserver.Endpoints // of the Temporal server
+	shared  string                // folder of the stores that are files
+	env     []string
+	key     string // the admin key
+	program string // of the roles
 }
 
 // startCluster starts a cairn up, whose Temporal server is the server of a cluster.
@@ -43,7 +44,7 @@ func startCluster(t *testing.T, env ...string) *cluster {
 // files, unless the variables name others.
 func newCluster(t *testing.T, temporal childserver.Endpoints, env ...string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, ends: temporal, shared: t.TempDir(), key: "an-admin-key-" + rand.Text()}
+	c := &cluster{t: t, ends: temporal, shared: t.TempDir(), key: "an-admin-key-" + rand.Text(), program: binary}
 	store := func(scheme, name string) string {
 		return (&url.URL{Scheme: scheme, Path: filepath.Join(c.shared, name)}).String()
 	}
@@ -84,7 +85,7 @@ func (c *cluster) start(args ...string) *role {
 		c.t.Fatal(err)
 	}
 	defer log.Close()
-	r.cmd = exec.Command(binary, append(args, "--data", filepath.Join(c.t.TempDir(), "data"))...)
+	r.cmd = exec.Command(c.program, append(args, "--data", filepath.Join(c.t.TempDir(), "data"))...)
 	r.cmd.Env = append(childserver.Environment(os.Environ()), c.env...)
 	r.cmd.Stdout, r.cmd.Stderr = log, log
 	if err := r.cmd.Start(); err != nil {

@@ -96,7 +96,8 @@ func TestColoursOnATerminalOnly(t *testing.T) {
 }
 
 // TestEveryCommandHasItsColumns finds commands whose table, JSON or errors have no transcript.
-// The findings of doctor differ between machines: its report is in TestDoctorReport.
+// The findings of doctor differ between machines: its report is in TestDoctorReport. The list
+// of workers is a Temporal server's: TestTwoVersions reads it.
 func TestEveryCommandHasItsColumns(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(&app{})
@@ -111,7 +112,7 @@ func TestEveryCommandHasItsColumns(t *testing.T) {
 			continue
 		}
 		wanted := []string{"error"}
-		if slices.ContainsFunc(leaf.Flags, func(f *kong.Flag) bool { return f.Name == "output" }) && name != "doctor" {
+		if slices.ContainsFunc(leaf.Flags, func(f *kong.Flag) bool { return f.Name == "output" }) && name != "doctor" && name != "workers_list" {
 			wanted = []string{"50", "80", "200", "json", "yaml", "error"}
 		}
 		for _, section := range wanted {
@@ -137,7 +138,7 @@ func transcripts(t *testing.T) []string {
 }
 
 // ownErrors are the commands whose transcripts call no server.
-var ownErrors = []string{"api", "backup", "completion", "config", "demo", "doctor", "export", "import-instance", "mcp", "migrate", "models", "restore", "up", "version", "worker"}
+var ownErrors = []string{"api", "backup", "completion", "config", "demo", "doctor", "export", "import-instance", "mcp", "migrate", "models", "restore", "up", "version", "worker", "workers"}
 
 // shown returns what a section of a transcript shows.
 func shown(t *testing.T, section string, args []string, server, empty string) string {

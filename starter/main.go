@@ -25,6 +25,7 @@ type commands struct {
 	Up            upCmd             `cmd:"" group:"server" help:"Start a complete server in one process."`
 	API           apiCmd            `cmd:"" name:"api" group:"server" help:"Start an API server of a cluster."`
 	Worker        workerCmd         `cmd:"" group:"server" help:"Start a worker of a cluster, or a second process for the imports of a local server."`
+	Workers       workersCmd        `cmd:"" group:"server" help:"List the versions of a cluster's workers, and choose the one that begins new runs."`
 	Migrate       migrateCmd        `cmd:"" group:"server" help:"Create or update the database and the Temporal namespace of a cluster."`
 	Demo          demoCmd           `cmd:"" group:"server" help:"Ingest documents, ask a question, kill the server during the answer, and resume it."`
 	Ingest        ingestCmd         `cmd:"" group:"documents" help:"Ingest files, folders and web pages."`

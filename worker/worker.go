@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 	sdk "go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/activities/delivery"
@@ -69,7 +70,13 @@ type Config struct {
 	Parsers int
 	// Queues are the task queues whose work is done. Defaults to all of them.
 	Queues []string
+	// Version pins each run to the workers of the version that began it: these workers have
+	// this one. "" = any worker continues any run.
+	Version string
 }
+
+// Deployment names the workers whose versions a Temporal server tells apart.
+const Deployment = "cairn"
 
 func (c Config) withDefaults() Config {
 	if c.StopTimeout == 0 {
@@ -195,6 +202,7 @@ func activitiesOnly(name string, o sdk.Options, activities any) queue {
 
 func options(cfg Config, concurrency int) sdk.Options {
 	return sdk.Options{
+		DeploymentOptions:                       deployment(cfg.Version),
 		MaxConcurrentActivityExecutionSize:      concurrency,
 		MaxConcurrentLocalActivityExecutionSize: concurrency,
 		MaxConcurrentEagerActivityExecutionSize: concurrency,
@@ -202,6 +210,17 @@ func options(cfg Config, concurrency int) sdk.Options {
 		DefaultHeartbeatThrottleInterval:        heartbeatThrottle,
 		StickyScheduleToStartTimeout:            stickyTimeout,
 		WorkerStopTimeout:                       cfg.StopTimeout,
+	}
+}
+
+func deployment(version string) sdk.DeploymentOptions {
+	if version == "" {
+		return sdk.DeploymentOptions{}
+	}
+	return sdk.DeploymentOptions{
+		UseVersioning:             true,
+		Version:                   sdk.WorkerDeploymentVersion{DeploymentName: Deployment, BuildID: version},
+		DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,
 	}
 }
 

@@ -85,6 +85,11 @@ type Temporal struct {
 	// The address of the Temporal UI, for the links of operators (operatorUrl) when
 	// the server is at temporal.address. Defaults to none: the links are empty.
 	UIURL string `koanf:"ui_url"`
+	// Whether each run stays with the workers of the version of Cairn that began it, so
+	// that two versions work side by side at temporal.address. cairn workers use names the
+	// version that begins new runs (runbook.md). Defaults to false: any worker continues
+	// any run.
+	PinVersions bool `koanf:"pin_versions"`
 	// The loopback address of the Temporal server. Port 0 takes a free one.
 	// Defaults to 127.0.0.1:7233.
 	Listen string `koanf:"listen"`

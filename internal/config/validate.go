@@ -93,8 +93,8 @@ func (w WebSearch) validate() error {
 // validate refuses keys of one server that stand beside the address of the other.
 func (t Temporal) validate() error {
 	if t.Embedded() {
-		if t.Namespace != "cairn" || t.APIKeyEnv != "" || t.TLS.On() || t.UIURL != "" {
-			return errors.New("temporal.namespace, api_key_env, tls and ui_url are for a server at temporal.address, which is not set")
+		if t.Namespace != "cairn" || t.APIKeyEnv != "" || t.TLS.On() || t.UIURL != "" || t.PinVersions {
+			return errors.New("temporal.namespace, api_key_env, tls, ui_url and pin_versions are for a server at temporal.address, which is not set")
 		}
 		if t.IngestRetention < time.Second || t.IngestRetention > maxIngestRetention {
 			return fmt.Errorf("temporal.ingest_retention is %s: it can be from 1s to %s, written with its unit", t.IngestRetention, maxIngestRetention)

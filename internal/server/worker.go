@@ -24,11 +24,18 @@ func (p *platform) work(ctx context.Context, queues []string) error {
 	}
 	acts := p.activities()
 	acts.Delivering.Answers = api.NewAnswers(p.apiConfig(), api.Deps{Store: p.store, Blobs: p.blobs, Access: authenticator, Links: links{p}, Clock: time.Now, Log: p.log})
-	p.worker = worker.New(p.client, worker.Config{StopTimeout: p.grace(), Parsers: p.cfg.Limits.Parsers, Queues: queues}, acts)
+	workers := worker.Config{StopTimeout: p.grace(), Parsers: p.cfg.Limits.Parsers, Queues: queues}
+	if p.cfg.Temporal.PinVersions {
+		workers.Version = p.version
+	}
+	p.worker = worker.New(p.client, workers, acts)
 	if err := p.worker.Start(); err != nil {
 		return err
 	}
 	p.onClose(func() error { p.worker.Stop(); return nil })
+	if workers.Version != "" {
+		p.background(p.beginFirst)
+	}
 	return nil
 }
 
