@@ -210,14 +210,6 @@ func (x *Index) create(ctx context.Context, cfg Config, c collection) error {
 	return x.load(ctx, name)
 }
 
-func (x *Index) load(ctx context.Context, name string) error {
-	task, err := x.client.LoadCollection(ctx, milvusclient.NewLoadCollectionOption(name))
-	if err != nil {
-		return err
-	}
-	return task.Await(ctx)
-}
-
 // loaded runs call, and again after loading the collection if the server has
 // lost it from memory.
 func (x *Index) loaded(ctx context.Context, name string, call func() error) error {

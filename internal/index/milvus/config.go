@@ -48,6 +48,9 @@ type Config struct {
 	// withoutWords leaves the search for words out of the collections, for tests on a
 	// server that has none.
 	withoutWords bool
+	// loadPatience is how long calls wait for a collection that the server loads, from the begin
+	// of the load on. Defaults to loadPatience.
+	loadPatience time.Duration
 }
 
 // IndexTypes are the types of a dense index that Config takes.
@@ -119,6 +122,9 @@ func (c Config) withDefaults() Config {
 	c.Analyzer = or(c.Analyzer, "whitespace")
 	if c.ListEvery == 0 {
 		c.ListEvery = time.Second
+	}
+	if c.loadPatience == 0 {
+		c.loadPatience = loadPatience
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -99,6 +99,10 @@ type proxy struct {
 	largest atomic.Int64 // bytes of the largest request
 	// held is closed at the next listing of collections, which gets no answer.
 	held atomic.Pointer[chan struct{}]
+	// loading holds back loads of collections until it is closed, if it is set. They go on when
+	// their caller has gone.
+	loading atomic.Pointer[chan struct{}]
+	loads   atomic.Int64 // loads that were asked for
 }
 
 // proxied starts a proxy that accepts requests of up to messageLimit.
@@ -140,6 +144,12 @@ func (p *proxy) forward(stream grpc.ServerStream, to *grpc.ClientConn) error {
 			close(*held)
 			<-ctx.Done()
 			return ctx.Err()
+		}
+	}
+	if strings.HasSuffix(method, "/LoadCollection") {
+		p.loads.Add(1)
+		if loading := p.loading.Load(); loading != nil {
+			<-*loading
 		}
 	}
 	if md, ok := metadata.FromIncomingContext(ctx); ok {

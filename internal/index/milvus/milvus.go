@@ -2,6 +2,7 @@ package milvus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -16,6 +17,9 @@ import (
 const (
 	// openTimeout is how long Open waits for the server and its check.
 	openTimeout = time.Minute
+	// loadPatience is how long calls wait for a collection that the server loads. Behind it the
+	// process starts all the same, and searches say that the collection is loading.
+	loadPatience = 20 * time.Second
 	// quietTime is how long Open waits before it says so.
 	quietTime = 3 * time.Second
 	// attempts bounds the attempts of the client in one call to a server that is gone.
@@ -33,6 +37,7 @@ type Index struct {
 	closed bool
 
 	collections collections
+	loads       loads
 	compactions compactions
 }
 
@@ -48,7 +53,7 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 	}
 	x := &Index{
 		cfg: cfg, client: client,
-		collections: newCollections(),
+		collections: newCollections(), loads: newLoads(),
 		compactions: compactions{pending: map[string]*time.Timer{}},
 	}
 	if err := x.start(ctx); err != nil {
@@ -107,7 +112,10 @@ func (x *Index) start(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err = x.known(ctx)
+	if _, err = x.known(ctx); errors.Is(err, errLoading) {
+		x.cfg.Logger.WarnContext(ctx, "Milvus is still loading; searches are refused until it has", "address", x.cfg.Address, "error", err)
+		return nil
+	}
 	return err
 }
 
@@ -135,6 +143,7 @@ func (x *Index) Ping(ctx context.Context) error {
 // Close waits for running calls and closes the connection.
 func (x *Index) Close() error {
 	x.compactions.stop()
+	x.loads.stop()
 	x.gate.Lock()
 	defer x.gate.Unlock()
 	if x.closed {
