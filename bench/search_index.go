@@ -13,6 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/index/embedded"
 	"github.com/cairn-rag/cairn/internal/index/milvus"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/process"
 	"github.com/cairn-rag/cairn/internal/service"
 )
@@ -128,12 +129,27 @@ func (b *bench) measureIndex(ctx context.Context, s searchedIndex, memory func()
 	defer func() { err = errors.Join(err, x.Close()) }()
 	opened := time.Since(begin)
 	questions := newCollection(s.size, 2)
-	if err := hybrid(ctx, x, questions.question(0)); err != nil {
+	if err := firstResult(ctx, x, questions); err != nil {
 		return figures, err
 	}
 	figures = append(figures, lower(s.name+": start ms", opened.Seconds()*1000), lower(s.name+": start to the first result ms", time.Since(begin).Seconds()*1000))
 	searched, err := b.measureSearches(ctx, x, s, questions)
 	return append(append(figures, searched...), memory()...), err
+}
+
+// firstResult searches until the server has loaded the collection.
+func firstResult(ctx context.Context, x index.Index, c *collection) error {
+	for deadline := time.Now().Add(30 * time.Minute); ; {
+		err := hybrid(ctx, x, c.question(0))
+		if e := knowledge.AsError(err); err == nil || !e.Retryable || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // fill writes the chunks and returns how many it wrote in a second.
