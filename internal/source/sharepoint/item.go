@@ -80,10 +80,7 @@ func (r *run) object(ctx context.Context, d part, i item) (o source.Object, insi
 	if d.Pages && i.isPage() {
 		o.Name, o.Bytes, o.MediaType = o.Name[:len(o.Name)-len(".aspx")]+".html", -1, "text/html"
 	}
-	if r.follow.Mirror {
-		o.Access, err = r.access(ctx, d, "items/"+escape(i.ID))
-	}
-	return o, true, err
+	return o, true, nil
 }
 
 // joined returns the path of names, some of which may be empty.

@@ -262,6 +262,7 @@ func (r *run) items(ctx context.Context, d part) (page source.Page, link string,
 			r.at.Next.Drives[d.ID] = before // it has changed since the run began, and is left to the next one
 		}
 	}
+	var listed []string
 	for n, i := range answer.Value {
 		if last[i.ID] != n || i.Root != nil {
 			continue
@@ -271,10 +272,13 @@ func (r *run) items(ctx context.Context, d part) (page source.Page, link string,
 		case err != nil:
 			return page, "", err
 		case inside:
-			page.Objects = append(page.Objects, o)
+			page.Objects, listed = append(page.Objects, o), append(listed, i.ID)
 		case !r.at.All || i.Deleted != nil:
 			page.Removed = append(page.Removed, keyOf(d, i))
 		}
 	}
-	return page, link, nil
+	if r.follow.Mirror {
+		err = r.setAccess(ctx, d, page.Objects, listed)
+	}
+	return page, link, err
 }

@@ -12,7 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
 )
 
 // permission is a right of some people on an item.
@@ -43,21 +46,52 @@ type identity struct {
 // maxPermissions bounds the rights of one item.
 const maxPermissions = 5000
 
-// access returns who may see an item of a drive. What has gone, and what does not tell its
-// rights, nobody sees.
-func (r *run) access(ctx context.Context, d part, item string) (*knowledge.Access, error) {
-	a := &knowledge.Access{}
-	list, err := all[permission](ctx, r.client, d.path()+item+"/permissions", maxPermissions)
+// permissions returns the rights on an item of a drive. What has gone, and what does not tell
+// its rights, has none.
+func (s *Source) permissions(ctx context.Context, d part, item string) ([]permission, error) {
+	list, err := all[permission](ctx, s.client, d.path()+item+"/permissions", maxPermissions)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) || knowledge.IsCode(err, knowledge.CodeForbidden) {
-		return a, nil
+		return nil, nil
 	}
+	return list, err
+}
+
+// together is how many items are asked for their rights at a time.
+const together = 4
+
+// setAccess sets who may see objects of a drive.
+func (r *run) setAccess(ctx context.Context, d part, objects []source.Object, items []string) error {
+	rights := make([][]permission, len(items))
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(r.together)
+	for n, item := range items {
+		group.Go(func() (err error) {
+			rights[n], err = r.permissions(inner, d, "items/"+escape(item))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for n := range objects {
+		var err error
+		if objects[n].Access, err = r.access(ctx, rights[n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// access returns who has one of some rights.
+func (r *run) access(ctx context.Context, list []permission) (*knowledge.Access, error) {
+	a := &knowledge.Access{}
 	for _, p := range list {
-		if err == nil {
-			err = r.add(ctx, a, p)
+		if err := r.add(ctx, a, p); err != nil {
+			return nil, err
 		}
 	}
 	a.Users, a.Groups = sorted(a.Users), sorted(a.Groups)
-	return a, err
+	return a, nil
 }
 
 // add adds the people of a permission. Roles that do not read, links for anyone, and links
@@ -176,7 +210,11 @@ func (r *run) rightsAbove(ctx context.Context, parts []part) (string, error) {
 		if d.List {
 			continue
 		}
-		if above[d.ID], err = r.access(ctx, d, "root"); err != nil {
+		list, err := r.permissions(ctx, d, "root")
+		if err != nil {
+			return "", err
+		}
+		if above[d.ID], err = r.access(ctx, list); err != nil {
 			return "", err
 		}
 	}

@@ -38,7 +38,7 @@ func TestFollow(t *testing.T) {
 			Open: func(client *http.Client, cursor string) (source.Source, error) {
 				f := follow(fake, library())
 				f.Mirror, f.Cursor, f.PageSize = mirror, cursor, 3
-				return sharepoint.New(f, client)
+				return sharepoint.OneByOne(sharepoint.New(f, client))
 			},
 			Key: func(id int) string { return sourcetest.MSDrive + "/01ITEM" + strconv.Itoa(id) },
 		}

@@ -15,6 +15,8 @@ type Source struct {
 	client *client
 	follow source.Follow
 	size   int
+
+	together int // requests for rights at a time
 }
 
 // CheckConnection refuses settings and secrets that no application can sign in with.
@@ -62,7 +64,7 @@ func New(f source.Follow, httpClient *http.Client) (*Source, error) {
 	if size == 0 {
 		size = pageSize
 	}
-	return &Source{client: c, follow: f, size: min(size, pageSize)}, nil
+	return &Source{client: c, follow: f, size: min(size, pageSize), together: together}, nil
 }
 
 // Try reports whether Entra accepts the application, and whether it may read files.
