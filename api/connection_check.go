@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/following"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -25,9 +26,10 @@ type connectionCheckInput struct {
 
 // connectionCheck is what a service says to a connection.
 type connectionCheck struct {
-	OK      bool             `json:"ok"`
-	Error   *connectionError `json:"error" doc:"What an administrator has to change; null: nothing"`
-	Preview *syncPreview     `json:"preview" doc:"What the first run of the sync in the request would take in; null: the request had none, or the service refused"`
+	OK         bool             `json:"ok"`
+	Error      *connectionError `json:"error" doc:"What an administrator has to change; null: nothing"`
+	SecretEnds *time.Time       `json:"secret_ends" doc:"When the secret of the connection expires; null: the request had a sync, or nothing says it"`
+	Preview    *syncPreview     `json:"preview" doc:"What the first run of the sync in the request would take in; null: the request had none, or the service refused"`
 }
 
 type connectionError struct {
@@ -54,7 +56,9 @@ func (cr *connectionRoutes) check(ctx context.Context, p knowledge.Principal, in
 	var refused *knowledge.Error
 	var err error
 	if in.Body == nil {
-		refused, err = cr.syncs.Try(ctx, p, in.ID)
+		var ends time.Time
+		ends, refused, err = cr.syncs.Try(ctx, p, in.ID)
+		out.Body.SecretEnds = orNull(ends)
 	} else {
 		var found following.Preview
 		if found, refused, err = cr.syncs.Preview(ctx, p, in.Body.sync(in.ID)); refused == nil {
@@ -74,7 +78,7 @@ func (cr *connectionRoutes) check(ctx context.Context, p knowledge.Principal, in
 // sync returns the sync of a connection that the body describes.
 func (b previewBody) sync(connection string) store.Sync {
 	return store.Sync{Connection: connection, Request: store.SyncRequest{
-		Scope: objects.Scope{Drive: b.Scope.Drive, Folder: b.Scope.Folder}, Include: b.Include, Exclude: b.Exclude, Mirror: b.Permissions == "mirror", RemoveVanished: true,
+		Scope: objects.Scope(b.Scope), Include: b.Include, Exclude: b.Exclude, Mirror: b.Permissions == "mirror", RemoveVanished: true,
 	}}
 }
 

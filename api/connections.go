@@ -15,15 +15,17 @@ import (
 
 // ConnectionOptions are the settings of a connection.
 type ConnectionOptions struct {
-	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive: leave it out for Google. webdav: of the files of the user who signs in, such as http://cloud.example.com/remote.php/dav/files/ann/"`
+	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive, sharepoint: leave it out for Google's, or for Microsoft's public cloud. webdav: of the files of the user who signs in, such as http://cloud.example.com/remote.php/dav/files/ann/"`
 	Username string `json:"username,omitempty" maxLength:"256" doc:"webdav: the user who signs in with the secret"`
 	Subject  string `json:"subject,omitempty" maxLength:"256" doc:"drive: the user of Google Workspace for whom the service account acts, by domain-wide delegation. His domain is the organisation of permissions mirror"`
+	Tenant   string `json:"tenant,omitempty" maxLength:"256" doc:"sharepoint: the id or the domain of the tenant of Microsoft Entra"`
+	ClientID string `json:"client_id,omitempty" maxLength:"256" doc:"sharepoint: the id of the application of Microsoft Entra that signs in"`
 }
 
 // connectionView is a connection as it is shown.
 type connectionView struct {
 	ID         string            `json:"id"`
-	Type       string            `json:"type" enum:"webdav,drive"`
+	Type       string            `json:"type" enum:"webdav,drive,sharepoint"`
 	Options    ConnectionOptions `json:"options"`
 	WaitsUntil *time.Time        `json:"waits_until" doc:"The service asked for fewer requests: those of all syncs of the connection wait until then; null: they do not wait"`
 	CreatedAt  time.Time         `json:"created_at"`
@@ -40,9 +42,9 @@ type ConnectionPath struct {
 type connectionInput struct {
 	WorkspacePath
 	Body struct {
-		Type    string            `json:"type" enum:"webdav,drive"`
+		Type    string            `json:"type" enum:"webdav,drive,sharepoint"`
 		Options ConnectionOptions `json:"options" doc:"Each type accepts its own options only"`
-		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. It is sealed and never shown again"`
+		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. sharepoint: the value of a client secret of the application, or the PEM text of a certificate and its private key. It is sealed and never shown again"`
 	} `nameHint:"NewConnection"`
 }
 
@@ -117,12 +119,12 @@ func (cr *connectionRoutes) patch(ctx context.Context, p knowledge.Principal, in
 }
 
 func (o ConnectionOptions) settings() objects.Settings {
-	return objects.Settings{URL: o.URL, Username: o.Username, Subject: o.Subject}
+	return objects.Settings(o)
 }
 
 func (cr *connectionRoutes) view(c store.Connection) connectionView {
 	view := connectionView{
-		ID: c.ID, Type: string(c.Type), Options: ConnectionOptions{URL: c.Options.URL, Username: c.Options.Username, Subject: c.Options.Subject}, CreatedAt: c.CreatedAt,
+		ID: c.ID, Type: string(c.Type), Options: ConnectionOptions(c.Options), CreatedAt: c.CreatedAt,
 	}
 	if c.WaitsUntil.After(cr.now()) {
 		view.WaitsUntil = &c.WaitsUntil

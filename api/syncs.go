@@ -16,8 +16,9 @@ import (
 
 // SyncScope is the part of a service that a sync follows.
 type SyncScope struct {
-	Drive  string `json:"drive,omitempty" maxLength:"256" doc:"drive: the id of a shared drive"`
-	Folder string `json:"folder,omitempty" maxLength:"2048" doc:"drive: the id of a folder. webdav: the path of a folder below the address of the connection. Default: all files"`
+	Site   string `json:"site,omitempty" maxLength:"2048" doc:"sharepoint: the address of a site, such as http://contoso.sharepoint.com/sites/legal, or its id"`
+	Drive  string `json:"drive,omitempty" maxLength:"256" doc:"drive: the id of a shared drive. sharepoint: the name of a library of the site, the id of a drive, or the address of a person, whose OneDrive is followed. Default: all libraries, pages and lists of the site"`
+	Folder string `json:"folder,omitempty" maxLength:"2048" doc:"drive: the id of a folder. sharepoint: the path of a folder of the library; without a drive, of the first library of the site. webdav: the path of a folder below the address of the connection. Default: all files"`
 }
 
 type syncInput struct {
@@ -98,7 +99,7 @@ func (sr *syncRoutes) add(ctx context.Context, p knowledge.Principal, in *syncIn
 	s, err := sr.syncs.AddSync(ctx, p, store.Sync{
 		ID: id, Workspace: p.Workspace(), Project: project.ID, Connection: b.ConnectionID, Every: every,
 		Request: store.SyncRequest{
-			Scope: objects.Scope{Drive: b.Scope.Drive, Folder: b.Scope.Folder}, Include: b.Include, Exclude: b.Exclude, Tags: b.Tags,
+			Scope: objects.Scope(b.Scope), Include: b.Include, Exclude: b.Exclude, Tags: b.Tags,
 			Mirror: b.Permissions == "mirror", RemoveVanished: b.RemoveVanished == nil || *b.RemoveVanished,
 		},
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 type connectionsCmd struct {
@@ -48,7 +49,7 @@ func (l connectionsListCmd) Run(ctx context.Context, a *app) error {
 		if one.WaitsUntil != nil {
 			waits = l.when(a, *one.WaitsUntil)
 		}
-		rows = append(rows, []string{one.ID, one.Type, one.Options["url"], firstOf(one.Options["username"], one.Options["subject"]), waits, l.when(a, one.CreatedAt)})
+		rows = append(rows, []string{one.ID, one.Type, one.Options["url"], firstOf(one.Options["username"], one.Options["subject"], one.Options["client_id"]), waits, l.when(a, one.CreatedAt)})
 	}
 	return l.table(a, listing{
 		none:   "no connections; cairn connections add makes one",
@@ -60,19 +61,22 @@ func (l connectionsListCmd) Run(ctx context.Context, a *app) error {
 
 type connectionsAddCmd struct {
 	clientFlags
-	Type     string `arg:"" enum:"webdav,drive" help:"The type of the service: webdav or drive."`
-	Address  string `name:"at" placeholder:"URL" help:"The address of the service; of webdav, of the files of the user who signs in. Of drive, default: Google's."`
+	Type     string `arg:"" enum:"webdav,drive,sharepoint" help:"The type of the service: webdav, drive or sharepoint."`
+	Address  string `name:"at" placeholder:"URL" help:"The address of the service; of webdav, of the files of the user who signs in. Of drive and sharepoint, default: Google's, and Microsoft's public cloud."`
 	Username string `help:"Of webdav: the user who signs in with the secret."`
 	Subject  string `help:"Of drive: the user for whom the service account acts, by domain-wide delegation."`
+	Tenant   string `help:"Of sharepoint: the id or the domain of the tenant of Microsoft Entra."`
+	ClientID string `help:"Of sharepoint: the id of the application of Microsoft Entra that signs in."`
 	File     string `type:"path" placeholder:"FILE" help:"The file with the secret. Default: standard input."`
 }
 
 // Help returns the command's details and an example.
 func (connectionsAddCmd) Help() string {
 	return "The secret comes from standard input or a file, never from an argument, which other users of the machine could see. " +
-		"For webdav it is an app password of the user, for drive the JSON file of a key of a service account.\n\nExample:\n\n" +
+		"For webdav it is an app password of the user, for drive the JSON file of a key of a service account, for sharepoint a client secret, or the PEM text of a certificate and its private key.\n\nExample:\n\n" +
 		"    cairn connections add webdav --at https://cloud.example.com/remote.php/dav/files/ann/ --username ann < app-password\n" +
-		"    cairn connections add drive --subject ann@example.com --file account.json"
+		"    cairn connections add drive --subject ann@example.com --file account.json\n" +
+		"    cairn connections add sharepoint --tenant contoso.com --client-id 9a1e… --file certificate-and-key.pem"
 }
 
 // Run makes a connection, and checks it.
@@ -86,7 +90,7 @@ func (f connectionsAddCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	options := map[string]string{}
-	for name, value := range map[string]string{"url": f.Address, "username": f.Username, "subject": f.Subject} {
+	for name, value := range map[string]string{"url": f.Address, "username": f.Username, "subject": f.Subject, "tenant": f.Tenant, "client_id": f.ClientID} {
 		if value != "" {
 			options[name] = value
 		}
@@ -113,7 +117,11 @@ func checkConnection(ctx context.Context, a *app, c *client.Client, id string) e
 	case check.Error != nil:
 		return *check.Error
 	}
-	_, err = fmt.Fprintln(a.stdout, "the service accepts it")
+	ends := ""
+	if check.SecretEnds != nil {
+		ends = "; its secret expires on " + terminal.Time(*check.SecretEnds)
+	}
+	_, err = fmt.Fprintln(a.stdout, "the service accepts it"+ends)
 	return err
 }
 

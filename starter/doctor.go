@@ -61,6 +61,7 @@ func (d doctorCmd) Run(ctx context.Context, a *app) error {
 	if found[0].State == findingOK {
 		found = append(found, checkDocuments(ctx, c)...)
 		found = append(found, checkSyncs(ctx, c)...)
+		found = append(found, checkSecrets(ctx, c)...)
 	}
 	cfg, err := config.Load(config.Options{File: d.Config, Environ: os.Environ()})
 	if err == nil {

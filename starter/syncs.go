@@ -66,7 +66,7 @@ func (l syncsListCmd) Run(ctx context.Context, a *app) error {
 // scopeText returns what a sync follows, in words.
 func scopeText(y client.Sync) string {
 	var parts []string
-	for _, name := range []string{"drive", "folder"} {
+	for _, name := range []string{"site", "drive", "folder"} {
 		if value := y.Scope[name]; value != "" {
 			parts = append(parts, value)
 		}
@@ -78,7 +78,8 @@ type syncsAddCmd struct {
 	clientFlags
 	Connection   string   `arg:"" help:"The connection's id, or the beginning of it."`
 	Project      string   `short:"p" help:"The project of the documents."`
-	Drive        string   `help:"Of drive: the id of a shared drive."`
+	Site         string   `help:"Of sharepoint: the address of the site, such as https://contoso.sharepoint.com/sites/legal."`
+	Drive        string   `help:"Of drive: the id of a shared drive. Of sharepoint: the name of a library of the site, the id of a drive, or the address of a person whose OneDrive is followed."`
 	Folder       string   `help:"The folder to follow: its path, of drive its id. Default: all files."`
 	Include      []string `placeholder:"PATTERN" help:"Follow only paths that match, such as reports/**/*.pdf; may be repeated."`
 	Exclude      []string `placeholder:"PATTERN" help:"Leave out paths that match; may be repeated."`
@@ -106,7 +107,7 @@ func (f syncsAddCmd) Run(ctx context.Context, a *app) error {
 		Every: f.Every, Permissions: f.Permissions, RemoveVanished: &keep,
 	}
 	n.Scope = map[string]string{}
-	for name, value := range map[string]string{"drive": f.Drive, "folder": f.Folder} {
+	for name, value := range map[string]string{"site": f.Site, "drive": f.Drive, "folder": f.Folder} {
 		if value != "" {
 			n.Scope[name] = value
 		}

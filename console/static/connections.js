@@ -9,22 +9,27 @@ import { moment, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
 
 /** @typedef {any} Connection a connection of the API (schema ConnectionView) */
-/** @typedef {{ok: boolean, error: {code: string, message: string} | null}} Check (schema ConnectionCheck) */
+/** @typedef {{ok: boolean, error: {code: string, message: string} | null, secret_ends: string | null}} Check (schema ConnectionCheck) */
 
-/** The types of docs/sources.md: the options of a connection, the one that it must have, and the scope of a sync. */
+/** The types of docs/sources.md: the options of a connection, those that it must have, and the scope of a sync. */
 export const types = /** @type {const} */ ({
   webdav: { options: ["url", "username"], required: "url", scope: ["folder"], example: "https://cloud.example.com/remote.php/dav/files/ann/" },
+  sharepoint: { options: ["tenant", "client_id", "url"], required: "tenant client_id", scope: ["site", "drive", "folder"], example: "https://graph.microsoft.us" },
   drive: { options: ["subject", "url"], required: "", scope: ["drive", "folder"], example: "https://www.googleapis.com/drive/v3" },
 });
 
 /** Returns how people call a connection. @param {Connection} one */
 export function nameOf({ type, options }) {
-  return [options.url || say(`conn.${/** @type {"drive"} */ (type)}`), options.username || options.subject].filter(Boolean).join(" · ");
+  return [options.url || say(`conn.${/** @type {"drive"} */ (type)}`), options.username || options.subject || options.tenant].filter(Boolean).join(" · ");
 }
 
+/** How long before its end a secret is marked, in milliseconds. */
+const warning = 7 * 24 * 3600 * 1000;
+
 /** Shows what a service says to a connection. @param {Check} check */
-export function outcomeOf({ ok, error }) {
-  return ok ? h("span", { class: "state published" }, say("conn.ok")) : h("span", { class: "state error" }, `${error?.code}: ${error?.message}`);
+export function outcomeOf({ ok, error, secret_ends: ends }) {
+  const soon = ends && Date.parse(ends) - Date.now() < warning;
+  return ok ? h("span", { class: soon ? "state error" : "state published" }, [say("conn.ok"), ends && say("conn.ends", { at: moment(ends) })].filter(Boolean).join(" ")) : h("span", { class: "state error" }, `${error?.code}: ${error?.message}`);
 }
 
 /** Asks the service of a connection, and shows its answer. @param {string} id @param {HTMLElement} into */
@@ -115,7 +120,7 @@ function connectionForm(add) {
     const of = /** @type {keyof typeof types} */ (type.value);
     const { options, required, example } = types[of];
     fill(fields, ...options.map((name) => {
-      const input = h("input", { name, required: name === required, maxlength: 2048, placeholder: name === "url" && example, type: name === "url" ? "url" : "text", autocomplete: "off" });
+      const input = h("input", { name, required: required.split(" ").includes(name), maxlength: 2048, placeholder: name === "url" && example, type: name === "url" ? "url" : "text", autocomplete: "off" });
       return labelled(say(`conn.option.${name}`), input, say(/** @type {"conn.help.drive.url"} */ (`conn.help.${of}.${name}`)));
     }), secretField(of).element);
   };

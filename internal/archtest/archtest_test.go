@@ -162,6 +162,8 @@ var mayImport = map[string][]string{
 	"internal/source/urllist":  {"internal/knowledge", "internal/source", "internal/source/web"},
 	"internal/source/web":      {"internal/knowledge", "internal/source"},
 
+	"internal/source/sharepoint": {"internal/knowledge", "internal/source"},
+
 	// The ways in, below every edge: from a checked request to a started run.
 	"internal/quota":     {"internal/knowledge", "internal/store"},
 	"internal/following": {"internal/knowledge", "internal/selection", "internal/source", "internal/source/throttle", "internal/store"},

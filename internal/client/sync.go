@@ -26,6 +26,8 @@ type NewConnection struct {
 type ConnectionCheck struct {
 	OK    bool     `json:"ok"`
 	Error *Failure `json:"error"`
+	// SecretEnds is when the secret expires, nil if nothing says it.
+	SecretEnds *time.Time `json:"secret_ends"`
 }
 
 // AddConnection makes a connection.

@@ -115,13 +115,18 @@ func (m *Manager) AddConnection(ctx context.Context, p knowledge.Principal, c st
 }
 
 // Try asks the service of a connection whether it accepts the credentials. refused is what
-// an administrator has to change, nil if nothing.
-func (m *Manager) Try(ctx context.Context, p knowledge.Principal, id string) (refused *knowledge.Error, err error) {
+// an administrator has to change, nil if nothing. ends is when they expire, zero if that is
+// not known.
+func (m *Manager) Try(ctx context.Context, p knowledge.Principal, id string) (ends time.Time, refused *knowledge.Error, err error) {
 	c, err := m.deps.Store.Connection(ctx, p, id)
 	if err != nil {
-		return nil, err
+		return ends, nil, err
 	}
-	return refusal(ctx, m.deps.Runner.Try(ctx, c))
+	if err = m.deps.Runner.Try(ctx, c); err == nil {
+		ends, err = m.deps.Runner.SecretEnds(ctx, c)
+	}
+	refused, err = refusal(ctx, err)
+	return ends, refused, err
 }
 
 // ReplaceSecret seals and stores another secret of a connection, which its syncs use from

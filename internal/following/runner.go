@@ -1,6 +1,7 @@
 package following
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,6 +64,8 @@ type Places interface {
 	CheckScope(f source.Follow) error
 	// Try asks a service whether it accepts the credentials.
 	Try(ctx context.Context, f source.Follow, gate *throttle.Gate) error
+	// SecretEnds returns when the secret of a connection expires, zero if that is not known.
+	SecretEnds(ctx context.Context, f source.Follow, gate *throttle.Gate) (time.Time, error)
 	// Follow returns the source of a place. It dials nothing.
 	Follow(f source.Follow, gate *throttle.Gate) (source.Source, error)
 }
@@ -148,7 +151,7 @@ func requestOf(y store.Sync, c store.Connection, project knowledge.Project) stor
 
 // addressOf returns what a person calls the place of a sync.
 func addressOf(y store.Sync, c store.Connection) string {
-	address := c.Options.URL
+	address := cmp.Or(y.Request.Scope.Site, c.Options.URL)
 	for _, part := range []string{y.Request.Scope.Drive, y.Request.Scope.Folder} {
 		switch {
 		case part == "":
@@ -259,6 +262,15 @@ func (r *Runner) Try(ctx context.Context, c store.Connection) error {
 		return err
 	}
 	return r.deps.Places.Try(ctx, f, r.gate(c))
+}
+
+// SecretEnds returns when the secret of a connection expires, zero if that is not known.
+func (r *Runner) SecretEnds(ctx context.Context, c store.Connection) (time.Time, error) {
+	f, err := r.followOf(c)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return r.deps.Places.SecretEnds(ctx, f, r.gate(c))
 }
 
 // gate returns what the requests of a connection wait at.

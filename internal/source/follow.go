@@ -39,11 +39,15 @@ type Settings struct {
 	Username string `json:"username,omitempty"`
 	// Subject is the user of Google Workspace for whom a service account acts.
 	Subject string `json:"subject,omitempty"`
+	// Tenant and ClientID name an application of Microsoft Entra.
+	Tenant   string `json:"tenant,omitempty"`
+	ClientID string `json:"client_id,omitempty"`
 }
 
 // Scope is the part of a place that a sync follows. Each type accepts those fields that it
 // lists.
 type Scope struct {
+	Site   string `json:"site,omitempty"`
 	Drive  string `json:"drive,omitempty"`
 	Folder string `json:"folder,omitempty"`
 }

@@ -20,8 +20,9 @@ const (
 
 // The types of places that are followed.
 const (
-	TypeWebDAV Type = "webdav"
-	TypeDrive  Type = "drive"
+	TypeWebDAV     Type = "webdav"
+	TypeDrive      Type = "drive"
+	TypeSharePoint Type = "sharepoint"
 )
 
 // Spec describes a source as a request names it. It contains no secret, so a

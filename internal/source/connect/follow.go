@@ -6,10 +6,12 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/source/drive"
+	"github.com/cairn-rag/cairn/internal/source/sharepoint"
 	"github.com/cairn-rag/cairn/internal/source/throttle"
 	"github.com/cairn-rag/cairn/internal/source/webdav"
 )
@@ -25,6 +27,8 @@ type kind struct {
 	checkScope      func(source.Follow) error
 	try             func(context.Context, source.Follow, *http.Client) error
 	follow          func(source.Follow, *http.Client) (source.Source, error)
+	// secretEnds is nil if no secret of the type says when it expires.
+	secretEnds func(context.Context, source.Follow, *http.Client) (time.Time, error)
 }
 
 // kindOf returns the kind of a type; there is false for a type that is none.
@@ -42,12 +46,21 @@ func kindOf(t source.Type) (k kind, there bool) {
 			checkConnection: drive.CheckConnection, checkScope: drive.CheckScope, try: drive.Try,
 			follow: func(f source.Follow, c *http.Client) (source.Source, error) { return drive.New(f, c) },
 		}, true
+	case source.TypeSharePoint:
+		return kind{
+			settings: []string{"url", "tenant", "client_id"}, scope: []string{"site", "drive", "folder"}, mirrors: true, slow: throttle.Standard,
+			checkConnection: sharepoint.CheckConnection, checkScope: sharepoint.CheckScope, try: sharepoint.Try,
+			follow:     func(f source.Follow, c *http.Client) (source.Source, error) { return sharepoint.New(f, c) },
+			secretEnds: sharepoint.SecretEnds,
+		}, true
 	}
 	return kind{}, false
 }
 
 // followedTypes are the types of places that can be followed.
-func followedTypes() []source.Type { return []source.Type{source.TypeWebDAV, source.TypeDrive} }
+func followedTypes() []source.Type {
+	return []source.Type{source.TypeWebDAV, source.TypeDrive, source.TypeSharePoint}
+}
 
 // CheckConnection refuses the settings of a connection that no place can be opened with:
 // CodeInvalid. It dials nothing.
@@ -86,6 +99,15 @@ func (c *Connector) Try(ctx context.Context, f source.Follow, gate *throttle.Gat
 		return unknownType(f.Type)
 	}
 	return k.try(ctx, f, throttle.Client(c.client, gate, k.slow))
+}
+
+// SecretEnds returns when the secret of a connection expires, zero if that is not known.
+func (c *Connector) SecretEnds(ctx context.Context, f source.Follow, gate *throttle.Gate) (time.Time, error) {
+	k, ok := kindOf(f.Type)
+	if !ok || k.secretEnds == nil {
+		return time.Time{}, nil
+	}
+	return k.secretEnds(ctx, f, throttle.Client(c.client, gate, k.slow))
 }
 
 // Follow returns the source of a place, whose requests wait at the gate of its connection.

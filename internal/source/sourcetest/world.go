@@ -19,6 +19,8 @@ type World struct {
 	next  int
 	clock int // changes with every change
 	log   []int
+	// shares are the changes of log that are of rights alone.
+	shares map[int]bool
 }
 
 // Item is a file or a folder. Its fields are copies: change them through World.
@@ -39,7 +41,7 @@ type Item struct {
 
 // NewWorld returns a world whose root belongs to a user.
 func NewWorld(owner string) *World {
-	return &World{items: map[int]*Item{0: {Folder: true, Owner: owner, Version: 1}}, next: 1}
+	return &World{items: map[int]*Item{0: {Folder: true, Owner: owner, Version: 1}}, next: 1, shares: map[int]bool{}}
 }
 
 // do calls f with the lock held.
@@ -156,6 +158,7 @@ func (w *World) Share(id int, users, groups []string) {
 	w.do(func() {
 		w.items[id].Users, w.items[id].Groups = users, groups
 		w.clock++ // as in Nextcloud, no etag changes
+		w.shares[len(w.log)] = true
 		w.log = append(w.log, id)
 	})
 }
@@ -283,6 +286,12 @@ func (w *World) logged() (n int) {
 func (w *World) changesFrom(n int) (list []int) {
 	w.do(func() { list = slices.Clone(w.log[n:]) })
 	return list
+}
+
+// isShare reports whether a change is of rights alone.
+func (w *World) isShare(change int) (is bool) {
+	w.do(func() { is = w.shares[change] })
+	return is
 }
 
 // look returns an item that may be in the trash; there is false if it is deleted.

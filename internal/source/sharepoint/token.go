@@ -1,0 +1,148 @@
+package sharepoint
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
+)
+
+// renewBefore is how long before its end a token is renewed.
+const renewBefore = 5 * time.Minute
+
+// The application permissions of Graph. Each of the first may read files.
+const roleFullControl = "Sites.FullControl.All"
+
+func readingRoles() []string {
+	return []string{"Files.Read.All", "Files.ReadWrite.All", "Sites.Read.All", "Sites.ReadWrite.All", "Sites.Manage.All", roleFullControl, "Sites.Selected"}
+}
+
+// granted is a token for one resource.
+type granted struct {
+	text string
+	ends time.Time
+}
+
+// bearer returns a token for a resource, a new one if it ends soon.
+func (c *client) bearer(ctx context.Context, resource string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if t := c.tokens[resource]; now.Before(t.ends) {
+		return t.text, nil
+	}
+	address := c.login + "/" + url.PathEscape(c.tenant) + "/oauth2/v2.0/token"
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.clientID}, "scope": {resource + "/.default"}}
+	if err := c.secret.addTo(form, c.clientID, address); err != nil {
+		return "", err
+	}
+	var answer struct {
+		Token   string `json:"access_token"`
+		Seconds int    `json:"expires_in"`
+	}
+	if err := source.Retry(ctx, func() error { return c.exchange(ctx, address, form, &answer) }); err != nil {
+		return "", err
+	}
+	c.tokens[resource] = granted{answer.Token, now.Add(time.Duration(answer.Seconds)*time.Second - renewBefore)}
+	return answer.Token, nil
+}
+
+// forget drops a token that was refused.
+func (c *client) forget(resource, token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tokens[resource].text == token {
+		delete(c.tokens, resource)
+	}
+}
+
+func (c *client) exchange(ctx context.Context, address string, form url.Values, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		return knowledge.Errorf(knowledge.CodeInvalid, "the address of the tokens is not valid").WithCause(err)
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return source.FromExchange(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusUnauthorized {
+		return knowledge.Errorf(knowledge.CodeForbidden, "Microsoft Entra does not accept the application %s: %s", c.clientID, reasonOf(answer.Body))
+	}
+	if answer.StatusCode != http.StatusOK {
+		return source.FromStatus(answer.StatusCode, answer.Header, "tenant", c.tenant)
+	}
+	return decodeBody(answer.Body, into)
+}
+
+// reasonOf returns what an administrator has to change, from the numbers that Entra states.
+func reasonOf(body io.Reader) string {
+	var stated struct {
+		Codes []int `json:"error_codes"`
+	}
+	_ = decodeBody(body, &stated) // without numbers the reason is a general one
+	for code, reason := range map[int]string{
+		7000222: "its client secret has expired; make another one, and give it to the connection",
+		7000215: "its client secret is wrong; the secret is the value, and not the id, that Entra shows once",
+		700016:  "the tenant has no such application; check options.client_id and options.tenant",
+		90002:   "there is no such tenant; check options.tenant",
+		700027:  "its certificate is not the one of the connection, or has expired; upload it at the application",
+	} {
+		if slices.Contains(stated.Codes, code) {
+			return reason
+		}
+	}
+	return "check options.tenant, options.client_id, and that the secret of the connection has not expired"
+}
+
+// rolesOf returns the application permissions that a token has. They are read, and not
+// verified: only Graph decides by them.
+func rolesOf(token string) []string {
+	var claims struct {
+		jwt.RegisteredClaims
+		Roles []string `json:"roles"`
+	}
+	if _, _, err := jwt.NewParser().ParseUnverified(token, &claims); err != nil {
+		return nil
+	}
+	return claims.Roles
+}
+
+// require refuses an application that has none of some permissions of Graph, with what to ask
+// an administrator for.
+func (c *client) require(ctx context.Context, purpose, ask string, roles ...string) error {
+	token, err := c.bearer(ctx, c.resource)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(rolesOf(token), func(role string) bool { return slices.Contains(roles, role) }) {
+		return nil
+	}
+	return knowledge.Errorf(knowledge.CodeForbidden, "the application may not %s. Send this to an administrator of Microsoft Entra: please grant the application %s "+
+		"the application permission %s of Microsoft Graph, with admin consent", purpose, c.clientID, ask)
+}
+
+// maxAnswer bounds an answer in bytes.
+const maxAnswer = 64 << 20
+
+// decodeBody reads an answer. One that ends early is an error that can be retried.
+func decodeBody(body io.Reader, into any) error {
+	data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		return source.Unavailable(err)
+	}
+	return nil
+}

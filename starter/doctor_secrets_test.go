@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+// TestDoctorOnSecrets names the connection whose secret expires within a week, and no other.
+func TestDoctorOnSecrets(t *testing.T) {
+	t.Parallel()
+	soon, later := time.Now().AddDate(0, 0, 6).UTC(), time.Now().AddDate(0, 0, 8).UTC()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := `{"data": [{"id": "soon", "type": "sharepoint"}, {"id": "later", "type": "sharepoint"}, {"id": "unknown", "type": "sharepoint"}, {"id": "cloud", "type": "webdav"}]}`
+		switch id, _ := strings.CutSuffix(r.URL.Path, "/check"); {
+		case strings.HasSuffix(id, "/soon"):
+			answer = `{"ok": true, "secret_ends": "` + soon.Format(time.RFC3339Nano) + `"}`
+		case strings.HasSuffix(id, "/later"):
+			answer = `{"ok": true, "secret_ends": "` + later.Format(time.RFC3339Nano) + `"}`
+		case strings.HasSuffix(id, "/unknown"):
+			answer = `{"ok": true, "secret_ends": null}`
+		case strings.HasSuffix(id, "/cloud"):
+			t.Error("a connection without such a secret is checked")
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(answer))
+	}))
+	t.Cleanup(server.Close)
+	c, err := client.New(client.Config{URL: server.URL, Key: "cairn_k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []finding{{"connection soon", findingBad, "its secret expires on " + terminal.Time(soon), "cairn connections secret soon < FILE"}}
+	if diff := cmp.Diff(want, checkSecrets(context.Background(), c)); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
