@@ -39,11 +39,16 @@ type Settings struct {
 	Username string `json:"username,omitempty"`
 	// Subject is the user of Google Workspace for whom a service account acts.
 	Subject string `json:"subject,omitempty"`
+	// Auth is how the user signs in, "" = by a password.
+	Auth string `json:"auth,omitempty"`
 }
 
 // Scope is the part of a place that a sync follows. Each type accepts those fields that it
 // lists.
 type Scope struct {
-	Drive  string `json:"drive,omitempty"`
-	Folder string `json:"folder,omitempty"`
+	Drive      string `json:"drive,omitempty"`
+	Folder     string `json:"folder,omitempty"`
+	Repository string `json:"repository,omitempty"`
+	Branch     string `json:"branch,omitempty"`
+	Mailbox    string `json:"mailbox,omitempty"`
 }
