@@ -15,15 +15,16 @@ import (
 
 // ConnectionOptions are the settings of a connection.
 type ConnectionOptions struct {
-	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive: leave it out for Google. webdav: of the files of the user who signs in, such as http://cloud.example.com/remote.php/dav/files/ann/"`
-	Username string `json:"username,omitempty" maxLength:"256" doc:"webdav: the user who signs in with the secret"`
+	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive: leave it out for Google. webdav: of the files of the user who signs in, such as http://cloud.example.com/remote.php/dav/files/ann/. git: of a repository, or of what is above several ones. imap: imaps://imap.example.com, or imap:// with STARTTLS"`
+	Username string `json:"username,omitempty" maxLength:"256" doc:"webdav, git, imap: the user who signs in with the secret; git: leave it out for services that look at the token alone"`
 	Subject  string `json:"subject,omitempty" maxLength:"256" doc:"drive: the user of Google Workspace for whom the service account acts, by domain-wide delegation. His domain is the organisation of permissions mirror"`
+	Auth     string `json:"auth,omitempty" maxLength:"32" doc:"imap: password, or xoauth2 for an access token. Default: password"`
 }
 
 // connectionView is a connection as it is shown.
 type connectionView struct {
 	ID         string            `json:"id"`
-	Type       string            `json:"type" enum:"webdav,drive"`
+	Type       string            `json:"type" enum:"webdav,drive,git,imap"`
 	Options    ConnectionOptions `json:"options"`
 	WaitsUntil *time.Time        `json:"waits_until" doc:"The service asked for fewer requests: those of all syncs of the connection wait until then; null: they do not wait"`
 	CreatedAt  time.Time         `json:"created_at"`
@@ -40,9 +41,9 @@ type ConnectionPath struct {
 type connectionInput struct {
 	WorkspacePath
 	Body struct {
-		Type    string            `json:"type" enum:"webdav,drive"`
+		Type    string            `json:"type" enum:"webdav,drive,git,imap"`
 		Options ConnectionOptions `json:"options" doc:"Each type accepts its own options only"`
-		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. It is sealed and never shown again"`
+		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. git: a token that may read the repository. imap: an app password or an access token. It is sealed and never shown again"`
 	} `nameHint:"NewConnection"`
 }
 
@@ -77,7 +78,7 @@ func (cr *connectionRoutes) mount(e *edge.Edge) {
 func (cr *connectionRoutes) add(ctx context.Context, p knowledge.Principal, in *connectionInput) (*connectionOutput, error) {
 	id, _ := edge.RunID(ctx)
 	c, err := cr.syncs.AddConnection(ctx, p, store.Connection{
-		ID: id, Type: objects.Type(in.Body.Type), Options: in.Body.Options.settings(),
+		ID: id, Type: objects.Type(in.Body.Type), Options: objects.Settings(in.Body.Options),
 	}, in.Body.Secret)
 	if err != nil {
 		return nil, err
@@ -116,13 +117,9 @@ func (cr *connectionRoutes) patch(ctx context.Context, p knowledge.Principal, in
 	return &connectionOutput{cr.view(c)}, nil
 }
 
-func (o ConnectionOptions) settings() objects.Settings {
-	return objects.Settings{URL: o.URL, Username: o.Username, Subject: o.Subject}
-}
-
 func (cr *connectionRoutes) view(c store.Connection) connectionView {
 	view := connectionView{
-		ID: c.ID, Type: string(c.Type), Options: ConnectionOptions{URL: c.Options.URL, Username: c.Options.Username, Subject: c.Options.Subject}, CreatedAt: c.CreatedAt,
+		ID: c.ID, Type: string(c.Type), Options: ConnectionOptions(c.Options), CreatedAt: c.CreatedAt,
 	}
 	if c.WaitsUntil.After(cr.now()) {
 		view.WaitsUntil = &c.WaitsUntil

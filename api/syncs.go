@@ -17,7 +17,11 @@ import (
 // SyncScope is the part of a service that a sync follows.
 type SyncScope struct {
 	Drive  string `json:"drive,omitempty" maxLength:"256" doc:"drive: the id of a shared drive"`
-	Folder string `json:"folder,omitempty" maxLength:"2048" doc:"drive: the id of a folder. webdav: the path of a folder below the address of the connection. Default: all files"`
+	Folder string `json:"folder,omitempty" maxLength:"2048" doc:"drive: the id of a folder. webdav: the path of a folder below the address of the connection. git: a path in the repository. Default: all files"`
+
+	Repository string `json:"repository,omitempty" maxLength:"2048" doc:"git: the path of the repository below the address of the connection, or a whole address that begins with it. Default: the connection has the address of the repository"`
+	Branch     string `json:"branch,omitempty" maxLength:"256" doc:"git: the branch. Default: the one that the repository says"`
+	Mailbox    string `json:"mailbox,omitempty" maxLength:"512" doc:"imap: the mailbox, such as Archive/2026. Default: INBOX"`
 }
 
 type syncInput struct {
@@ -98,7 +102,7 @@ func (sr *syncRoutes) add(ctx context.Context, p knowledge.Principal, in *syncIn
 	s, err := sr.syncs.AddSync(ctx, p, store.Sync{
 		ID: id, Workspace: p.Workspace(), Project: project.ID, Connection: b.ConnectionID, Every: every,
 		Request: store.SyncRequest{
-			Scope: objects.Scope{Drive: b.Scope.Drive, Folder: b.Scope.Folder}, Include: b.Include, Exclude: b.Exclude, Tags: b.Tags,
+			Scope: objects.Scope(b.Scope), Include: b.Include, Exclude: b.Exclude, Tags: b.Tags,
 			Mirror: b.Permissions == "mirror", RemoveVanished: b.RemoveVanished == nil || *b.RemoveVanished,
 		},
 	})

@@ -60,19 +60,22 @@ func (l connectionsListCmd) Run(ctx context.Context, a *app) error {
 
 type connectionsAddCmd struct {
 	clientFlags
-	Type     string `arg:"" enum:"webdav,drive" help:"The type of the service: webdav or drive."`
-	Address  string `name:"at" placeholder:"URL" help:"The address of the service; of webdav, of the files of the user who signs in. Of drive, default: Google's."`
-	Username string `help:"Of webdav: the user who signs in with the secret."`
+	Type     string `arg:"" enum:"webdav,drive,git,imap" help:"The type of the service: webdav, drive, git or imap."`
+	Address  string `name:"at" placeholder:"URL" help:"The address of the service; of webdav, of the files of the user who signs in; of git, of a repository or of what is above several ones. Of drive, default: Google's."`
+	Username string `help:"Of webdav, git and imap: the user who signs in with the secret."`
 	Subject  string `help:"Of drive: the user for whom the service account acts, by domain-wide delegation."`
+	Auth     string `placeholder:"HOW" help:"Of imap: password, or xoauth2 for an access token. Default: password."`
 	File     string `type:"path" placeholder:"FILE" help:"The file with the secret. Default: standard input."`
 }
 
 // Help returns the command's details and an example.
 func (connectionsAddCmd) Help() string {
 	return "The secret comes from standard input or a file, never from an argument, which other users of the machine could see. " +
-		"For webdav it is an app password of the user, for drive the JSON file of a key of a service account.\n\nExample:\n\n" +
+		"For webdav and imap it is an app password of the user, for drive the JSON file of a key of a service account, for git a token that may read the repository.\n\nExample:\n\n" +
 		"    cairn connections add webdav --at https://cloud.example.com/remote.php/dav/files/ann/ --username ann < app-password\n" +
-		"    cairn connections add drive --subject ann@example.com --file account.json"
+		"    cairn connections add drive --subject ann@example.com --file account.json\n" +
+		"    cairn connections add git --at https://github.com/example/handbook.git < token\n" +
+		"    cairn connections add imap --at imaps://imap.example.com --username ann@example.com < app-password"
 }
 
 // Run makes a connection, and checks it.
@@ -86,7 +89,7 @@ func (f connectionsAddCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	options := map[string]string{}
-	for name, value := range map[string]string{"url": f.Address, "username": f.Username, "subject": f.Subject} {
+	for name, value := range map[string]string{"url": f.Address, "username": f.Username, "subject": f.Subject, "auth": f.Auth} {
 		if value != "" {
 			options[name] = value
 		}

@@ -66,7 +66,7 @@ func (l syncsListCmd) Run(ctx context.Context, a *app) error {
 // scopeText returns what a sync follows, in words.
 func scopeText(y client.Sync) string {
 	var parts []string
-	for _, name := range []string{"drive", "folder"} {
+	for _, name := range []string{"drive", "repository", "branch", "folder", "mailbox"} {
 		if value := y.Scope[name]; value != "" {
 			parts = append(parts, value)
 		}
@@ -80,6 +80,9 @@ type syncsAddCmd struct {
 	Project      string   `short:"p" help:"The project of the documents."`
 	Drive        string   `help:"Of drive: the id of a shared drive."`
 	Folder       string   `help:"The folder to follow: its path, of drive its id. Default: all files."`
+	Repository   string   `placeholder:"PATH" help:"Of git: the repository below the address of the connection. Default: the address is that of the repository."`
+	Branch       string   `help:"Of git: the branch. Default: the one that the repository says."`
+	Mailbox      string   `help:"Of imap: the mailbox. Default: INBOX."`
 	Include      []string `placeholder:"PATTERN" help:"Follow only paths that match, such as reports/**/*.pdf; may be repeated."`
 	Exclude      []string `placeholder:"PATTERN" help:"Leave out paths that match; may be repeated."`
 	Tag          []string `placeholder:"TAG" help:"A tag of all documents; may be repeated."`
@@ -91,7 +94,8 @@ type syncsAddCmd struct {
 
 // Help returns the command's example.
 func (syncsAddCmd) Help() string {
-	return "Example:\n\n    cairn syncs add 0b4d4a3e --project legal --folder Contracts --every 15m --permissions mirror --wait"
+	return "Examples:\n\n    cairn syncs add 0b4d4a3e --project legal --folder Contracts --every 15m --permissions mirror --wait\n" +
+		"    cairn syncs add 0b4d4a3e --project handbook --repository handbook.git --branch main --folder docs"
 }
 
 // Run makes a sync.
@@ -106,7 +110,7 @@ func (f syncsAddCmd) Run(ctx context.Context, a *app) error {
 		Every: f.Every, Permissions: f.Permissions, RemoveVanished: &keep,
 	}
 	n.Scope = map[string]string{}
-	for name, value := range map[string]string{"drive": f.Drive, "folder": f.Folder} {
+	for name, value := range map[string]string{"drive": f.Drive, "folder": f.Folder, "repository": f.Repository, "branch": f.Branch, "mailbox": f.Mailbox} {
 		if value != "" {
 			n.Scope[name] = value
 		}
