@@ -74,8 +74,8 @@ func (s *Source) begin(one *session, all bool) (at place, err error) {
 		}
 	}
 	o := one.opened
-	if o.UIDValidity == 0 {
-		return at, knowledge.Errorf(knowledge.CodeInvalid, "the server does not number the messages of the mailbox for good (UIDVALIDITY), which is needed")
+	if o.UIDValidity == 0 || o.UIDNext == 0 {
+		return at, knowledge.Errorf(knowledge.CodeInvalid, "the server does not number the messages of the mailbox for good (UIDVALIDITY, UIDNEXT), which is needed")
 	}
 	at.state = state{Validity: o.UIDValidity, Next: uint32(o.UIDNext), Count: o.NumMessages, ModSeq: o.HighestModSeq}
 	if at.ModSeq == 0 {
@@ -160,7 +160,8 @@ func (s *Source) page(one *session, at place) (source.Page, error) {
 	if err != nil {
 		return source.Page{}, err
 	}
-	list = slices.DeleteFunc(list, func(uid goimap.UID) bool { return uint32(uid) <= at.After })
+	// What came since the run began is for the next one, which could not tell whether it is gone.
+	list = slices.DeleteFunc(list, func(uid goimap.UID) bool { return uint32(uid) <= at.After || uint32(uid) >= at.Next })
 	var page source.Page
 	if len(list) > s.size {
 		list = list[:s.size]
