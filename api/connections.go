@@ -15,17 +15,18 @@ import (
 
 // ConnectionOptions are the settings of a connection.
 type ConnectionOptions struct {
-	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive, sharepoint: leave it out for Google's, or for Microsoft's public cloud. webdav: of the files of the user who signs in, such as http://cloud.example.com/remote.php/dav/files/ann/"`
-	Username string `json:"username,omitempty" maxLength:"256" doc:"webdav: the user who signs in with the secret"`
+	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive, sharepoint: leave it out for Google's, or for Microsoft's public cloud. webdav: of the files of the user who signs in, such as http://cloud.example.com/remote.php/dav/files/ann/. git: of a repository, or of what is above several ones. imap: imaps://imap.example.com, or imap:// with STARTTLS"`
+	Username string `json:"username,omitempty" maxLength:"256" doc:"webdav, git, imap: the user who signs in with the secret; git: leave it out for services that look at the token alone"`
 	Subject  string `json:"subject,omitempty" maxLength:"256" doc:"drive: the user of Google Workspace for whom the service account acts, by domain-wide delegation. His domain is the organisation of permissions mirror"`
 	Tenant   string `json:"tenant,omitempty" maxLength:"256" doc:"sharepoint: the id or the domain of the tenant of Microsoft Entra"`
 	ClientID string `json:"client_id,omitempty" maxLength:"256" doc:"sharepoint: the id of the application of Microsoft Entra that signs in"`
+	Auth     string `json:"auth,omitempty" maxLength:"32" doc:"imap: password, or xoauth2 for an access token. Default: password"`
 }
 
 // connectionView is a connection as it is shown.
 type connectionView struct {
 	ID         string            `json:"id"`
-	Type       string            `json:"type" enum:"webdav,drive,sharepoint"`
+	Type       string            `json:"type" enum:"webdav,drive,sharepoint,git,imap"`
 	Options    ConnectionOptions `json:"options"`
 	WaitsUntil *time.Time        `json:"waits_until" doc:"The service asked for fewer requests: those of all syncs of the connection wait until then; null: they do not wait"`
 	CreatedAt  time.Time         `json:"created_at"`
@@ -42,9 +43,9 @@ type ConnectionPath struct {
 type connectionInput struct {
 	WorkspacePath
 	Body struct {
-		Type    string            `json:"type" enum:"webdav,drive,sharepoint"`
+		Type    string            `json:"type" enum:"webdav,drive,sharepoint,git,imap"`
 		Options ConnectionOptions `json:"options" doc:"Each type accepts its own options only"`
-		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. sharepoint: the value of a client secret of the application, or the PEM text of a certificate and its private key. It is sealed and never shown again"`
+		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. sharepoint: the value of a client secret of the application, or the PEM text of a certificate and its private key. git: a token that may read the repository. imap: an app password or an access token. It is sealed and never shown again"`
 	} `nameHint:"NewConnection"`
 }
 
@@ -79,7 +80,7 @@ func (cr *connectionRoutes) mount(e *edge.Edge) {
 func (cr *connectionRoutes) add(ctx context.Context, p knowledge.Principal, in *connectionInput) (*connectionOutput, error) {
 	id, _ := edge.RunID(ctx)
 	c, err := cr.syncs.AddConnection(ctx, p, store.Connection{
-		ID: id, Type: objects.Type(in.Body.Type), Options: in.Body.Options.settings(),
+		ID: id, Type: objects.Type(in.Body.Type), Options: objects.Settings(in.Body.Options),
 	}, in.Body.Secret)
 	if err != nil {
 		return nil, err
@@ -116,10 +117,6 @@ func (cr *connectionRoutes) patch(ctx context.Context, p knowledge.Principal, in
 		return nil, err
 	}
 	return &connectionOutput{cr.view(c)}, nil
-}
-
-func (o ConnectionOptions) settings() objects.Settings {
-	return objects.Settings(o)
 }
 
 func (cr *connectionRoutes) view(c store.Connection) connectionView {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -395,7 +396,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)), Secrets: box,
 		Addresses: safedial.New(safedial.Config{}), Models: modelsOf(e.models),
 	}
-	deps.Places = connect.New(&http.Client{Transport: http.DefaultTransport})
+	deps.Places = connect.New(&http.Client{Transport: http.DefaultTransport}).WithDial((&net.Dialer{}).DialContext)
 	deps.Syncs = following.NewRunner(following.RunnerDeps{Store: e.store, Secrets: box, Places: deps.Places, Workflows: e.work, Log: deps.Log, Now: time.Now})
 	e.keepAudit(&deps)
 	deps.NamedSecrets = credential.New(credential.Config{Secrets: configuredSecrets}, e.store, box)

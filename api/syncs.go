@@ -18,7 +18,11 @@ import (
 type SyncScope struct {
 	Site   string `json:"site,omitempty" maxLength:"2048" doc:"sharepoint: the address of a site, such as http://contoso.sharepoint.com/sites/legal, or its id"`
 	Drive  string `json:"drive,omitempty" maxLength:"256" doc:"drive: the id of a shared drive. sharepoint: the name of a library of the site, the id of a drive, or the address of a person, whose OneDrive is followed. Default: all libraries, pages and lists of the site"`
-	Folder string `json:"folder,omitempty" maxLength:"2048" doc:"drive: the id of a folder. sharepoint: the path of a folder of the library; without a drive, of the first library of the site. webdav: the path of a folder below the address of the connection. Default: all files"`
+	Folder string `json:"folder,omitempty" maxLength:"2048" doc:"drive: the id of a folder. sharepoint: the path of a folder of the library; without a drive, of the first library of the site. webdav: the path of a folder below the address of the connection. git: a path in the repository. Default: all files"`
+
+	Repository string `json:"repository,omitempty" maxLength:"2048" doc:"git: the path of the repository below the address of the connection, or a whole address that begins with it. Default: the connection has the address of the repository"`
+	Branch     string `json:"branch,omitempty" maxLength:"256" doc:"git: the branch. Default: the one that the repository says"`
+	Mailbox    string `json:"mailbox,omitempty" maxLength:"512" doc:"imap: the mailbox, such as Archive/2026. Default: INBOX"`
 }
 
 type syncInput struct {

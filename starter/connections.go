@@ -61,22 +61,26 @@ func (l connectionsListCmd) Run(ctx context.Context, a *app) error {
 
 type connectionsAddCmd struct {
 	clientFlags
-	Type     string `arg:"" enum:"webdav,drive,sharepoint" help:"The type of the service: webdav, drive or sharepoint."`
-	Address  string `name:"at" placeholder:"URL" help:"The address of the service; of webdav, of the files of the user who signs in. Of drive and sharepoint, default: Google's, and Microsoft's public cloud."`
-	Username string `help:"Of webdav: the user who signs in with the secret."`
+	Type     string `arg:"" enum:"webdav,drive,sharepoint,git,imap" help:"The type of the service: webdav, drive, sharepoint, git or imap."`
+	Address  string `name:"at" placeholder:"URL" help:"The address of the service; of webdav, of the files of the user who signs in; of git, of a repository or of what is above several ones. Of drive and sharepoint, default: Google's, and Microsoft's public cloud."`
+	Username string `help:"Of webdav, git and imap: the user who signs in with the secret."`
 	Subject  string `help:"Of drive: the user for whom the service account acts, by domain-wide delegation."`
 	Tenant   string `help:"Of sharepoint: the id or the domain of the tenant of Microsoft Entra."`
 	ClientID string `help:"Of sharepoint: the id of the application of Microsoft Entra that signs in."`
+	Auth     string `placeholder:"HOW" help:"Of imap: password, or xoauth2 for an access token. Default: password."`
 	File     string `type:"path" placeholder:"FILE" help:"The file with the secret. Default: standard input."`
 }
 
 // Help returns the command's details and an example.
 func (connectionsAddCmd) Help() string {
 	return "The secret comes from standard input or a file, never from an argument, which other users of the machine could see. " +
-		"For webdav it is an app password of the user, for drive the JSON file of a key of a service account, for sharepoint a client secret, or the PEM text of a certificate and its private key.\n\nExample:\n\n" +
+		"For webdav and imap it is an app password of the user, for drive the JSON file of a key of a service account, for sharepoint a client secret, or the PEM text of a certificate and its private key, " +
+		"for git a token that may read the repository.\n\nExample:\n\n" +
 		"    cairn connections add webdav --at https://cloud.example.com/remote.php/dav/files/ann/ --username ann < app-password\n" +
 		"    cairn connections add drive --subject ann@example.com --file account.json\n" +
-		"    cairn connections add sharepoint --tenant contoso.com --client-id 9a1e… --file certificate-and-key.pem"
+		"    cairn connections add sharepoint --tenant contoso.com --client-id 9a1e… --file certificate-and-key.pem\n" +
+		"    cairn connections add git --at https://github.com/example/handbook.git < token\n" +
+		"    cairn connections add imap --at imaps://imap.example.com --username ann@example.com < app-password"
 }
 
 // Run makes a connection, and checks it.
@@ -90,7 +94,9 @@ func (f connectionsAddCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	options := map[string]string{}
-	for name, value := range map[string]string{"url": f.Address, "username": f.Username, "subject": f.Subject, "tenant": f.Tenant, "client_id": f.ClientID} {
+	for name, value := range map[string]string{
+		"url": f.Address, "username": f.Username, "subject": f.Subject, "tenant": f.Tenant, "client_id": f.ClientID, "auth": f.Auth,
+	} {
 		if value != "" {
 			options[name] = value
 		}

@@ -66,7 +66,7 @@ func (l syncsListCmd) Run(ctx context.Context, a *app) error {
 // scopeText returns what a sync follows, in words.
 func scopeText(y client.Sync) string {
 	var parts []string
-	for _, name := range []string{"site", "drive", "folder"} {
+	for _, name := range []string{"site", "drive", "repository", "branch", "folder", "mailbox"} {
 		if value := y.Scope[name]; value != "" {
 			parts = append(parts, value)
 		}
@@ -81,6 +81,9 @@ type syncsAddCmd struct {
 	Site         string   `help:"Of sharepoint: the address of the site, such as https://contoso.sharepoint.com/sites/legal."`
 	Drive        string   `help:"Of drive: the id of a shared drive. Of sharepoint: the name of a library of the site, the id of a drive, or the address of a person whose OneDrive is followed."`
 	Folder       string   `help:"The folder to follow: its path, of drive its id. Default: all files."`
+	Repository   string   `placeholder:"PATH" help:"Of git: the repository below the address of the connection. Default: the address is that of the repository."`
+	Branch       string   `help:"Of git: the branch. Default: the one that the repository says."`
+	Mailbox      string   `help:"Of imap: the mailbox. Default: INBOX."`
 	Include      []string `placeholder:"PATTERN" help:"Follow only paths that match, such as reports/**/*.pdf; may be repeated."`
 	Exclude      []string `placeholder:"PATTERN" help:"Leave out paths that match; may be repeated."`
 	Tag          []string `placeholder:"TAG" help:"A tag of all documents; may be repeated."`
@@ -92,7 +95,8 @@ type syncsAddCmd struct {
 
 // Help returns the command's example.
 func (syncsAddCmd) Help() string {
-	return "Example:\n\n    cairn syncs add 0b4d4a3e --project legal --folder Contracts --every 15m --permissions mirror --wait"
+	return "Examples:\n\n    cairn syncs add 0b4d4a3e --project legal --folder Contracts --every 15m --permissions mirror --wait\n" +
+		"    cairn syncs add 0b4d4a3e --project handbook --repository handbook.git --branch main --folder docs"
 }
 
 // Run makes a sync.
@@ -107,7 +111,9 @@ func (f syncsAddCmd) Run(ctx context.Context, a *app) error {
 		Every: f.Every, Permissions: f.Permissions, RemoveVanished: &keep,
 	}
 	n.Scope = map[string]string{}
-	for name, value := range map[string]string{"site": f.Site, "drive": f.Drive, "folder": f.Folder} {
+	for name, value := range map[string]string{
+		"site": f.Site, "drive": f.Drive, "folder": f.Folder, "repository": f.Repository, "branch": f.Branch, "mailbox": f.Mailbox,
+	} {
 		if value != "" {
 			n.Scope[name] = value
 		}

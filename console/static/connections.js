@@ -16,7 +16,12 @@ export const types = /** @type {const} */ ({
   webdav: { options: ["url", "username"], required: "url", scope: ["folder"], example: "https://cloud.example.com/remote.php/dav/files/ann/" },
   sharepoint: { options: ["tenant", "client_id", "url"], required: "tenant client_id", scope: ["site", "drive", "folder"], example: "https://graph.microsoft.us" },
   drive: { options: ["subject", "url"], required: "", scope: ["drive", "folder"], example: "https://www.googleapis.com/drive/v3" },
+  git: { options: ["url", "username"], required: "url", scope: ["repository", "branch", "folder"], example: "https://github.com/example/handbook.git" },
+  imap: { options: ["url", "username", "auth"], required: "url", scope: ["mailbox"], example: "imaps://imap.example.com" },
 });
+
+/** The types of services that tell nobody's rights. */
+export const withoutRights = new Set(["git", "imap"]);
 
 /** Returns how people call a connection. @param {Connection} one */
 export function nameOf({ type, options }) {

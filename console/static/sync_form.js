@@ -2,7 +2,7 @@
 
 import { actionButton } from "./action.js";
 import { call } from "./api.js";
-import { nameOf, types } from "./connections.js";
+import { nameOf, types, withoutRights } from "./connections.js";
 import { fill, h } from "./dom.js";
 import { labelled, linesOf, say } from "./imports_frame.js";
 import { bytes, number, t } from "./language.js";
@@ -68,6 +68,9 @@ export function syncForm() {
   const choose = () => {
     const type = /** @type {keyof typeof types | undefined} */ (known.find((one) => one.id === connection.value)?.type);
     fill(found);
+    mirror.disabled = withoutRights.has(type ?? "");
+    mirror.checked &&= !mirror.disabled;
+    fields.vanished.disabled = mirror.checked;
     fill(scope, ...(type ? types[type].scope : []).map((name) =>
       labelled(say(`sync.${name}`), h("input", { name, maxlength: 2048 }), say(/** @type {"sync.folder.drive"} */ (`sync.${name}.${type}`)))));
   };

@@ -156,6 +156,8 @@ var mayImport = map[string][]string{
 	"internal/source/gcs":      {"internal/knowledge", "internal/source"},
 	"internal/source/throttle": {"internal/source"},
 	"internal/source/drive":    {"internal/knowledge", "internal/source"},
+	"internal/source/git":      {"internal/knowledge", "internal/source"},
+	"internal/source/imap":     {"internal/knowledge", "internal/source", "internal/source/throttle"},
 	"internal/source/webdav":   {"internal/knowledge", "internal/source"},
 	"internal/source/crawl":    {"internal/knowledge", "internal/source", "internal/source/web"},
 	"internal/source/s3":       {"internal/knowledge", "internal/source"},

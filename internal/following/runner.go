@@ -151,8 +151,12 @@ func requestOf(y store.Sync, c store.Connection, project knowledge.Project) stor
 
 // addressOf returns what a person calls the place of a sync.
 func addressOf(y store.Sync, c store.Connection) string {
-	address := cmp.Or(y.Request.Scope.Site, c.Options.URL)
-	for _, part := range []string{y.Request.Scope.Drive, y.Request.Scope.Folder} {
+	scope := y.Request.Scope
+	address := cmp.Or(scope.Site, c.Options.URL)
+	if strings.Contains(scope.Repository, "://") { // it begins with the address of the connection
+		address = ""
+	}
+	for _, part := range []string{scope.Drive, scope.Repository, scope.Branch, scope.Folder, scope.Mailbox} {
 		switch {
 		case part == "":
 		case address == "":

@@ -22,7 +22,7 @@ func (p *platform) startDialer(ctx context.Context) error {
 	own := append(slices.Clone(p.ends.Listeners), addresses(p.offline, p.encoder.address)...)
 	own = append(own, p.resolve(ctx, p.cfg.Services())...)
 	p.dialer = safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Deny: p.cfg.Egress.Deny, Refuse: own})
-	p.connector = connect.New(p.dialer.Client(0))
+	p.connector = connect.New(p.dialer.Client(0)).WithDial(p.dialer.DialContext)
 	scheme, _, _ := strings.Cut(p.cfg.Blob.URL, "://")
 	if kind, ok := bucketTypes[scheme]; ok {
 		p.connector = p.connector.WithBuckets(kind, p.besideBlobs(ctx, own))

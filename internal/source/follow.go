@@ -42,12 +42,17 @@ type Settings struct {
 	// Tenant and ClientID name an application of Microsoft Entra.
 	Tenant   string `json:"tenant,omitempty"`
 	ClientID string `json:"client_id,omitempty"`
+	// Auth is how the user signs in, "" = by a password.
+	Auth string `json:"auth,omitempty"`
 }
 
 // Scope is the part of a place that a sync follows. Each type accepts those fields that it
 // lists.
 type Scope struct {
-	Site   string `json:"site,omitempty"`
-	Drive  string `json:"drive,omitempty"`
-	Folder string `json:"folder,omitempty"`
+	Site       string `json:"site,omitempty"`
+	Drive      string `json:"drive,omitempty"`
+	Folder     string `json:"folder,omitempty"`
+	Repository string `json:"repository,omitempty"`
+	Branch     string `json:"branch,omitempty"`
+	Mailbox    string `json:"mailbox,omitempty"`
 }

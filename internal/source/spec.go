@@ -23,6 +23,8 @@ const (
 	TypeWebDAV     Type = "webdav"
 	TypeDrive      Type = "drive"
 	TypeSharePoint Type = "sharepoint"
+	TypeGit        Type = "git"
+	TypeIMAP       Type = "imap"
 )
 
 // Spec describes a source as a request names it. It contains no secret, so a

@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/source/azure"
 	"github.com/cairn-rag/cairn/internal/source/crawl"
 	"github.com/cairn-rag/cairn/internal/source/gcs"
+	"github.com/cairn-rag/cairn/internal/source/imap"
 	"github.com/cairn-rag/cairn/internal/source/s3"
 	"github.com/cairn-rag/cairn/internal/source/urllist"
 	"github.com/cairn-rag/cairn/internal/source/web"
@@ -29,6 +30,7 @@ type Connector struct {
 	buckets map[source.Type]*http.Client // those that do not use client
 	site    *web.Client                  // for crawls
 	list    *web.Client                  // for lists of addresses
+	dial    imap.Dial                    // for what is no part of the web
 }
 
 // New returns a Connector. client reaches addresses that users give, so it must
@@ -49,6 +51,14 @@ func (c *Connector) WithBuckets(t source.Type, client *http.Client) *Connector {
 		other.buckets = map[source.Type]*http.Client{}
 	}
 	other.buckets[t] = client
+	return &other
+}
+
+// WithDial returns a Connector that opens what is no part of the web through dial, which must be
+// one of package safedial too.
+func (c *Connector) WithDial(dial imap.Dial) *Connector {
+	other := *c
+	other.dial = dial
 	return &other
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/source/drive"
+	"github.com/cairn-rag/cairn/internal/source/git"
+	"github.com/cairn-rag/cairn/internal/source/imap"
 	"github.com/cairn-rag/cairn/internal/source/sharepoint"
 	"github.com/cairn-rag/cairn/internal/source/throttle"
 	"github.com/cairn-rag/cairn/internal/source/webdav"
@@ -29,6 +31,23 @@ type kind struct {
 	follow          func(source.Follow, *http.Client) (source.Source, error)
 	// secretEnds is nil if no secret of the type says when it expires.
 	secretEnds func(context.Context, source.Follow, *http.Client) (time.Time, error)
+}
+
+// gitKind returns the kind of branches of repositories.
+func gitKind() kind {
+	return kind{
+		settings: []string{"url", "username"}, scope: []string{"repository", "branch", "folder"}, slow: throttle.Standard,
+		checkConnection: git.CheckConnection, checkScope: git.CheckScope, try: git.Try,
+		follow: func(f source.Follow, c *http.Client) (source.Source, error) { return git.New(f, c) },
+	}
+}
+
+// imapKind returns the kind of mailboxes. They are no part of the web: Try and Follow open them
+// themselves.
+func imapKind() kind {
+	return kind{
+		settings: []string{"url", "username", "auth"}, scope: []string{"mailbox"}, checkConnection: imap.CheckConnection, checkScope: imap.CheckScope,
+	}
 }
 
 // kindOf returns the kind of a type; there is false for a type that is none.
@@ -53,13 +72,17 @@ func kindOf(t source.Type) (k kind, there bool) {
 			follow:     func(f source.Follow, c *http.Client) (source.Source, error) { return sharepoint.New(f, c) },
 			secretEnds: sharepoint.SecretEnds,
 		}, true
+	case source.TypeGit:
+		return gitKind(), true
+	case source.TypeIMAP:
+		return imapKind(), true
 	}
 	return kind{}, false
 }
 
 // followedTypes are the types of places that can be followed.
 func followedTypes() []source.Type {
-	return []source.Type{source.TypeWebDAV, source.TypeDrive, source.TypeSharePoint}
+	return []source.Type{source.TypeWebDAV, source.TypeDrive, source.TypeSharePoint, source.TypeGit, source.TypeIMAP}
 }
 
 // CheckConnection refuses the settings of a connection that no place can be opened with:
@@ -98,6 +121,9 @@ func (c *Connector) Try(ctx context.Context, f source.Follow, gate *throttle.Gat
 	if !ok {
 		return unknownType(f.Type)
 	}
+	if f.Type == source.TypeIMAP {
+		return imap.Try(ctx, f, c.dial, gate)
+	}
 	return k.try(ctx, f, throttle.Client(c.client, gate, k.slow))
 }
 
@@ -115,6 +141,9 @@ func (c *Connector) Follow(f source.Follow, gate *throttle.Gate) (source.Source,
 	k, ok := kindOf(f.Type)
 	if !ok {
 		return nil, unknownType(f.Type)
+	}
+	if f.Type == source.TypeIMAP {
+		return imap.New(f, c.dial, gate), nil
 	}
 	return k.follow(f, throttle.Client(c.client, gate, k.slow))
 }

@@ -20,7 +20,11 @@ type Place struct {
 	Handler http.Handler
 	// Open returns the source that follows the whole world.
 	Open func(client *http.Client, cursor string) (source.Source, error)
-	// Key returns the key of the object of a file.
+	// Connect is Open for a service that does not speak HTTP. fault returns what happens to a
+	// request: FaultBusy and so on, or another number for nothing.
+	Connect func(fault func() int, cursor string) (source.Source, error)
+	// Key returns the key of the object of a file. nil = the service has no ids, so files are
+	// compared by their paths.
 	Key func(id int) string
 	// Slow tells answers that ask for fewer requests. Defaults to throttle.Standard.
 	Slow throttle.Slow
@@ -52,6 +56,7 @@ func Follow(t *testing.T, scripts int, newPlace func(mirror bool) Place) {
 					s.follower = &follower{script: s, known: map[string]held{}, failed: map[string]source.Object{}}
 					s.run()
 				}
+				time.Sleep(time.Hour) // of the bubble: connections that are kept end
 			})
 		})
 	}
@@ -187,8 +192,13 @@ func (s *script) open(cursor string) source.Source {
 	if slow == nil {
 		slow = throttle.Standard
 	}
-	client := throttle.Client(&http.Client{Transport: s.faults}, throttle.NewGate(time.Time{}, nil), slow)
-	src, err := s.Open(client, cursor)
+	var src source.Source
+	var err error
+	if s.Connect != nil {
+		src, err = s.Connect(s.faults.fault, cursor)
+	} else {
+		src, err = s.Open(throttle.Client(&http.Client{Transport: s.faults}, throttle.NewGate(time.Time{}, nil), slow), cursor)
+	}
 	if err != nil {
 		s.t.Fatalf("script %d: open: %v", s.seed, err)
 	}

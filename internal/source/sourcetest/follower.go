@@ -123,10 +123,11 @@ func (f *follower) read(src source.Source, o source.Object) (string, source.Obje
 
 // end forgets what is gone, reads again what failed, and moves the cursor.
 func (f *follower) end(src source.Source, last source.Page, listed, gone map[string]bool) {
-	files := f.World.Files()
 	visible := map[string]bool{}
-	for id := range files {
-		visible[f.Key(id)] = true
+	if f.Key != nil {
+		for id := range f.World.Files() {
+			visible[f.Key(id)] = true
+		}
 	}
 	for key := range f.known {
 		if !gone[key] && (!last.Full || listed[key]) {
@@ -152,12 +153,23 @@ func (f *follower) end(src source.Source, last source.Page, listed, gone map[str
 func (f *follower) compare() string {
 	want, got := map[string]Expected{}, map[string]Expected{}
 	for id, e := range f.World.Files() {
-		want[f.Key(id)] = f.relevant(e)
+		if f.Key == nil {
+			want[e.Path] = f.relevant(e)
+		} else {
+			want[f.Key(id)] = f.relevant(e)
+		}
 	}
+	twice := ""
 	for key, k := range f.known {
+		if f.Key == nil {
+			key = k.Path
+		}
+		if _, there := got[key]; there {
+			twice += "known twice: " + key + "\n"
+		}
 		got[key] = f.relevant(k.Expected)
 	}
-	diff := cmp.Diff(want, got)
+	diff := twice + cmp.Diff(want, got)
 	if len(f.failed) > 0 {
 		diff += fmt.Sprintf("not read: %s", strings.Join(slices.Sorted(maps.Keys(f.failed)), ", "))
 	}

@@ -21,12 +21,17 @@ type unreliable struct {
 // errBroken is the error of a connection that breaks.
 var errBroken = errors.New("the connection broke")
 
+// fault returns what happens to a request: 0 to 3 are faults.
+func (u *unreliable) fault() int {
+	if u.rate == 0 {
+		return 100
+	}
+	return u.random.IntN(100) / u.rate
+}
+
 // RoundTrip implements http.RoundTripper.
 func (u *unreliable) RoundTrip(r *http.Request) (*http.Response, error) {
-	fault := 100
-	if u.rate > 0 {
-		fault = u.random.IntN(100) / u.rate
-	}
+	fault := u.fault()
 	switch fault {
 	case 0:
 		return answerWith(r, http.StatusInternalServerError, nil), nil

@@ -65,8 +65,8 @@ func (g *Gate) Extend(until time.Time) {
 	}
 }
 
-// wait blocks until the gate is open.
-func (g *Gate) wait(ctx context.Context) error {
+// Wait blocks until the gate is open.
+func (g *Gate) Wait(ctx context.Context) error {
 	for {
 		left := time.Until(g.Until())
 		if left <= 0 {
@@ -82,8 +82,9 @@ func (g *Gate) wait(ctx context.Context) error {
 	}
 }
 
-// close closes the gate for a time, or for a growing one if the service did not say.
-func (g *Gate) close(after time.Duration) {
+// Slow closes the gate for a time, or for a growing one if the service did not say (after
+// is 0).
+func (g *Gate) Slow(after time.Duration) {
 	g.mu.Lock()
 	g.tries++
 	if after == 0 {
@@ -100,7 +101,8 @@ func (g *Gate) close(after time.Duration) {
 	}
 }
 
-func (g *Gate) answered() {
+// Answered notes an answer that did not ask for fewer requests.
+func (g *Gate) Answered() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tries = 0
@@ -123,7 +125,7 @@ type transport struct {
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	begun := time.Now()
 	for try := 0; ; try++ {
-		if err := t.gate.wait(r.Context()); err != nil {
+		if err := t.gate.Wait(r.Context()); err != nil {
 			return nil, err
 		}
 		if try > 0 && r.GetBody != nil {
@@ -140,10 +142,10 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		after, slow := t.slow(answer)
 		if !slow {
-			t.gate.answered()
+			t.gate.Answered()
 			return answer, nil
 		}
-		t.gate.close(after)
+		t.gate.Slow(after)
 		if time.Since(begun) > patience || r.Body != nil && r.Body != http.NoBody && r.GetBody == nil {
 			return answer, nil
 		}
