@@ -74,7 +74,7 @@ func (cr *connectionRoutes) check(ctx context.Context, p knowledge.Principal, in
 // sync returns the sync of a connection that the body describes.
 func (b previewBody) sync(connection string) store.Sync {
 	return store.Sync{Connection: connection, Request: store.SyncRequest{
-		Scope: objects.Scope{Drive: b.Scope.Drive, Folder: b.Scope.Folder}, Include: b.Include, Exclude: b.Exclude, Mirror: b.Permissions == "mirror", RemoveVanished: true,
+		Scope: objects.Scope(b.Scope), Include: b.Include, Exclude: b.Exclude, Mirror: b.Permissions == "mirror", RemoveVanished: true,
 	}}
 }
 

@@ -15,15 +15,15 @@ import (
 
 // ConnectionOptions are the settings of a connection.
 type ConnectionOptions struct {
-	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive: leave it out for Google. webdav: of the files of the user who signs in, such as http://cloud.example.com/remote.php/dav/files/ann/"`
-	Username string `json:"username,omitempty" maxLength:"256" doc:"webdav: the user who signs in with the secret"`
+	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive: leave it out for Google. webdav: of the files of the user who signs in, such as http://cloud.example.com/remote.php/dav/files/ann/. confluence: such as https://example.atlassian.net/wiki. crawl: of the page or sitemap at which it begins"`
+	Username string `json:"username,omitempty" maxLength:"256" doc:"webdav: the user who signs in with the secret. confluence: in the cloud, the mail address of the account; leave it out for a data center"`
 	Subject  string `json:"subject,omitempty" maxLength:"256" doc:"drive: the user of Google Workspace for whom the service account acts, by domain-wide delegation. His domain is the organisation of permissions mirror"`
 }
 
 // connectionView is a connection as it is shown.
 type connectionView struct {
 	ID         string            `json:"id"`
-	Type       string            `json:"type" enum:"webdav,drive"`
+	Type       string            `json:"type" enum:"webdav,drive,confluence,crawl"`
 	Options    ConnectionOptions `json:"options"`
 	WaitsUntil *time.Time        `json:"waits_until" doc:"The service asked for fewer requests: those of all syncs of the connection wait until then; null: they do not wait"`
 	CreatedAt  time.Time         `json:"created_at"`
@@ -40,9 +40,9 @@ type ConnectionPath struct {
 type connectionInput struct {
 	WorkspacePath
 	Body struct {
-		Type    string            `json:"type" enum:"webdav,drive"`
+		Type    string            `json:"type" enum:"webdav,drive,confluence,crawl"`
 		Options ConnectionOptions `json:"options" doc:"Each type accepts its own options only"`
-		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. It is sealed and never shown again"`
+		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. confluence: an API token of the account, in a data center a personal access token. crawl: none. It is sealed and never shown again"`
 	} `nameHint:"NewConnection"`
 }
 

@@ -13,7 +13,7 @@ type syncView struct {
 	ID             string    `json:"id"`
 	RunID          *string   `json:"run_id" doc:"The last run; null: none has started"`
 	ConnectionID   string    `json:"connection_id"`
-	Type           string    `json:"type" enum:"webdav,drive"`
+	Type           string    `json:"type" enum:"webdav,drive,confluence,crawl"`
 	Place          string    `json:"place" doc:"The place as people call it: its address and its folder"`
 	ProjectID      string    `json:"project_id"`
 	Scope          SyncScope `json:"scope"`
@@ -56,7 +56,7 @@ type syncRun struct {
 func (sr *syncRoutes) view(s following.State, failures []store.ImportFailure) syncView {
 	r, now := s.Request, sr.now()
 	view := syncView{
-		ID: s.ID, ConnectionID: s.Sync.Connection, Type: string(s.Connection.Type), Place: s.Place, ProjectID: s.Project, Scope: SyncScope{Drive: r.Scope.Drive, Folder: r.Scope.Folder},
+		ID: s.ID, ConnectionID: s.Sync.Connection, Type: string(s.Connection.Type), Place: s.Place, ProjectID: s.Project, Scope: SyncScope(r.Scope),
 		Include: orEmpty(r.Include), Exclude: orEmpty(r.Exclude), Tags: orEmpty(r.Tags), Every: everyText(s.Every), Permissions: "none",
 		RemoveVanished: r.RemoveVanished, Status: s.Status, NextRun: orNull(s.Next), Hidden: s.Hidden,
 		Failures: convert(failures, viewFailure), CreatedAt: s.CreatedAt,

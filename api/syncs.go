@@ -18,6 +18,7 @@ import (
 type SyncScope struct {
 	Drive  string `json:"drive,omitempty" maxLength:"256" doc:"drive: the id of a shared drive"`
 	Folder string `json:"folder,omitempty" maxLength:"2048" doc:"drive: the id of a folder. webdav: the path of a folder below the address of the connection. Default: all files"`
+	Space  string `json:"space,omitempty" maxLength:"256" doc:"confluence: the key of a space. Default: all spaces that the account sees"`
 }
 
 type syncInput struct {
@@ -98,7 +99,7 @@ func (sr *syncRoutes) add(ctx context.Context, p knowledge.Principal, in *syncIn
 	s, err := sr.syncs.AddSync(ctx, p, store.Sync{
 		ID: id, Workspace: p.Workspace(), Project: project.ID, Connection: b.ConnectionID, Every: every,
 		Request: store.SyncRequest{
-			Scope: objects.Scope{Drive: b.Scope.Drive, Folder: b.Scope.Folder}, Include: b.Include, Exclude: b.Exclude, Tags: b.Tags,
+			Scope: objects.Scope(b.Scope), Include: b.Include, Exclude: b.Exclude, Tags: b.Tags,
 			Mirror: b.Permissions == "mirror", RemoveVanished: b.RemoveVanished == nil || *b.RemoveVanished,
 		},
 	})

@@ -60,9 +60,9 @@ func (l connectionsListCmd) Run(ctx context.Context, a *app) error {
 
 type connectionsAddCmd struct {
 	clientFlags
-	Type     string `arg:"" enum:"webdav,drive" help:"The type of the service: webdav or drive."`
-	Address  string `name:"at" placeholder:"URL" help:"The address of the service; of webdav, of the files of the user who signs in. Of drive, default: Google's."`
-	Username string `help:"Of webdav: the user who signs in with the secret."`
+	Type     string `arg:"" enum:"webdav,drive,confluence,crawl" help:"The type of the service: webdav, drive, confluence, or crawl for a web site."`
+	Address  string `name:"at" placeholder:"URL" help:"The address of the service; of webdav, of the files of the user who signs in. Of drive, default: Google's. Of confluence, such as https://example.atlassian.net/wiki. Of crawl, the page or sitemap at which it begins."`
+	Username string `help:"Of webdav: the user who signs in with the secret. Of confluence in the cloud: the mail address of the account."`
 	Subject  string `help:"Of drive: the user for whom the service account acts, by domain-wide delegation."`
 	File     string `type:"path" placeholder:"FILE" help:"The file with the secret. Default: standard input."`
 }
@@ -70,9 +70,11 @@ type connectionsAddCmd struct {
 // Help returns the command's details and an example.
 func (connectionsAddCmd) Help() string {
 	return "The secret comes from standard input or a file, never from an argument, which other users of the machine could see. " +
-		"For webdav it is an app password of the user, for drive the JSON file of a key of a service account.\n\nExample:\n\n" +
+		"For webdav it is an app password of the user, for drive the JSON file of a key of a service account, for confluence an API token, or without a user name a personal access token of a data center. A crawl has none.\n\nExample:\n\n" +
 		"    cairn connections add webdav --at https://cloud.example.com/remote.php/dav/files/ann/ --username ann < app-password\n" +
-		"    cairn connections add drive --subject ann@example.com --file account.json"
+		"    cairn connections add drive --subject ann@example.com --file account.json\n" +
+		"    cairn connections add confluence --at https://example.atlassian.net/wiki --username reader@example.com < api-token\n" +
+		"    cairn connections add crawl --at https://www.example.com/handbook/"
 }
 
 // Run makes a connection, and checks it.
@@ -81,9 +83,11 @@ func (f connectionsAddCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	secret, err := secretsSetCmd{Name: "the connection", File: f.File}.value(a)
-	if err != nil {
-		return err
+	secret := ""
+	if f.Type != "crawl" || f.File != "" {
+		if secret, err = (secretsSetCmd{Name: "the connection", File: f.File}).value(a); err != nil {
+			return err
+		}
 	}
 	options := map[string]string{}
 	for name, value := range map[string]string{"url": f.Address, "username": f.Username, "subject": f.Subject} {

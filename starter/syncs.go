@@ -66,7 +66,7 @@ func (l syncsListCmd) Run(ctx context.Context, a *app) error {
 // scopeText returns what a sync follows, in words.
 func scopeText(y client.Sync) string {
 	var parts []string
-	for _, name := range []string{"drive", "folder"} {
+	for _, name := range []string{"drive", "folder", "space"} {
 		if value := y.Scope[name]; value != "" {
 			parts = append(parts, value)
 		}
@@ -80,6 +80,7 @@ type syncsAddCmd struct {
 	Project      string   `short:"p" help:"The project of the documents."`
 	Drive        string   `help:"Of drive: the id of a shared drive."`
 	Folder       string   `help:"The folder to follow: its path, of drive its id. Default: all files."`
+	Space        string   `help:"Of confluence: the key of the space to follow. Default: all spaces."`
 	Include      []string `placeholder:"PATTERN" help:"Follow only paths that match, such as reports/**/*.pdf; may be repeated."`
 	Exclude      []string `placeholder:"PATTERN" help:"Leave out paths that match; may be repeated."`
 	Tag          []string `placeholder:"TAG" help:"A tag of all documents; may be repeated."`
@@ -106,7 +107,7 @@ func (f syncsAddCmd) Run(ctx context.Context, a *app) error {
 		Every: f.Every, Permissions: f.Permissions, RemoveVanished: &keep,
 	}
 	n.Scope = map[string]string{}
-	for name, value := range map[string]string{"drive": f.Drive, "folder": f.Folder} {
+	for name, value := range map[string]string{"drive": f.Drive, "folder": f.Folder, "space": f.Space} {
 		if value != "" {
 			n.Scope[name] = value
 		}

@@ -67,6 +67,8 @@ export function syncForm() {
   const found = h("div", { class: "found", role: "status" });
   const choose = () => {
     const type = /** @type {keyof typeof types | undefined} */ (known.find((one) => one.id === connection.value)?.type);
+    mirror.disabled = type === "crawl"; // everybody may read a site
+    mirror.checked &&= !mirror.disabled;
     fill(found);
     fill(scope, ...(type ? types[type].scope : []).map((name) =>
       labelled(say(`sync.${name}`), h("input", { name, maxlength: 2048 }), say(/** @type {"sync.folder.drive"} */ (`sync.${name}.${type}`)))));

@@ -149,7 +149,7 @@ func requestOf(y store.Sync, c store.Connection, project knowledge.Project) stor
 // addressOf returns what a person calls the place of a sync.
 func addressOf(y store.Sync, c store.Connection) string {
 	address := c.Options.URL
-	for _, part := range []string{y.Request.Scope.Drive, y.Request.Scope.Folder} {
+	for _, part := range []string{y.Request.Scope.Drive, y.Request.Scope.Folder, y.Request.Scope.Space} {
 		switch {
 		case part == "":
 		case address == "":
@@ -222,8 +222,9 @@ func (r *Runner) placeOf(ctx context.Context, i store.Import) (store.Sync, store
 	return y, c, err
 }
 
-// Open returns the source that lists what has changed since the cursor of a sync.
-func (r *Runner) Open(ctx context.Context, i store.Import) (source.Source, error) {
+// Open returns the source that lists what has changed since the cursor of a sync, with the
+// states of this run and of the last completed one.
+func (r *Runner) Open(ctx context.Context, i store.Import, state, previous source.State) (source.Source, error) {
 	y, c, err := r.placeOf(ctx, i)
 	if err != nil {
 		return nil, err
@@ -232,7 +233,7 @@ func (r *Runner) Open(ctx context.Context, i store.Import) (source.Source, error
 	if err != nil {
 		return nil, err
 	}
-	f.Scope, f.Mirror, f.Cursor = y.Request.Scope, i.Request.Mirror, y.Cursor
+	f.Scope, f.Mirror, f.Cursor, f.State, f.Previous = y.Request.Scope, i.Request.Mirror, y.Cursor, state, previous
 	return r.deps.Places.Follow(f, r.gate(c))
 }
 

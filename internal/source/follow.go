@@ -27,6 +27,9 @@ type Follow struct {
 	Mirror bool
 	// Cursor is where the last completed run ended, "" = there was none.
 	Cursor string
+	// State keeps what a listing needs between its pages, and Previous is that of the last
+	// completed run, nil if there was none. Crawls need them; nil = nothing is kept.
+	State, Previous State
 	// PageSize bounds the objects of a page. Defaults to MaxPage.
 	PageSize int
 }
@@ -46,4 +49,5 @@ type Settings struct {
 type Scope struct {
 	Drive  string `json:"drive,omitempty"`
 	Folder string `json:"folder,omitempty"`
+	Space  string `json:"space,omitempty"`
 }

@@ -22,6 +22,8 @@ const (
 const (
 	TypeWebDAV Type = "webdav"
 	TypeDrive  Type = "drive"
+
+	TypeConfluence Type = "confluence"
 )
 
 // Spec describes a source as a request names it. It contains no secret, so a
