@@ -68,7 +68,7 @@ func TestDriveRights(t *testing.T) {
 	m := standIn(t, modeltest.Options{})
 	people := []string{"ann@example.org", "bob@example.org", "eve@example.org", "mallory@example.org"}
 	s := startForRights(t, m, map[string][]string{people[0]: nil, people[1]: nil, people[2]: {"staff@example.org"}, people[3]: {"guests@example.org"}})
-	y := s.syncEnds(t, s.follow(t, client.NewConnection{
+	y := s.syncEnds(t, s.followPlace(t, client.NewConnection{
 		Type: "drive", Options: map[string]string{"url": drive.URL, "subject": "ann@example.org"}, Secret: fake.Account(),
 	}, client.NewSync{Every: "24h", Permissions: "mirror"}))
 	wantSync(t, y, 2, 2, 0, 0, 0)
@@ -108,7 +108,7 @@ func TestConfluence(t *testing.T) {
 	m := standIn(t, modeltest.Options{})
 	people := []string{"ann@example.org", "bob@example.org", "eve@example.org", "mallory@example.org"}
 	s := startForRights(t, m, map[string][]string{people[0]: nil, people[1]: nil, people[2]: {"staff"}, people[3]: nil})
-	y := s.syncEnds(t, s.follow(t, client.NewConnection{
+	y := s.syncEnds(t, s.followPlace(t, client.NewConnection{
 		Type: "confluence", Options: map[string]string{"url": wiki.URL + fake.Base, "username": sourcetest.ConfluenceUser}, Secret: sourcetest.ConfluenceSecret,
 	}, client.NewSync{Every: "24h", Permissions: "mirror", Scope: map[string]string{"space": "DOC"}}))
 	wantSync(t, y, 3, 3, 0, 0, 0)
@@ -183,7 +183,7 @@ func TestFollowedSite(t *testing.T) {
 		"/lamp": "<p>The keeper of the lamp is called Seagull.</p>", "/horn": "<p>The keeper of the horn is called Puffin.</p>",
 	})
 	s := startForImports(t)
-	y := s.syncEnds(t, s.follow(t, client.NewConnection{Type: "crawl", Options: map[string]string{"url": w.URL + "/"}}, client.NewSync{Every: "24h"}))
+	y := s.syncEnds(t, s.followPlace(t, client.NewConnection{Type: "crawl", Options: map[string]string{"url": w.URL + "/"}}, client.NewSync{Every: "24h"}))
 	wantSync(t, y, 3, 3, 0, 0, 0)
 	w.set("/lamp", "<p>The keeper of the lamp is called Heron.</p>")
 	w.set("/horn", "")

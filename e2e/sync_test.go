@@ -79,13 +79,13 @@ func (c *cloud) set(change func()) {
 // connect makes a connection to the cloud, which accepts it, and a sync.
 func (c *cloud) connect(t *testing.T, s *server, n client.NewSync) client.Sync {
 	t.Helper()
-	return s.follow(t, client.NewConnection{
+	return s.followPlace(t, client.NewConnection{
 		Type: "webdav", Options: map[string]string{"url": c.URL + c.fake.Base, "username": c.fake.Username}, Secret: c.fake.Password,
 	}, n)
 }
 
-// follow makes a connection, which its service accepts, and a sync into the default project.
-func (s *server) follow(t *testing.T, c client.NewConnection, n client.NewSync) client.Sync {
+// followPlace makes a connection, which its service accepts, and a sync into the default project.
+func (s *server) followPlace(t *testing.T, c client.NewConnection, n client.NewSync) client.Sync {
 	t.Helper()
 	made, err := s.AddConnection(t.Context(), c)
 	if err != nil {
