@@ -248,3 +248,44 @@ func TestSlow(t *testing.T) {
 		}
 	})
 }
+
+// TestAPageIsRemovedDuringAListing removes a page that was listed before the others are. A
+// data center then skips one, which must not be taken for gone.
+func TestAPageIsRemovedDuringAListing(t *testing.T) {
+	t.Parallel()
+	for _, cloud := range []bool{true, false} {
+		p := newPlace(t, cloud, true)
+		var ids []int
+		for n := range 10 {
+			ids = append(ids, p.World.Create(0, fmt.Sprint("page ", n), false, "text"))
+		}
+		p.follow.PageSize = 3
+		s, err := confluence.New(p.follow, sourcetest.Local(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed := map[string]bool{}
+		for token, removed := "", false; ; removed = true {
+			page, err := s.List(t.Context(), token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range page.Objects {
+				listed[o.Key] = true
+			}
+			if !removed {
+				p.World.Delete(ids[0])
+			}
+			if token = page.Next; token == "" {
+				if skipped := len(listed) < len(ids); skipped == page.Full {
+					t.Errorf("cloud %v: of %d pages %d are listed, all of them: %v", cloud, len(ids), len(listed), page.Full)
+				}
+				p.follow.Cursor = page.Cursor
+				break
+			}
+		}
+		if got, last := p.mustList(); len(got) != len(ids)-1 || !last.Full {
+			t.Errorf("cloud %v: the next run lists %d pages, all of them: %v", cloud, len(got), last.Full)
+		}
+	}
+}

@@ -168,8 +168,8 @@ func (r *rights) each(ctx context.Context, path string, add func(permission)) er
 	}
 }
 
-// maxMembers bounds the members of a group that are read. What a larger one allows is not
-// known, so it allows nothing beside another group.
+// maxMembers bounds the members of a group that are read. Whether others are in it is not
+// known, so it lets them see nothing that another group or user has to see too.
 const maxMembers = 20_000
 
 // members returns the members of a group by their ids. A group that the account does not see
