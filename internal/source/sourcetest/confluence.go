@@ -22,6 +22,12 @@ type Confluence struct {
 	// Attached are the items that are attachments of the pages in which they are. Defaults to
 	// none.
 	Attached func(id int) bool
+	// Posts are the items at the root that are blog posts. Defaults to none.
+	Posts func(id int) bool
+	// Elsewhere are the items that are in another space. Defaults to none.
+	Elsewhere func(id int) bool
+	// Archives makes the trash an archive, of which the search tells.
+	Archives bool
 	// Public reports that people who have not signed in see the space.
 	Public bool
 	// NoPermissions hides from the account who may see the space.
@@ -38,12 +44,14 @@ type Confluence struct {
 
 // NewConfluence returns a fake of a world.
 func NewConfluence(w *World, cloud bool) *Confluence {
-	c := &Confluence{World: w, Cloud: cloud, Space: "DOC", Attached: func(int) bool { return false }}
+	c := &Confluence{World: w, Cloud: cloud, Space: "DOC", Attached: none, Posts: none, Elsewhere: none}
 	if cloud {
 		c.Base, c.Mails = "/wiki", true
 	}
 	return c
 }
+
+func none(int) bool { return false }
 
 // The account that reads Confluence.
 const (
@@ -89,7 +97,7 @@ func (c *Confluence) signedIn(w http.ResponseWriter, path string, q url.Values) 
 	case path == "api/v2/spaces" && c.Cloud:
 		c.spaces(w, q)
 	case path == "rest/api/space/"+c.Space && !c.Cloud:
-		answer(w, c.space())
+		answer(w, c.space(0))
 	case strings.HasSuffix(path, "/permissions") && c.NoPermissions:
 		w.WriteHeader(http.StatusForbidden)
 	case path == "api/v2/spaces/77/permissions" && c.Cloud, path == "rest/api/space/"+c.Space+"/permissions" && !c.Cloud:
@@ -103,7 +111,11 @@ func (c *Confluence) signedIn(w http.ResponseWriter, path string, q url.Values) 
 	}
 }
 
-func (c *Confluence) space() map[string]any {
+// space returns the space of an item.
+func (c *Confluence) space(id int) map[string]any {
+	if c.Elsewhere(id) {
+		return map[string]any{"id": 78, "key": "ELSE", "name": "Another one", "type": "global"}
+	}
 	return map[string]any{"id": 77, "key": c.Space, "name": "Documentation", "type": "global"}
 }
 
@@ -185,16 +197,22 @@ func (c *Confluence) members(w http.ResponseWriter, name string, q url.Values) {
 
 // render returns an item as Confluence shows it, nil if it is not there.
 func (c *Confluence) render(id int, expand string) map[string]any {
-	i, there := c.World.Item(id)
-	if !there {
+	i, trashed, there := c.World.look(id)
+	if !there || trashed && !c.Archives {
 		return nil
 	}
-	kind := "page"
-	if c.attached(id) {
+	kind, status := "page", "current"
+	switch {
+	case c.attached(id):
 		kind = "attachment"
+	case !i.Folder && i.Parent == 0 && c.Posts(id):
+		kind = "blogpost"
+	}
+	if trashed {
+		status = "archived"
 	}
 	shown := map[string]any{
-		"id": c.idOf(id), "type": kind, "status": "current", "title": i.Name, "space": c.space(),
+		"id": c.idOf(id), "type": kind, "status": status, "title": i.Name, "space": c.space(id),
 		"version": map[string]any{"number": i.Version, "when": i.Edited.UTC().Format("2006-01-02T15:04:05.000Z07:00")},
 	}
 	if kind == "attachment" {
@@ -202,7 +220,7 @@ func (c *Confluence) render(id int, expand string) map[string]any {
 		shown["extensions"] = map[string]any{"mediaType": "text/plain", "fileSize": len(i.Content)}
 		shown["_links"] = map[string]string{"download": fmt.Sprintf("/download/attachments/%d?version=%d", id, i.Version)}
 	} else {
-		shown["container"] = c.space()
+		shown["container"] = c.space(id)
 		shown["ancestors"] = c.ancestors(i)
 	}
 	labels := []any{map[string]string{"prefix": "my", "name": "favourite"}}

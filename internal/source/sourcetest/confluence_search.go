@@ -24,8 +24,13 @@ func (c *Confluence) matching(cql string) []int {
 	if c.Gone {
 		return nil
 	}
-	if m := clauseSpace.FindStringSubmatch(cql); m != nil && m[1] != c.Space {
-		return nil
+	if c.Archives {
+		ids = append(ids, c.World.ids(true)...)
+		slices.Sort(ids)
+	}
+	space := ""
+	if m := clauseSpace.FindStringSubmatch(cql); m != nil {
+		space = m[1]
 	}
 	var asked []string
 	if m := clauseIDs.FindStringSubmatch(cql); m != nil {
@@ -38,7 +43,10 @@ func (c *Confluence) matching(cql string) []int {
 	}
 	indexed := time.Now().Add(-c.Lag)
 	return slices.DeleteFunc(ids, func(id int) bool {
-		i, _ := c.World.Item(id)
+		i, _, _ := c.World.look(id)
+		if space != "" && c.space(id)["key"] != space {
+			return true
+		}
 		old := !since.IsZero() && (i.Edited.Before(since) || i.Edited.After(indexed))
 		return i.Created.After(indexed) || old || asked != nil && !slices.Contains(asked, c.idOf(id))
 	})
@@ -53,7 +61,7 @@ func (c *Confluence) idOf(id int) string {
 }
 
 func (c *Confluence) attached(id int) bool {
-	i, _ := c.World.Item(id)
+	i, _, _ := c.World.look(id)
 	return c.Attached(id) && !i.Folder && i.Parent != 0
 }
 
