@@ -93,7 +93,7 @@ func (s *Source) signIn(ctx context.Context) error {
 		return nil
 	}
 	var found results[space]
-	err := error(nil)
+	var err error
 	if s.client.username == "" {
 		found.Results = make([]space, 1)
 		err = s.client.get(ctx, "rest/api/space/"+url.PathEscape(key), nil, &found.Results[0])
