@@ -23,6 +23,7 @@ type SyncScope struct {
 	Repository string `json:"repository,omitempty" maxLength:"2048" doc:"git: the path of the repository below the address of the connection, or a whole address that begins with it. Default: the connection has the address of the repository"`
 	Branch     string `json:"branch,omitempty" maxLength:"256" doc:"git: the branch. Default: the one that the repository says"`
 	Mailbox    string `json:"mailbox,omitempty" maxLength:"512" doc:"imap: the mailbox, such as Archive/2026. Default: INBOX"`
+	Space      string `json:"space,omitempty" maxLength:"256" doc:"confluence: the key of a space. Default: all spaces that the account sees"`
 }
 
 type syncInput struct {

@@ -52,12 +52,17 @@ func TestConnections(t *testing.T) {
 	if body := string(shown.body); strings.Contains(body, "app-password") || !strings.Contains(body, `"username":"ann"`) {
 		t.Errorf("a connection is shown as %s", body)
 	}
-	for location, body := range map[string]string{
-		"body.type":             `{"type":"ftp","options":{}}`,
-		"body.options.url":      `{"type":"webdav","options":{"url":"ftp://x"}}`,
-		"body.options.subject":  `{"type":"webdav","options":{"url":"https://x/","subject":"ann"}}`,
-		"body.secret":           `{"type":"drive","options":{},"secret":"{}"}`,
-		"body.options.username": `{"type":"drive","options":{"username":"ann"},"secret":"{}"}`,
+	for body, location := range map[string]string{
+		`{"type":"ftp","options":{}}`:                                              "body.type",
+		`{"type":"webdav","options":{"url":"ftp://x"}}`:                            "body.options.url",
+		`{"type":"webdav","options":{"url":"https://x/","subject":"ann"}}`:         "body.options.subject",
+		`{"type":"drive","options":{},"secret":"{}"}`:                              "body.secret",
+		`{"type":"drive","options":{"username":"ann"},"secret":"{}"}`:              "body.options.username",
+		`{"type":"confluence","options":{"url":"wiki"},"secret":"x"}`:              "body.options.url",
+		`{"type":"confluence","options":{"url":"https://wiki.test"}}`:              "body.secret",
+		`{"type":"crawl","options":{"url":"site.test"}}`:                           "body.options.url",
+		`{"type":"crawl","options":{"url":"https://site.test/"},"secret":"x"}`:     "body.secret",
+		`{"type":"crawl","options":{"url":"https://site.test/","username":"ann"}}`: "body.options.username",
 	} {
 		if got := e.do("POST", own+"/connections", e.admin, body).refused(422, knowledge.CodeInvalid); got[0] != location {
 			t.Errorf("%s: the error names %v", body, got)
@@ -128,5 +133,30 @@ func TestSyncsThatAreRefused(t *testing.T) {
 	e.do("POST", own+"/syncs", e.admin, `{"connection_id":"`+id+`","project_id":"none"}`).refused(404, knowledge.CodeNotFound)
 	if len(e.work.imports)+len(e.work.scheduled) > 0 {
 		t.Errorf("started are %v, scheduled %v", e.work.imports, e.work.scheduled)
+	}
+}
+
+// TestScopesOfTypes has scopes and rights that a type of connection does not have.
+func TestScopesOfTypes(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	for connection, wrong := range map[string]map[string]string{
+		`{"type":"confluence","options":{"url":"https://wiki.test","username":"ann"},"secret":"x"}`: {
+			`"scope":{"folder":"x"}`:               "body.scope.folder",
+			`"scope":{"space":"DOC\" or space=X"}`: "body.scope.space",
+		},
+		`{"type":"crawl","options":{"url":"https://site.test/"}}`: {
+			`"scope":{"space":"DOC"}`: "body.scope.space",
+			`"permissions":"mirror"`:  "body.permissions",
+		},
+	} {
+		var made struct{ ID string }
+		e.decoded(e.do("POST", own+"/connections", e.admin, connection), 201, &made)
+		for body, location := range wrong {
+			if got := e.do("POST", own+"/syncs", e.admin, `{"connection_id":"`+made.ID+`",`+body+`}`).refused(422, knowledge.CodeInvalid); got[0] != location {
+				t.Errorf("%s: the error names %v", body, got)
+			}
+		}
+		e.do("POST", own+"/syncs", e.admin, `{"connection_id":"`+made.ID+`"}`).want(202)
 	}
 }

@@ -66,7 +66,7 @@ func (l syncsListCmd) Run(ctx context.Context, a *app) error {
 // scopeText returns what a sync follows, in words.
 func scopeText(y client.Sync) string {
 	var parts []string
-	for _, name := range []string{"site", "drive", "repository", "branch", "folder", "mailbox"} {
+	for _, name := range []string{"site", "drive", "repository", "branch", "folder", "space", "mailbox"} {
 		if value := y.Scope[name]; value != "" {
 			parts = append(parts, value)
 		}
@@ -84,6 +84,7 @@ type syncsAddCmd struct {
 	Repository   string   `placeholder:"PATH" help:"Of git: the repository below the address of the connection. Default: the address is that of the repository."`
 	Branch       string   `help:"Of git: the branch. Default: the one that the repository says."`
 	Mailbox      string   `help:"Of imap: the mailbox. Default: INBOX."`
+	Space        string   `help:"Of confluence: the key of the space to follow. Default: all spaces."`
 	Include      []string `placeholder:"PATTERN" help:"Follow only paths that match, such as reports/**/*.pdf; may be repeated."`
 	Exclude      []string `placeholder:"PATTERN" help:"Leave out paths that match; may be repeated."`
 	Tag          []string `placeholder:"TAG" help:"A tag of all documents; may be repeated."`
@@ -112,7 +113,7 @@ func (f syncsAddCmd) Run(ctx context.Context, a *app) error {
 	}
 	n.Scope = map[string]string{}
 	for name, value := range map[string]string{
-		"site": f.Site, "drive": f.Drive, "folder": f.Folder, "repository": f.Repository, "branch": f.Branch, "mailbox": f.Mailbox,
+		"site": f.Site, "drive": f.Drive, "folder": f.Folder, "repository": f.Repository, "branch": f.Branch, "space": f.Space, "mailbox": f.Mailbox,
 	} {
 		if value != "" {
 			n.Scope[name] = value

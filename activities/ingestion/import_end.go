@@ -162,6 +162,10 @@ func (a *Importing) clean(ctx context.Context, ref knowledge.ImportRef) error {
 	if i.Open() { // it was opened again, to retry what failed
 		return nil
 	}
+	if i.Request.Sync != "" && i.Status != knowledge.ImportCompleted { // the next run continues behind the one before
+		_, err = a.documents.Blobs.DeletePrefix(ctx, i.Prefix(), nil)
+		return err
+	}
 	state, temporary, keep := i.StateKey(""), i.StateKey(source.Temporary), map[string]bool{}
 	if i.Counts.Failed > 0 {
 		lost, err := a.Imports.ImportLost(ctx, ref)

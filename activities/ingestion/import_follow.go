@@ -18,8 +18,10 @@ type Places interface {
 	// Allow refuses the run of a sync that was removed, or whose connection was: a
 	// *knowledge.Error.
 	Allow(ctx context.Context, i store.Import) error
-	// Open returns the source that lists what has changed since the cursor of the sync.
-	Open(ctx context.Context, i store.Import) (source.Source, error)
+	// Open returns the source that lists what has changed since the cursor of the sync. It
+	// keeps its state in the state of the run, and previous is that of the last completed run,
+	// nil if there was none.
+	Open(ctx context.Context, i store.Import, state, previous source.State) (source.Source, error)
 }
 
 // FollowedImports is the part of the store that the runs of syncs change.

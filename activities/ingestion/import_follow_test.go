@@ -40,7 +40,7 @@ type places struct{ f *followFixture }
 func (places) Allow(context.Context, store.Import) error { return nil }
 
 // Open implements ingestion.Places.
-func (p places) Open(ctx context.Context, i store.Import) (source.Source, error) {
+func (p places) Open(ctx context.Context, i store.Import, _, _ source.State) (source.Source, error) {
 	y, err := p.f.Store.SyncForSystem(ctx, i.Workspace, i.Request.Sync)
 	if err != nil {
 		return nil, err

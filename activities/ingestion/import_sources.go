@@ -41,7 +41,8 @@ type ImportSources struct {
 	Connector   source.Connector
 	Credentials Credentials
 	Blobs       step.Blobs
-	// Previous returns the import of the same source before an import, "" for none.
+	// Previous returns the import of the same source before an import, "" for none. Of a sync
+	// it is the last run that was completed.
 	Previous func(ctx context.Context, i store.Import) (string, error)
 	// Places opens the places of syncs. Defaults to none.
 	Places Places
@@ -163,24 +164,23 @@ func (s *ImportSources) put(o *openSource) {
 
 // connect opens the source of an import.
 func (s *ImportSources) connect(ctx context.Context, i store.Import) (*openSource, error) {
-	if i.Request.Sync != "" {
-		place, err := s.Places.Open(ctx, i)
-		return &openSource{Source: place, opened: time.Now(), users: 1}, err
-	}
 	r := source.Request{Spec: i.Request.Source, State: blobState{s.Blobs, i.ImportRef}}
-	r.Identity = r.NeedsIdentity() // and is allowed to use it
-	var err error
-	if r.Secret != "" {
-		if r.Credentials, r.Untrusted, err = s.Credentials.Value(ctx, r.Secret, secretNeed(i)); err != nil {
-			return nil, err
-		}
-	}
 	previous, err := s.Previous(ctx, i)
 	if err != nil {
 		return nil, fmt.Errorf("find the import before: %w", err)
 	}
 	if previous != "" {
 		r.Previous = blobState{s.Blobs, knowledge.ImportRef{Workspace: i.Workspace, Project: i.Project, Import: previous}}
+	}
+	if i.Request.Sync != "" {
+		place, err := s.Places.Open(ctx, i, r.State, r.Previous)
+		return &openSource{Source: place, opened: time.Now(), users: 1}, err
+	}
+	r.Identity = r.NeedsIdentity() // and is allowed to use it
+	if r.Secret != "" {
+		if r.Credentials, r.Untrusted, err = s.Credentials.Value(ctx, r.Secret, secretNeed(i)); err != nil {
+			return nil, err
+		}
 	}
 	o := &openSource{opened: time.Now(), users: 1}
 	if r.Type == source.TypeZip {

@@ -18,6 +18,8 @@ export const types = /** @type {const} */ ({
   drive: { options: ["subject", "url"], required: "", scope: ["drive", "folder"], example: "https://www.googleapis.com/drive/v3" },
   git: { options: ["url", "username"], required: "url", scope: ["repository", "branch", "folder"], example: "https://github.com/example/handbook.git" },
   imap: { options: ["url", "username", "auth"], required: "url", scope: ["mailbox"], example: "imaps://imap.example.com" },
+  confluence: { options: ["url", "username"], required: "url", scope: ["space"], example: "https://example.atlassian.net/wiki" },
+  crawl: { options: ["url"], required: "url", scope: [], example: "https://www.example.com/handbook/" },
 });
 
 /** The types of services that tell nobody's rights. */
@@ -55,7 +57,7 @@ export function replaceSecret(one, then) {
   const dialog = openDialog(say("conn.secret"), form);
 }
 
-/** Returns the field of a secret, which is typed once. @param {keyof typeof types} type */
+/** Returns the field of a secret, which is typed once. @param {Exclude<keyof typeof types, "crawl">} type */
 function secretField(type) {
   const input = h("input", { name: "secret", type: "password", autocomplete: "new-password", maxlength: 65536, required: true });
   return { input, element: labelled(say("conn.value"), input, say(`conn.help.${type}.secret`)) };
@@ -98,7 +100,7 @@ export function connectionsPart(made, changed) {
   };
   const actionsOf = (/** @type {Connection} */ one) => [
     h("button", { type: "button", "aria-label": `${say("conn.check")}: ${nameOf(one)}`, onclick: () => void look(one.id) }, say("conn.check")),
-    h("button", { type: "button", "aria-label": `${say("conn.secret")}: ${nameOf(one)}`, onclick: () => replaceSecret(one, () => look(one.id)) }, say("conn.secret")),
+    one.type !== "crawl" && h("button", { type: "button", "aria-label": `${say("conn.secret")}: ${nameOf(one)}`, onclick: () => replaceSecret(one, () => look(one.id)) }, say("conn.secret")),
     removal(say("conn.remove"), nameOf(one), async () => {
       await call("delete-connection", { path: { id: one.id } });
       table.drop(one.id);
@@ -127,7 +129,7 @@ function connectionForm(add) {
     fill(fields, ...options.map((name) => {
       const input = h("input", { name, required: required.split(" ").includes(name), maxlength: 2048, placeholder: name === "url" && example, type: name === "url" ? "url" : "text", autocomplete: "off" });
       return labelled(say(`conn.option.${name}`), input, say(/** @type {"conn.help.drive.url"} */ (`conn.help.${of}.${name}`)));
-    }), secretField(of).element);
+    }), of !== "crawl" && secretField(of).element);
   };
   const make = actionButton(say("conn.make"), async () => {
     if (!form.reportValidity()) return;

@@ -156,7 +156,7 @@ func addressOf(y store.Sync, c store.Connection) string {
 	if strings.Contains(scope.Repository, "://") { // it begins with the address of the connection
 		address = ""
 	}
-	for _, part := range []string{scope.Drive, scope.Repository, scope.Branch, scope.Folder, scope.Mailbox} {
+	for _, part := range []string{scope.Drive, scope.Repository, scope.Branch, scope.Folder, scope.Space, scope.Mailbox} {
 		switch {
 		case part == "":
 		case address == "":
@@ -229,8 +229,9 @@ func (r *Runner) placeOf(ctx context.Context, i store.Import) (store.Sync, store
 	return y, c, err
 }
 
-// Open returns the source that lists what has changed since the cursor of a sync.
-func (r *Runner) Open(ctx context.Context, i store.Import) (source.Source, error) {
+// Open returns the source that lists what has changed since the cursor of a sync, with the
+// states of this run and of the last completed one.
+func (r *Runner) Open(ctx context.Context, i store.Import, state, previous source.State) (source.Source, error) {
 	y, c, err := r.placeOf(ctx, i)
 	if err != nil {
 		return nil, err
@@ -239,7 +240,7 @@ func (r *Runner) Open(ctx context.Context, i store.Import) (source.Source, error
 	if err != nil {
 		return nil, err
 	}
-	f.Scope, f.Mirror, f.Cursor = y.Request.Scope, i.Request.Mirror, y.Cursor
+	f.Scope, f.Mirror, f.Cursor, f.State, f.Previous = y.Request.Scope, i.Request.Mirror, y.Cursor, state, previous
 	return r.deps.Places.Follow(f, r.gate(c))
 }
 

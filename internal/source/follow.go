@@ -27,6 +27,9 @@ type Follow struct {
 	Mirror bool
 	// Cursor is where the last completed run ended, "" = there was none.
 	Cursor string
+	// State keeps what a listing needs between its pages, and Previous is that of the last
+	// completed run, nil if there was none. Crawls need them; nil = nothing is kept.
+	State, Previous State
 	// PageSize bounds the objects of a page. Defaults to MaxPage.
 	PageSize int
 }
@@ -55,4 +58,5 @@ type Scope struct {
 	Repository string `json:"repository,omitempty"`
 	Branch     string `json:"branch,omitempty"`
 	Mailbox    string `json:"mailbox,omitempty"`
+	Space      string `json:"space,omitempty"`
 }

@@ -25,6 +25,7 @@ const (
 	TypeSharePoint Type = "sharepoint"
 	TypeGit        Type = "git"
 	TypeIMAP       Type = "imap"
+	TypeConfluence Type = "confluence"
 )
 
 // Spec describes a source as a request names it. It contains no secret, so a

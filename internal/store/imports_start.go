@@ -93,10 +93,14 @@ func importRun(row *importRow, now time.Time) Run {
 }
 
 // PreviousImport returns the id of the import of the same source before an import, ""
-// for none.
+// for none. Of a run of a sync it is the last run before that was completed.
 func (s *importStore) PreviousImport(ctx context.Context, i Import) (string, error) {
 	var id string
-	_, err := first(ctx, s.reader, []any{&id}, "SELECT id FROM imports WHERE source_id = ? AND number < ? ORDER BY number DESC LIMIT 1", i.Source, i.Number)
+	only := ""
+	if i.Request.Sync != "" {
+		only = " AND status = 'completed'"
+	}
+	_, err := first(ctx, s.reader, []any{&id}, "SELECT id FROM imports WHERE source_id = ? AND number < ?"+only+" ORDER BY number DESC LIMIT 1", i.Source, i.Number)
 	if err != nil {
 		return "", fmt.Errorf("find the import before %s: %w", i.Import, failure(err))
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/source/confluence"
+	"github.com/cairn-rag/cairn/internal/source/crawl"
 	"github.com/cairn-rag/cairn/internal/source/drive"
 	"github.com/cairn-rag/cairn/internal/source/git"
 	"github.com/cairn-rag/cairn/internal/source/imap"
@@ -51,7 +53,7 @@ func imapKind() kind {
 }
 
 // kindOf returns the kind of a type; there is false for a type that is none.
-func kindOf(t source.Type) (k kind, there bool) {
+func (c *Connector) kindOf(t source.Type) (k kind, there bool) {
 	switch t {
 	case source.TypeWebDAV:
 		return kind{
@@ -76,19 +78,36 @@ func kindOf(t source.Type) (k kind, there bool) {
 		return gitKind(), true
 	case source.TypeIMAP:
 		return imapKind(), true
+	case source.TypeConfluence:
+		return kind{
+			settings: []string{"url", "username"}, scope: []string{"space"}, mirrors: true, slow: confluence.Slow,
+			checkConnection: confluence.CheckConnection, checkScope: confluence.CheckScope, try: confluence.Try,
+			follow: func(f source.Follow, c *http.Client) (source.Source, error) { return confluence.New(f, c) },
+		}, true
+	case source.TypeCrawl:
+		return c.crawled(), true
 	}
 	return kind{}, false
 }
 
+// crawled is the kind of sites, whose requests wait at the pace of their host instead of a gate.
+func (c *Connector) crawled() kind {
+	return kind{
+		settings: []string{"url"}, checkConnection: crawl.CheckConnection, checkScope: func(source.Follow) error { return nil },
+		try:    func(ctx context.Context, f source.Follow, _ *http.Client) error { return crawl.Try(ctx, f, c.site) },
+		follow: func(f source.Follow, _ *http.Client) (source.Source, error) { return crawl.Follow(f, c.site), nil },
+	}
+}
+
 // followedTypes are the types of places that can be followed.
 func followedTypes() []source.Type {
-	return []source.Type{source.TypeWebDAV, source.TypeDrive, source.TypeSharePoint, source.TypeGit, source.TypeIMAP}
+	return []source.Type{source.TypeWebDAV, source.TypeDrive, source.TypeSharePoint, source.TypeConfluence, source.TypeGit, source.TypeIMAP, source.TypeCrawl}
 }
 
 // CheckConnection refuses the settings of a connection that no place can be opened with:
 // CodeInvalid. It dials nothing.
 func (c *Connector) CheckConnection(f source.Follow) error {
-	k, ok := kindOf(f.Type)
+	k, ok := c.kindOf(f.Type)
 	if !ok {
 		return knowledge.Invalid("body.type", "is %q, which is none of %s", string(f.Type), typeNames())
 	}
@@ -101,7 +120,7 @@ func (c *Connector) CheckConnection(f source.Follow) error {
 // CheckScope refuses a scope that a type does not have, and rights that it cannot carry
 // over: CodeInvalid. It dials nothing.
 func (c *Connector) CheckScope(f source.Follow) error {
-	k, ok := kindOf(f.Type)
+	k, ok := c.kindOf(f.Type)
 	if !ok {
 		return knowledge.Invalid("body.connection_id", "has a type that cannot be followed")
 	}
@@ -117,7 +136,7 @@ func (c *Connector) CheckScope(f source.Follow) error {
 // Try asks a service whether it accepts the credentials of a connection. Its error tells
 // the administrator what to change.
 func (c *Connector) Try(ctx context.Context, f source.Follow, gate *throttle.Gate) error {
-	k, ok := kindOf(f.Type)
+	k, ok := c.kindOf(f.Type)
 	if !ok {
 		return unknownType(f.Type)
 	}
@@ -129,7 +148,7 @@ func (c *Connector) Try(ctx context.Context, f source.Follow, gate *throttle.Gat
 
 // SecretEnds returns when the secret of a connection expires, zero if that is not known.
 func (c *Connector) SecretEnds(ctx context.Context, f source.Follow, gate *throttle.Gate) (time.Time, error) {
-	k, ok := kindOf(f.Type)
+	k, ok := c.kindOf(f.Type)
 	if !ok || k.secretEnds == nil {
 		return time.Time{}, nil
 	}
@@ -138,7 +157,7 @@ func (c *Connector) SecretEnds(ctx context.Context, f source.Follow, gate *throt
 
 // Follow returns the source of a place, whose requests wait at the gate of its connection.
 func (c *Connector) Follow(f source.Follow, gate *throttle.Gate) (source.Source, error) {
-	k, ok := kindOf(f.Type)
+	k, ok := c.kindOf(f.Type)
 	if !ok {
 		return nil, unknownType(f.Type)
 	}

@@ -21,15 +21,16 @@ const (
 // add adds an address to the queue, unless it is known, on another host, no page,
 // or looks like a trap. A sitemap names pages that exist, so the limits of
 // patterns do not apply to it.
-func (f *frontier) add(u *url.URL, depth, pages int, fromSitemap bool) {
+func (f *frontier) add(u *url.URL, depth, pages int, fromSitemap bool) (added bool) {
 	clean := normal(u)
 	if len(f.Queue) >= maxQueue || !slices.Contains(f.Hosts, clean.Host) || !isVisitable(clean) || !f.see(sameAs(clean)) {
-		return
+		return false
 	}
 	if !fromSitemap && f.isCrowded(clean, pages) {
-		return
+		return false
 	}
 	f.Queue = append(f.Queue, target{Address: clean.String(), Depth: depth})
+	return true
 }
 
 // isVisitable reports whether an address can be the address of a page.

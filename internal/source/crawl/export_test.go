@@ -3,9 +3,13 @@ package crawl
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/source/web"
 )
+
+// Hurry makes a site be crawled without delays.
+func (s *Site) Hurry() { s.delay = time.Millisecond }
 
 // ParseListings reads data as everything that a crawl reads from a site.
 func ParseListings(address *url.URL, data []byte) {

@@ -43,6 +43,8 @@ type target struct {
 	Address string `json:"a"`
 	Depth   int    `json:"d,omitempty"` // links from the start
 	Tries   int    `json:"t,omitempty"` // that failed
+	// Modified is when a sitemap says that the page was changed, "" = none does.
+	Modified string `json:"m,omitempty"`
 }
 
 // frontier is the state of a crawl between two calls of List.

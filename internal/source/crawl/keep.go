@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/source/web"
@@ -17,6 +18,12 @@ type visited struct {
 	Object    source.Object `json:"object"`
 	NoIndex   bool          `json:"no_index,omitempty"`
 	Links     []string      `json:"links,omitempty"`
+	// Modified is what the sitemap said of the page when it was requested, and Requested when
+	// that was.
+	Modified  string    `json:"modified,omitempty"`
+	Requested time.Time `json:"requested,omitzero"`
+	// Missed reports that the page was not there at the last request.
+	Missed bool `json:"missed,omitempty"`
 }
 
 // before returns what the import before saved of an address.
@@ -35,7 +42,7 @@ func (v *visitor) before(ctx context.Context, address string) (visited, error) {
 // keep saves a page, lists it and adds its links to the queue.
 func (v *visitor) keep(ctx context.Context, t target, r *web.Response, final *url.URL, body []byte) error {
 	says := read(final, r.Header, body)
-	page := visited{Validator: r.Validator, NoIndex: says.noIndex, Object: source.Object{
+	page := visited{Validator: r.Validator, NoIndex: says.noIndex, Modified: t.Modified, Requested: time.Now(), Object: source.Object{
 		Key: v.keyOf(says, final), ETag: contentTag(body), Bytes: int64(len(body)), MediaType: r.MediaType, Modified: r.Modified,
 	}}
 	if !says.noFollow {
@@ -62,6 +69,7 @@ func (v *visitor) keepUnchanged(ctx context.Context, t target, page visited) err
 	if err != nil {
 		return err // a request was sent to it
 	}
+	page.Modified, page.Requested, page.Missed = t.Modified, time.Now(), false
 	return v.finish(ctx, t, u, page, nil)
 }
 
@@ -82,6 +90,11 @@ func (v *visitor) finish(ctx context.Context, t target, own *url.URL, page visit
 			return err
 		}
 	}
+	return v.remember(ctx, t, page)
+}
+
+// remember saves what the next import needs of a page, and adds its links to the queue.
+func (v *visitor) remember(ctx context.Context, t target, page visited) error {
 	data, err := json.Marshal(page)
 	if err != nil {
 		return fmt.Errorf("keep a page: %w", err)

@@ -21,6 +21,9 @@ const (
 	maxSitemaps = 1000
 )
 
+// maxModified is the largest number of bytes of a time in a sitemap.
+const maxModified = 64
+
 // addSitemaps adds the addresses of sitemaps that were not read before. One that
 // lists itself is read once.
 func (f *frontier) addSitemaps(addresses ...string) {
@@ -71,8 +74,8 @@ func (v *visitor) fetchSitemap(ctx context.Context, u *url.URL) ([]byte, error) 
 func (v *visitor) addListed(base *url.URL, data []byte) {
 	pages, sitemaps := parseSitemap(data)
 	for _, page := range pages {
-		if u, err := base.Parse(page); err == nil {
-			v.frontier.add(u, 1, v.pages, true)
+		if u, err := base.Parse(page.address); err == nil && v.frontier.add(u, 1, v.pages, true) {
+			v.frontier.Queue[len(v.frontier.Queue)-1].Modified = page.modified
 		}
 	}
 	for _, sitemap := range sitemaps {
@@ -82,11 +85,17 @@ func (v *visitor) addListed(base *url.URL, data []byte) {
 	}
 }
 
-// parseSitemap returns the addresses of pages and of sitemaps in a sitemap, which
+// listed is a page that a sitemap lists.
+type listed struct {
+	address  string
+	modified string // as the sitemap writes it, "" = it does not say
+}
+
+// parseSitemap returns the pages and the addresses of sitemaps in a sitemap, which
 // is XML or a text with one address a line, and may be compressed. It returns
 // what it could read. It keeps no stack of open elements, so that neither their depth nor
 // their number takes memory.
-func parseSitemap(data []byte) (pages, sitemaps []string) {
+func parseSitemap(data []byte) (pages []listed, sitemaps []string) {
 	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 		unzipped, err := gzip.NewReader(bytes.NewReader(data))
 		if err != nil {
@@ -95,9 +104,12 @@ func parseSitemap(data []byte) (pages, sitemaps []string) {
 		data, _ = io.ReadAll(io.LimitReader(unzipped, maxSitemap)) // the part that can be read
 	}
 	if trimmed := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff"))); !bytes.HasPrefix(trimmed, []byte("<")) {
-		return strings.Fields(string(trimmed)), nil
+		for _, address := range strings.Fields(string(trimmed)) {
+			pages = append(pages, listed{address: address})
+		}
+		return pages, nil
 	}
-	inSitemap, inAddress, address := false, false, ""
+	inSitemap, inURL, reading, text := false, false, "", ""
 	tags := newTokenizer(data)
 	tags.AllowCDATA(true)
 	for len(pages)+len(sitemaps) < maxQueue {
@@ -105,28 +117,31 @@ func parseSitemap(data []byte) (pages, sitemaps []string) {
 		case html.ErrorToken:
 			return pages, sitemaps
 		case html.TextToken:
-			if inAddress && len(address) <= maxAddress { // a longer one is refused
-				address += string(tags.Text())
+			if reading != "" && len(text) <= maxAddress { // a longer one is refused
+				text += string(tags.Text())
 			}
 		case html.StartTagToken:
-			switch localName(tags) {
-			case "sitemap":
-				inSitemap = true
-			case "url":
-				inSitemap = false
-			case "loc":
-				inAddress, address = true, ""
+			switch name := localName(tags); name {
+			case "sitemap", "url":
+				inSitemap, inURL = name == "sitemap", false
+			case "loc", "lastmod":
+				reading, text = name, ""
 			}
 		case html.EndTagToken:
-			if !inAddress || localName(tags) != "loc" {
+			if reading == "" || localName(tags) != reading {
 				continue
 			}
-			inAddress = false
-			if address = strings.TrimSpace(address); inSitemap {
-				sitemaps = append(sitemaps, address)
-			} else {
-				pages = append(pages, address)
+			switch text = strings.TrimSpace(text); {
+			case reading == "lastmod":
+				if inURL && len(text) <= maxModified {
+					pages[len(pages)-1].modified = text
+				}
+			case inSitemap:
+				sitemaps = append(sitemaps, text)
+			default:
+				pages, inURL = append(pages, listed{address: text}), true
 			}
+			reading = ""
 		}
 	}
 	return pages, sitemaps

@@ -34,6 +34,7 @@ type Source struct {
 	pages    int
 	depth    int
 	delay    time.Duration
+	follows  bool // it looks for what has changed since the crawl before
 }
 
 // Check refuses a Spec that names no site.

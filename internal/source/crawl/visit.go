@@ -62,8 +62,8 @@ func (v *visitor) next(ctx context.Context) error {
 	case !web.IsGone(err) && t.Tries+1 < maxTries:
 		t.Tries++
 		f.Queue = append(f.Queue, t)
-	case !web.IsGone(err):
-		v.list(source.Object{Key: t.Address, Bytes: -1}) // Open returns its error
+	default:
+		return v.miss(ctx, t, web.IsGone(err))
 	}
 	return nil
 }
@@ -139,6 +139,9 @@ func (v *visitor) visitPage(ctx context.Context, t target) error {
 	before, err := v.before(ctx, t.Address)
 	if err != nil {
 		return err
+	}
+	if v.follows && before.isFresh(t) {
+		return v.finish(ctx, t, u, before, nil)
 	}
 	r, err := v.client.Fetch(ctx, web.Request{
 		Address: t.Address, Known: before.Validator, Delay: rules.Delay(v.delay), Timeout: pageTimeout,

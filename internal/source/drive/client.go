@@ -116,22 +116,7 @@ func (c *client) exchange(ctx context.Context, assertion string, granted any) er
 	if answer.StatusCode != http.StatusOK {
 		return source.FromStatus(answer.StatusCode, answer.Header, "service account", c.account.Email)
 	}
-	return decodeBody(answer.Body, granted)
-}
-
-// maxAnswer bounds an answer in bytes.
-const maxAnswer = 64 << 20
-
-// decodeBody reads an answer. One that ends early is an error that can be retried.
-func decodeBody(body io.Reader, into any) error {
-	data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
-	if err == nil {
-		err = json.Unmarshal(data, into)
-	}
-	if err != nil {
-		return source.Unavailable(err)
-	}
-	return nil
+	return source.DecodeJSON(answer.Body, granted)
 }
 
 // get asks for a resource, and reads the answer into a value.
@@ -145,7 +130,7 @@ func (c *client) get(ctx context.Context, path string, query url.Values, into an
 		if answer.StatusCode != http.StatusOK {
 			return refused(answer, path)
 		}
-		return decodeBody(answer.Body, into)
+		return source.DecodeJSON(answer.Body, into)
 	})
 }
 

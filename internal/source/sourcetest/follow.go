@@ -32,6 +32,10 @@ type Place struct {
 	Mirrors, Labels bool
 	// Flat reports that the service has no folders that a script could make.
 	Flat bool
+	// Body returns the content of what was delivered. Defaults to all of it.
+	Body func(delivered string) string
+	// Rest is the time between two runs of a world at rest.
+	Rest time.Duration
 	// Expire makes the service forget what changed before now; nil = it remembers nothing
 	// that could expire.
 	Expire func()
@@ -97,6 +101,7 @@ func (s *script) run() {
 		if diff == "" {
 			return
 		}
+		time.Sleep(s.Rest)
 		if n == settlingRuns || s.t.Failed() {
 			s.t.Errorf("script %d: after %d runs of a world at rest:\n%s\nthe world is\n%s", s.seed, n, diff, s.World)
 			return
@@ -126,8 +131,6 @@ func (s *script) pick(trashed bool, keep func(Item) bool) int {
 
 func anything(Item) bool { return true }
 
-func isFile(i Item) bool { return !i.Folder }
-
 // folder returns a folder, which may be the root.
 func (s *script) folder() int {
 	if s.random.IntN(2) == 0 {
@@ -148,7 +151,7 @@ func (s *script) change() {
 	case n < 3 || one == 0:
 		s.create()
 	case n < 5:
-		if file := s.pick(false, isFile); file != 0 {
+		if file := s.pick(false, func(i Item) bool { return !i.Folder || s.World.Pages }); file != 0 {
 			s.World.Edit(file, s.text())
 		}
 	case n < 7:
@@ -164,6 +167,8 @@ func (s *script) change() {
 		if id := s.pick(true, anything); id != 0 {
 			s.World.Trash(id, false)
 		}
+	case s.Labels && s.random.IntN(2) == 0:
+		s.World.Label(one, []string{"rule", "draft", "final"}[:s.random.IntN(4)]...)
 	default:
 		s.share(one)
 	}

@@ -118,6 +118,9 @@ func (f *follower) read(src source.Source, o source.Object) (string, source.Obje
 	}
 	defer r.Close()
 	data, err := io.ReadAll(r)
+	if f.Body != nil && err == nil {
+		return f.Body(string(data)), now, nil
+	}
 	return string(data), now, err
 }
 
@@ -181,8 +184,11 @@ func (f *follower) relevant(e Expected) Expected {
 	if !f.Mirrors {
 		e.Access = knowledge.Access{}
 	}
-	if !f.Labels {
+	if !f.Labels || len(e.Labels) == 0 {
 		e.Labels = nil
+	}
+	if f.World.Pages && f.Mirrors { // groups stand for their members
+		e.Access.Users, e.Access.Groups = f.World.People(e.Access.Users, e.Access.Groups), nil
 	}
 	if len(e.Access.Groups) == 0 {
 		e.Access.Groups = nil

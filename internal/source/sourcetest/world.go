@@ -1,19 +1,24 @@
 package sourcetest
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/cairn-rag/cairn/internal/knowledge"
+	"time"
 )
 
 // World is the content of a service that a fake serves: a tree of files and folders with
 // ids, owners and shares. It is safe for concurrent use.
 type World struct {
+	// Pages makes folders documents too, which have pages below them: a change of what is
+	// below does not change them, a new name does, and those to whom a folder and what is
+	// below it are both shared see it. Set it before anything is created.
+	Pages bool
+	// Members are the users of the groups with whom pages are shared.
+	Members map[string][]string
+
 	mu    sync.Mutex
 	items map[int]*Item
 	next  int
@@ -33,6 +38,8 @@ type Item struct {
 	Version int // changes with the content, and in a folder with everything below
 	Changed int // clock of the last change of the item itself
 	Trashed bool
+	Created time.Time
+	Edited  time.Time // when Version was changed last
 	Owner   string
 	Users   []string
 	Groups  []string
@@ -57,7 +64,7 @@ func (w *World) touch(id int) {
 	w.items[id].Changed = w.clock
 	w.log = append(w.log, id)
 	for at := id; ; at = w.items[at].Parent {
-		if w.items[at].Folder {
+		if w.items[at].Folder && !w.Pages {
 			w.items[at].Version = w.clock
 		}
 		if at == 0 {
@@ -72,8 +79,8 @@ func (w *World) Create(parent int, name string, folder bool, content string) (id
 		id = w.next
 		w.next++
 		w.items[id] = &Item{ID: id, Parent: parent, Name: w.free(parent, name), Folder: folder, Content: content, Owner: w.items[0].Owner}
-		w.items[id].Version = w.clock + 1
-		w.touch(id)
+		w.items[id].Created = time.Now()
+		w.edit(id)
 	})
 	return id
 }
@@ -105,8 +112,22 @@ func (w *World) children(parent int) []*Item {
 // Edit changes the content of a file.
 func (w *World) Edit(id int, content string) {
 	w.do(func() {
-		w.items[id].Content, w.items[id].Version = content, w.clock+1
-		w.touch(id)
+		w.items[id].Content = content
+		w.edit(id)
+	})
+}
+
+// edit notes another version of an item.
+func (w *World) edit(id int) {
+	w.items[id].Version, w.items[id].Edited = w.clock+1, time.Now()
+	w.touch(id)
+}
+
+// Label sets the labels of an item.
+func (w *World) Label(id int, labels ...string) {
+	w.do(func() {
+		w.items[id].Labels = labels
+		w.clock++
 	})
 }
 
@@ -122,7 +143,12 @@ func (w *World) Move(id, parent int, name string) {
 		w.touch(id) // the folder that it leaves has changed too
 		w.items[id].Trashed = true
 		name = w.free(parent, name)
+		renamed := w.items[id].Name != name
 		w.items[id].Trashed, w.items[id].Parent, w.items[id].Name = false, parent, name
+		if renamed && w.Pages {
+			w.edit(id)
+			return
+		}
 		w.touch(id)
 	})
 }
@@ -163,153 +189,8 @@ func (w *World) Share(id int, users, groups []string) {
 	})
 }
 
-// Item returns a copy of an item; there is false if there is none that is not in the trash.
-func (w *World) Item(id int) (i Item, there bool) {
-	w.do(func() {
-		if there = w.visible(id); there {
-			i = *w.items[id]
-		}
-	})
-	return i, there
-}
-
-// visible reports whether an item is there, and neither it nor a folder above is trashed.
-func (w *World) visible(id int) bool {
-	for at := id; ; at = w.items[at].Parent {
-		i := w.items[at]
-		if i == nil || i.Trashed {
-			return false
-		}
-		if at == 0 {
-			return true
-		}
-	}
-}
-
-// path returns the path of an item.
-func (w *World) path(id int) string {
-	var parts []string
-	for at := id; at != 0; at = w.items[at].Parent {
-		parts = append([]string{w.items[at].Name}, parts...)
-	}
-	return strings.Join(parts, "/")
-}
-
-// Find returns a copy of the item at a path, and of its children.
-func (w *World) Find(path string) (i Item, children []Item, there bool) {
-	w.do(func() {
-		at := 0
-		for part := range strings.SplitSeq(path, "/") {
-			if part == "" {
-				continue
-			}
-			list := w.children(at)
-			n := slices.IndexFunc(list, func(i *Item) bool { return i.Name == part })
-			if n < 0 {
-				return
-			}
-			at = list[n].ID
-		}
-		i, there = *w.items[at], true
-		for _, c := range w.children(at) {
-			children = append(children, *c)
-		}
-	})
-	return i, children, there
-}
-
-// Expected is what a follower has to know of a file.
-type Expected struct {
-	Path    string
-	Content string
-	Access  knowledge.Access
-	Labels  []string
-}
-
-// Files returns what a follower of the whole world has to know, by the ids of the files.
-func (w *World) Files() map[int]Expected {
-	files := map[int]Expected{}
-	w.do(func() {
-		for id, i := range w.items {
-			if id != 0 && !i.Folder && w.visible(id) {
-				files[id] = Expected{Path: w.path(id), Content: i.Content, Access: w.access(id), Labels: i.Labels}
-			}
-		}
-	})
-	return files
-}
-
-// access returns who may see an item: its owner, and with whom it and the folders above
-// are shared.
-func (w *World) access(id int) knowledge.Access {
-	var a knowledge.Access
-	for at := id; ; at = w.items[at].Parent {
-		i := w.items[at]
-		a.Users, a.Groups = append(append(a.Users, i.Owner), i.Users...), append(a.Groups, i.Groups...)
-		if at == 0 {
-			break
-		}
-	}
-	a.Users, a.Groups = slices.Compact(slices.Sorted(slices.Values(a.Users))), slices.Compact(slices.Sorted(slices.Values(a.Groups)))
-	return a
-}
-
-// ids returns the ids of the items that are not in the trash, or of those that are.
-func (w *World) ids(trashed bool) (list []int) {
-	w.do(func() {
-		for id, i := range w.items {
-			if id != 0 && (trashed && i.Trashed || !trashed && w.visible(id)) {
-				list = append(list, id)
-			}
-		}
-	})
-	slices.Sort(list)
-	return list
-}
-
-// String returns the tree for the message of a test that fails.
-func (w *World) String() string {
-	var b strings.Builder
-	for id, f := range w.Files() {
-		fmt.Fprintf(&b, "%d %s %q\n", id, f.Path, f.Content)
-	}
-	return b.String()
-}
-
-// logged returns how many changes there were.
-func (w *World) logged() (n int) {
-	w.do(func() { n = len(w.log) })
-	return n
-}
-
-// changesFrom returns the ids of what has changed, from one change on.
-func (w *World) changesFrom(n int) (list []int) {
-	w.do(func() { list = slices.Clone(w.log[n:]) })
-	return list
-}
-
 // isShare reports whether a change is of rights alone.
 func (w *World) isShare(change int) (is bool) {
 	w.do(func() { is = w.shares[change] })
 	return is
-}
-
-// look returns an item that may be in the trash; there is false if it is deleted.
-func (w *World) look(id int) (i Item, trashed, there bool) {
-	w.do(func() {
-		if w.items[id] != nil {
-			i, trashed, there = *w.items[id], !w.visible(id), true
-		}
-	})
-	return i, trashed, there
-}
-
-// accessOf returns who may see an item.
-func (w *World) accessOf(id int) (a knowledge.Access) {
-	w.do(func() {
-		if w.items[id] != nil {
-			a = w.access(id)
-		}
-	})
-	return a
 }

@@ -193,6 +193,11 @@ func syncRuns(f *fixture) {
 	if err != nil || now.LastImport != second.Import {
 		f.Errorf("the last run is %s, %v", now.LastImport, err)
 	}
+	f.must(f.EndRun(f.ctx, second.Workspace, second.RunID, store.RunEnd{Kind: knowledge.KindImport, Status: knowledge.RunFailed, Error: &knowledge.Failure{Code: knowledge.CodeUnavailable}}))
+	third := f.syncRun(y)
+	if got, err := f.PreviousImport(f.ctx, third); err != nil || got != first.Import { // the second one was not completed
+		f.Errorf("the run before the third is %s, %v; want %s", got, err, first.Import)
+	}
 }
 
 func syncStill(f *fixture) {
