@@ -1,9 +1,14 @@
 package api_test
 
 import (
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source/sourcetest"
 )
 
 // TestSharePointRequests has connections and scopes that no sync of SharePoint could have.
@@ -47,5 +52,44 @@ func TestSharePointRequests(t *testing.T) {
 	e.decoded(e.do("POST", own+"/syncs", e.admin, `{"connection_id":"`+made.ID+`","scope":{"site":"https://contoso.sharepoint.com/sites/legal","drive":"Documents"}}`), 202, &sync)
 	if sync.Place != "https://contoso.sharepoint.com/sites/legal/Documents" || sync.Scope["site"] == "" {
 		t.Errorf("the sync is %+v", sync)
+	}
+}
+
+// TestSharePointCheck asks for what an application lacks, and returns when its secret expires.
+func TestSharePointCheck(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	g := sourcetest.NewMSGraph(sourcetest.NewWorld("ann@example.org"))
+	g.SecretEnds = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	g.Permit("Sites.Read.All", "Application.Read.All")
+	fake := httptest.NewServer(g)
+	t.Cleanup(fake.Close)
+	g.World.Create(0, "a.txt", false, "text")
+	body, err := json.Marshal(map[string]any{
+		"type": "sharepoint", "options": map[string]string{"url": fake.URL, "tenant": sourcetest.MSTenant, "client_id": sourcetest.MSClient}, "secret": g.Secret,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made struct{ ID string }
+	e.decoded(e.do("POST", own+"/connections", e.admin, string(body)), 201, &made)
+	check := func(body any) (got struct {
+		shownCheck
+		SecretEnds *time.Time `json:"secret_ends"`
+	}) {
+		t.Helper()
+		e.decoded(e.do("POST", own+"/connections/"+made.ID+"/check", e.admin, body), 200, &got)
+		return got
+	}
+	if got := check(nil); !got.OK || got.SecretEnds == nil || !got.SecretEnds.Equal(g.SecretEnds) {
+		t.Errorf("the check is %+v, its secret expires at %v", got, got.SecretEnds)
+	}
+	scope := `{"scope":{"site":"` + fake.URL + `/sites/legal","drive":"Dokumente"}`
+	if got := check(scope + `}`); !got.OK || got.Preview == nil || got.Preview.Files != 1 {
+		t.Errorf("the place is %+v", got)
+	}
+	got := check(scope + `,"permissions":"mirror"}`)
+	if got.OK || got.Error == nil || got.Error.Code != "forbidden" || !strings.Contains(got.Error.Message, "please grant the application "+sourcetest.MSClient+" the application permission Sites.FullControl.All") {
+		t.Errorf("with mirror it is %+v", got.Error)
 	}
 }

@@ -3,6 +3,7 @@ package sharepoint
 import (
 	"context"
 	"errors"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,12 +76,32 @@ func (r *run) object(ctx context.Context, d part, i item) (o source.Object, insi
 	}
 	o = source.Object{
 		Key: keyOf(d, i), Name: joined(d.Name, folder, i.Name),
-		ETag: d.etag(i), Bytes: i.Size, Address: i.WebURL, MediaType: i.File.MimeType, Modified: i.Modified, Ref: ref{Part: d, Item: i.ID, Site: r.at.Site}.text(),
+		ETag: d.etag(i), Bytes: i.Size, Address: r.address(d, i), MediaType: i.File.MimeType, Modified: i.Modified, Ref: ref{Part: d, Item: i.ID, Site: r.at.Site}.text(),
 	}
 	if d.Pages && i.isPage() {
 		o.Name, o.Bytes, o.MediaType = o.Name[:len(o.Name)-len(".aspx")]+".html", -1, "text/html"
 	}
 	return o, true, nil
+}
+
+// uniqueID returns the id that SharePoint gives a file, which its etag begins with.
+func (i item) uniqueID() string {
+	id, _, _ := strings.Cut(strings.Trim(i.ETag, `"`), ",")
+	return strings.ToLower(strings.Trim(id, "{}"))
+}
+
+// address returns an address of a file that stays when the file is moved or renamed, as its
+// web address does not: the document has its id of it.
+func (r *run) address(d part, i item) string {
+	u, err := url.Parse(i.WebURL)
+	if err != nil || u.Host == "" || i.uniqueID() == "" {
+		return r.client.resource + graphVersion + d.path() + "items/" + escape(i.ID)
+	}
+	site := u.Scheme + "://" + u.Host
+	if parts := strings.Split(strings.Trim(u.EscapedPath(), "/"), "/"); len(parts) > 1 && slices.Contains([]string{"sites", "teams", "personal"}, parts[0]) {
+		site += "/" + parts[0] + "/" + parts[1]
+	}
+	return site + "/_layouts/15/download.aspx?UniqueId=" + escape(i.uniqueID())
 }
 
 // joined returns the path of names, some of which may be empty.

@@ -38,7 +38,7 @@ type webPart struct {
 // edit the page see it.
 func (s *Source) openPage(ctx context.Context, at ref, i item, o source.Object) (io.ReadCloser, source.Object, error) {
 	var p sitePage
-	path := at.Site + "pages/" + escape(pageID(i)) + "/microsoft.graph.sitePage?$expand=canvasLayout"
+	path := at.Site + "pages/" + escape(i.uniqueID()) + "/microsoft.graph.sitePage?$expand=canvasLayout"
 	if err := s.client.get(ctx, path, nil, &p); err != nil {
 		return nil, o, err
 	}
@@ -46,12 +46,6 @@ func (s *Source) openPage(ctx context.Context, at ref, i item, o source.Object) 
 		return nil, o, knowledge.Errorf(knowledge.CodeConflict, "the newest version of the page is a draft; it is imported when it is published")
 	}
 	return inMemory([]byte(p.document()), o)
-}
-
-// pageID returns the id of a page, which the etag of its file begins with.
-func pageID(i item) string {
-	id, _, _ := strings.Cut(strings.Trim(i.ETag, `"`), ",")
-	return strings.ToLower(strings.Trim(id, "{}"))
 }
 
 // document returns the page as an HTML document.

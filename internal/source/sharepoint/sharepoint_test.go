@@ -188,7 +188,7 @@ func TestSite(t *testing.T) {
 }
 
 // TestRename has a change that is none of the bytes: the etag stays, and with it nothing is
-// read.
+// read. The address stays too, which the document has its id of.
 func TestRename(t *testing.T) {
 	t.Parallel()
 	g := sourcetest.NewMSGraph(sourcetest.NewWorld("ann@example.org"))
@@ -201,7 +201,7 @@ func TestRename(t *testing.T) {
 		g.World.Move(id, 0, "renamed.txt")
 		after := mustList(t, g, f)
 		o, there := after.objects["renamed.txt"]
-		if !there || o.ETag != first.objects[before.Name].ETag || o.ETag == "" || after.full {
+		if !there || o.ETag != first.objects[before.Name].ETag || o.ETag == "" || o.Address != first.objects[before.Name].Address || after.full {
 			t.Errorf("after the rename it is %+v, was %+v", o, first.objects[before.Name])
 		}
 		if _, _, err := open(t, g, f).Open(t.Context(), o, o.ETag); !errors.Is(err, source.ErrUnchanged) {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,7 +177,7 @@ func (g *MSGraph) render(world *World, drive string, id int) map[string]any {
 		out["deleted"] = map[string]string{"state": "deleted"}
 		return out
 	}
-	out["name"], out["lastModifiedDateTime"], out["webUrl"] = i.Name, stamp(i.Version), "http://contoso.sharepoint.test/"+itemID(id)
+	out["name"], out["lastModifiedDateTime"], out["webUrl"] = i.Name, stamp(i.Version), "http://contoso.sharepoint.test/sites/legal/Documents/"+url.PathEscape(i.Name)
 	out["eTag"] = fmt.Sprintf(`"{%08d-0000-0000-0000-000000000000},%d"`, id, i.Changed)
 	if id == 0 {
 		out["root"], out["name"] = map[string]any{}, "root"
