@@ -79,21 +79,9 @@ func (c *cloud) set(change func()) {
 // connect makes a connection to the cloud, which accepts it, and a sync.
 func (c *cloud) connect(t *testing.T, s *server, n client.NewSync) client.Sync {
 	t.Helper()
-	made, err := s.AddConnection(t.Context(), client.NewConnection{
+	return s.followPlace(t, client.NewConnection{
 		Type: "webdav", Options: map[string]string{"url": c.URL + c.fake.Base, "username": c.fake.Username}, Secret: c.fake.Password,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if check, err := s.CheckConnection(t.Context(), made.ID); err != nil || !check.OK {
-		t.Fatalf("the cloud says %+v, %v", check, err)
-	}
-	n.ConnectionID, n.ProjectID = made.ID, "default"
-	y, err := s.AddSync(t.Context(), n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return y
+	}, n)
 }
 
 // syncNow runs a sync to its end.
