@@ -14,24 +14,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/source/sourcetest"
 )
 
-// follow makes a connection, which its service accepts, and a sync.
-func (s *server) follow(t *testing.T, c client.NewConnection, n client.NewSync) client.Sync {
-	t.Helper()
-	made, err := s.AddConnection(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if check, err := s.CheckConnection(t.Context(), made.ID); err != nil || !check.OK {
-		t.Fatalf("the service says %+v, %v", check.Error, err)
-	}
-	n.ConnectionID, n.ProjectID, n.Every = made.ID, "default", "24h"
-	y, err := s.AddSync(t.Context(), n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return y
-}
-
 // gitFiles is how many files the branch has.
 const gitFiles = 200
 
@@ -56,8 +38,8 @@ func TestGitSync(t *testing.T) {
 	r.Write("notes/other.txt", "This is not followed.")
 	r.Commit()
 	pause.Store(int64(20 * time.Millisecond))
-	y := s.follow(t, client.NewConnection{Type: "git", Options: map[string]string{"url": host.URL + sourcetest.GitPath}, Secret: "token"},
-		client.NewSync{Scope: map[string]string{"branch": "main", "folder": "docs"}})
+	y := s.followPlace(t, client.NewConnection{Type: "git", Options: map[string]string{"url": host.URL + sourcetest.GitPath}, Secret: "token"},
+		client.NewSync{Every: "24h", Scope: map[string]string{"branch": "main", "folder": "docs"}})
 	s.awaitPublishedObjects(t, y.LastRun.ID, 40)
 	s.kill()
 	s.restart()

@@ -67,7 +67,7 @@ func TestMailSync(t *testing.T) {
 	s := start(t, at(m.URL(), "CAIRN_EGRESS__ALLOW=127.0.0.0/8", "SSL_CERT_FILE="+certificate)...)
 	connection := client.NewConnection{Type: "imap", Options: map[string]string{"url": address, "username": fake.Username}, Secret: fake.Password}
 	pause.Store(int64(20 * time.Millisecond))
-	y := s.follow(t, connection, client.NewSync{})
+	y := s.followPlace(t, connection, client.NewSync{Every: "24h"})
 	s.awaitPublishedObjects(t, y.LastRun.ID, 20)
 	s.kill()
 	s.restart()

@@ -84,7 +84,7 @@ func (c *cloud) connect(t *testing.T, s *server, n client.NewSync) client.Sync {
 	}, n)
 }
 
-// followPlace makes a connection, which its service accepts, and a sync into the default project.
+// followPlace makes a connection, which its service accepts, and a sync.
 func (s *server) followPlace(t *testing.T, c client.NewConnection, n client.NewSync) client.Sync {
 	t.Helper()
 	made, err := s.AddConnection(t.Context(), c)
@@ -92,7 +92,7 @@ func (s *server) followPlace(t *testing.T, c client.NewConnection, n client.NewS
 		t.Fatal(err)
 	}
 	if check, err := s.CheckConnection(t.Context(), made.ID); err != nil || !check.OK {
-		t.Fatalf("the service says %+v, %v", check, err)
+		t.Fatalf("the service says %+v, %v", check.Error, err)
 	}
 	n.ConnectionID, n.ProjectID = made.ID, "default"
 	y, err := s.AddSync(t.Context(), n)
