@@ -22,6 +22,7 @@ export const settings = {
   "ai.mandatoryTags": ["Pflicht-Schlagwörter", "Fragen dieser Personen und Gruppen durchsuchen nur Dokumente mit einem der Schlagwörter. Eine einzelne Frage kann tags und mandatoryTags nicht ändern"],
   "ai.maxTokens": ["Länge der Antwort", "So viele Tokens hat eine Antwort höchstens. Vorgabe: die des Modells"],
   "ai.model": ["Modell", "Das Chat-Modell: eines aus models.chat oder models.chat.failover, oder ein anderes des Endpunkts von models.chat. Ein Name, den der Endpunkt nicht auflistet, wird beim Speichern abgelehnt; antwortet der Endpunkt nicht oder hat er keine Liste, wird der Name gespeichert und ein Hinweis gezeigt. Vorgabe: das Modell von models.chat"],
+  "ai.tables": ["Tabellen", "Zeilen von CSV-Dateien und Arbeitsmappen werden beim Einlesen zu Tabellen, die das Chat-Modell mit dem Werkzeug query_table in SQL abfragen darf. Die Tabellen früherer Dokumente legt \"Neu indizieren\" an"],
   "ai.multimodal": ["Bilder", "Ein Modell beschreibt beim Einlesen die Bilder der Dokumente, und gefundene Bilder werden dem Chat-Modell gezeigt. Das Chat-Modell muss Bilder annehmen"],
   "ai.postQuery": ["Nach der Antwort", "Was mit einer fertigen Antwort geschieht"],
   "ai.postQuery.sourceFilter": ["Nur zitierte Quellen", "Nur die Quellen auflisten, die die Antwort zitiert. Ihre Nummern bleiben"],
