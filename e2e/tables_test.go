@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"net/http"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
@@ -71,17 +69,6 @@ func TestTables(t *testing.T) {
 	if len(answer.Sources) != 1 || answer.Sources[0].DocumentName != "sales.csv" || !answer.Sources[0].UsedInResponse || answer.Sources[0].Lines != [2]int{4, 100_000} {
 		t.Errorf("the sources are %+v", answer.Sources)
 	}
-}
-
-func (s *server) sendFile(t *testing.T, name string, content []byte) client.Document {
-	t.Helper()
-	d, err := s.UploadFile(t.Context(), client.Upload{Project: "default", Name: name, Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(content)), nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
 }
 
 type tableAnswer struct {
