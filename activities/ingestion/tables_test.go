@@ -59,7 +59,7 @@ func TestTables(t *testing.T) {
 			t.Error(diff)
 		}
 	})
-	t.Run("a new version replaces them, and a removal leaves none", func(t *testing.T) {
+	t.Run("a new version replaces them", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.readCSV()
@@ -103,4 +103,20 @@ func TestTables(t *testing.T) {
 			t.Error("the tables have the addresses, or not the names")
 		}
 	})
+}
+
+func TestTablesOfAnImport(t *testing.T) {
+	t.Parallel()
+	for _, asked := range []bool{true, false} {
+		f := newImportFixture(t)
+		f.readCSV()
+		f.shelf.put("sales.csv", salesCSV)
+		f.run(func(r *store.ImportRequest) { r.Enrichment.Tables = asked })
+		d := f.documentOf("sales.csv")
+		ref := knowledge.VersionRef{Workspace: "w", Project: d.Project, Document: d.ID, Version: d.PublishedVersion}
+		there, err := f.Blobs.Exists(f.Ctx, sqltable.CatalogKey(ref))
+		if err != nil || there != asked || d.Status != knowledge.StatusPublished {
+			t.Errorf("asked %t: the document is %s and has tables: %t, %v", asked, d.Status, there, err)
+		}
+	}
 }

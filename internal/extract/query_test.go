@@ -1,6 +1,7 @@
 package extract_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,5 +41,26 @@ func TestQuery(t *testing.T) {
 	}
 	if got := ask("SELECT count(*) FROM sales"); len(got.Rows) != 1 || got.Rows[0][0] != "3" {
 		t.Errorf("afterwards the result is %+v", got)
+	}
+}
+
+// BenchmarkQuery sums 100,000 rows in a child, with the copy of the file that a child gets.
+func BenchmarkQuery(b *testing.B) {
+	var csv strings.Builder
+	csv.WriteString("date,region,amount\n")
+	for i := range 100_000 {
+		fmt.Fprintf(&csv, "%d-%02d-%02d,Region %d,%d.%02d\n", 2021+i%4, 1+i%12, 1+i%28, i%7, i*7919%100_000, i%100)
+	}
+	path := filepath.Join(b.TempDir(), "tables.db")
+	layout := knowledge.Layout{MediaType: extract.TypeCSV, Blocks: table.Read(csv.String(), ',')}
+	if _, err := sqltable.Write(b.Context(), path, sqltable.Input{Name: "sales.csv", Layout: layout}); err != nil {
+		b.Fatal(err)
+	}
+	pool, _ := newPool(b, extract.PoolConfig{Size: 1})
+	for b.Loop() {
+		result, err := pool.Query(b.Context(), path, "SELECT region, sum(amount) FROM sales WHERE date LIKE '2023%' GROUP BY region")
+		if err != nil || len(result.Rows) != 7 {
+			b.Fatal(err, result)
+		}
 	}
 }
