@@ -217,8 +217,7 @@ func (er *evaluationRoutes) addAnswer(ctx context.Context, p knowledge.Principal
 	case err != nil:
 		return fmt.Errorf("read the answer to item %d of evaluation %s: %w", i.Number, e.ID, err)
 	}
-	var err error
-	if out.chunks, err = er.results.passages(ctx, p, out.record.Sources); err != nil {
+	if err := er.results.readSources(ctx, p, &out); err != nil {
 		return fmt.Errorf("read the sources of item %d of evaluation %s: %w", i.Number, e.ID, err)
 	}
 	view.Answer, view.Sources = &out.record.Answer, er.views.sources(p, &out)

@@ -3,13 +3,17 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/cairn-rag/cairn/internal/audit"
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/sqltable"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -18,6 +22,8 @@ import (
 type outcome struct {
 	record record.Answer
 	chunks map[string]store.ChunkView
+	// answers are the answers to queries of tables, by their keys.
+	answers map[string]string
 }
 
 // newResults uses Store, Blobs, Access, Links and Clock of deps.
@@ -36,8 +42,7 @@ func (r *renderer) load(ctx context.Context, key string) (*outcome, error) {
 	if err := r.results.blobs.GetJSON(ctx, key, &out.record); err != nil {
 		return nil, fmt.Errorf("read the answer of run %s: %w", r.run.ID, err)
 	}
-	var err error
-	if out.chunks, err = r.results.passages(ctx, r.principal, out.record.Sources); err != nil {
+	if err := r.results.readSources(ctx, r.principal, out); err != nil {
 		return nil, fmt.Errorf("read the sources of run %s: %w", r.run.ID, err)
 	}
 	r.outcome = out
@@ -55,7 +60,7 @@ func (r *renderer) chosenSources(ctx context.Context, e stream.Event) (string, a
 	if out.record.Sources, err = chosen.Sources(ctx, r.results.blobs); err != nil {
 		return "", nil, fmt.Errorf("passages of run %s: %w", r.run.ID, err)
 	}
-	if out.chunks, err = r.results.passages(ctx, r.principal, out.record.Sources); err != nil {
+	if err = r.results.readSources(ctx, r.principal, &out); err != nil {
 		return "", nil, fmt.Errorf("read the passages of run %s: %w", r.run.ID, err)
 	}
 	return "sendSourcesMessage", sourcesEvent{Sources: r.results.views.sources(r.principal, &out)}, nil
@@ -84,6 +89,29 @@ func (r *results) passages(ctx context.Context, p knowledge.Principal, sources [
 	return found, err
 }
 
+// readSources reads the words of the sources of an outcome that the principal may read now.
+func (r *results) readSources(ctx context.Context, p knowledge.Principal, out *outcome) (err error) {
+	if out.chunks, err = r.passages(ctx, p, out.record.Sources); err != nil {
+		return err
+	}
+	out.answers = map[string]string{}
+	for _, x := range out.record.Sources {
+		if _, visible := out.chunks[x.ChunkID]; x.Rows == nil || !visible {
+			continue
+		}
+		var answer sqltable.Answer
+		err := r.blobs.GetJSON(ctx, x.Rows.Key, &answer)
+		if errors.Is(err, blob.ErrNotFound) { // it went with its version
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read the answer to a query: %w", err)
+		}
+		out.answers[x.Rows.Key] = answer.Text
+	}
+	return nil
+}
+
 // messageSources are the sources of a stored message, as an answer shows them.
 func (r *results) messageSources(ctx context.Context, p knowledge.Principal, m store.Message) ([]source, error) {
 	var out outcome
@@ -97,8 +125,7 @@ func (r *results) messageSources(ctx context.Context, p knowledge.Principal, m s
 			out.record.Used = append(out.record.Used, x.Rank)
 		}
 	}
-	var err error
-	if out.chunks, err = r.passages(ctx, p, out.record.Sources); err != nil {
+	if err := r.readSources(ctx, p, &out); err != nil {
 		return nil, fmt.Errorf("read the sources of message %s: %w", m.ID, err)
 	}
 	return r.views.sources(p, &out), nil
@@ -112,7 +139,7 @@ type source struct {
 	DocumentName   string     `json:"documentName" doc:"The name of the document, or the title of a web page"`
 	ExternalID     string     `json:"externalId"`
 	URL            string     `json:"url,omitempty" doc:"The URL of the original file, which needs no key for an hour, or of a web page"`
-	Text           string     `json:"text" doc:"The text of the passage; for a web page, the snippet"`
+	Text           string     `json:"text" doc:"The text of the passage; for a web page, the snippet; for rows of a table, the answer to the query"`
 	Score          float64    `json:"score"`
 	Heading        []string   `json:"heading" doc:"The headings above the passage, outermost first"`
 	Lines          *[2]int    `json:"lines,omitempty" doc:"The [first,last] line of the passage in the original file, 1 = first. If lines were joined, as in a wrapped Markdown paragraph, or moved, as in JSON, the lines of the whole paragraph, list or part of a table. Absent for formats with pages (PDF) or without visible lines (HTML)"`
@@ -146,8 +173,28 @@ func (v *views) sources(p knowledge.Principal, o *outcome) []source {
 			if c.Origin.First > 0 {
 				out.Lines = &[2]int{c.Origin.First, c.Origin.Last}
 			}
+			out.setRows(x.Rows, o.answers)
 		}
 		list = append(list, out)
 	}
 	return list
+}
+
+// rangeOfCells is the first range in Place: a sheet, and the columns of the range.
+var rangeOfCells = regexp.MustCompile(`^((?:'(?:[^']|'')+'|[^!']+)![A-Z]+)\d+:([A-Z]+)\d+`)
+
+// setRows makes a source one of the rows of a table that answered a query.
+func (s *source) setRows(rows *record.TableRows, answers map[string]string) {
+	if rows == nil {
+		return
+	}
+	if text, there := answers[rows.Key]; there {
+		s.Text = text
+	}
+	if at := rangeOfCells.FindStringSubmatch(s.Place); at != nil {
+		s.Place = fmt.Sprintf("%s%d:%s%d", at[1], rows.First, at[2], rows.Last)
+	}
+	if s.Lines != nil {
+		s.Lines = &[2]int{rows.First, rows.Last}
+	}
 }

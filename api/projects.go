@@ -30,7 +30,7 @@ type projectView struct {
 
 	Notices []settingNotice `json:"notices,omitempty" doc:"After a change of ai.prompt or ai.promptRules: what the prompt lacks. After a change of ai.model or ai.failover: models that could not be checked, because the endpoint did not list its models"`
 
-	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"After a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal: the number of published documents that were processed with other settings. POST …/projects/{id}/reindex processes them again"`
+	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"After a change of ai.embeddings, ai.textSplitter, ai.enrichment, ai.multimodal or ai.tables: the number of published documents that were processed with other settings. POST …/projects/{id}/reindex processes them again"`
 }
 
 // ProjectChange is what a project can be made of, or what is to change of it.

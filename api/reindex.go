@@ -46,7 +46,7 @@ func (r *reindexRoutes) mount(e *edge.Edge) {
 	edge.Handle(e, edge.Route{Anew: true, Operation: huma.Operation{
 		OperationID: "reindex-project", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/reindex", DefaultStatus: http.StatusAccepted,
 		Summary: "Reindex a project",
-		Description: "Use it after a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal. It embeds all documents again if the embedding model has changed, and makes new versions of documents that were processed with other settings. " +
+		Description: "Use it after a change of ai.embeddings, ai.textSplitter, ai.enrichment, ai.multimodal or ai.tables. It embeds all documents again if the embedding model has changed, and makes new versions of documents that were processed with other settings. " +
 			"The old vectors stay in use until all documents have new ones, and the old version of a document until the new one is published. If a reindex of the project is running, the answer has its run. The progress of the run has the counts.", Tags: []string{"projects"},
 		Responses: map[string]*huma.Response{"200": {Description: "The result of a dry run; nothing was started"}},
 	}}, r.reindexProject)

@@ -18,7 +18,7 @@ type projectsReindexCmd struct {
 
 // Help returns the command's details and an example.
 func (projectsReindexCmd) Help() string {
-	return "Use it after a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal. The old version of a document stays in use until the new one is published.\n\n" +
+	return "Use it after a change of ai.embeddings, ai.textSplitter, ai.enrichment, ai.multimodal or ai.tables. The old version of a document stays in use until the new one is published.\n\n" +
 		"Example:\n\n    cairn projects reindex default --wait"
 }
 

@@ -29,7 +29,7 @@ func New(d Dependencies) *Activities {
 	passages := &passages{Blobs: d.Blobs, Passages: d.Passages, Library: d.Library}
 	searches := &searches{Blobs: d.Blobs, Retriever: d.Retriever, Chat: d.Chat, Log: d.Log}
 	web := &web{Blobs: d.Blobs, Web: d.Web, Pages: d.Pages, Retriever: d.Retriever, Log: d.Log}
-	library := &library{Blobs: d.Blobs, Library: d.Library, Log: d.Log, chats: chats, searches: searches}
+	library := &library{Blobs: d.Blobs, Library: d.Library, Tables: d.Tables, TempDir: d.TempDir, Log: d.Log, chats: chats, searches: searches}
 	tools := &tools{Sources: d.Sources, Tools: d.Tools, web: web, library: library, searches: searches}
 	calling := &CallingTools{stepLog: logged, Blobs: d.Blobs, Workflows: d.Workflows, tools: tools}
 	research := &research{Blobs: d.Blobs, Log: d.Log, Workflows: d.Workflows, chats: chats, passages: passages}

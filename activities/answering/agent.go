@@ -133,7 +133,7 @@ func (a *AskingAgents) agentRecord(ctx context.Context, run knowledge.RunRef) (r
 		if !slices.Contains(answer.Used, s.Rank) || s.ChunkID == "" && s.Page == nil {
 			continue
 		}
-		found.Passages = append(found.Passages, record.Passage{Page: s.Page, ChunkID: s.ChunkID, DocumentID: s.DocumentID, Version: s.Version, Score: s.Score})
+		found.Passages = append(found.Passages, record.Passage{Page: s.Page, ChunkID: s.ChunkID, DocumentID: s.DocumentID, Version: s.Version, Score: s.Score, Rows: s.Rows})
 	}
 	found.Retrieved = len(found.Passages)
 	return found, nil

@@ -147,7 +147,13 @@ func (a *Evaluating) caseOf(ctx context.Context, p knowledge.Principal, run know
 		case s.Given != nil:
 			c.Passages = append(c.Passages, evaluate.Passage{ChunkID: s.ChunkID, DocumentID: s.DocumentID, Document: s.Given.Name, Text: s.Given.Text, URL: s.Given.URL})
 		case there:
-			c.Passages = append(c.Passages, judgedPassage(chunk, words[s.ChunkID]))
+			text := words[s.ChunkID]
+			if s.Rows != nil {
+				if text, err = answerText(ctx, a.Blobs, *s.Rows, text); err != nil {
+					return c, err
+				}
+			}
+			c.Passages = append(c.Passages, judgedPassage(chunk, text))
 		}
 	}
 	return c, nil

@@ -46,6 +46,8 @@ const (
 type library struct {
 	Blobs    step.Blobs
 	Library  Library
+	Tables   TableQuerier
+	TempDir  string
 	Log      *slog.Logger
 	chats    *chats
 	searches *searches
@@ -60,7 +62,16 @@ func (a *library) files(ctx context.Context, r knowledge.Request) (tool.Set, err
 		return nil, nil
 	}
 	attached, err := a.attached(ctx, r)
-	return tool.NewDocuments(fileTools{a}, len(attached) > 0), err
+	if err != nil {
+		return nil, err
+	}
+	f := fileTools{a}
+	set := tool.NewDocuments(f, len(attached) > 0)
+	tables, err := f.hasTables(ctx, r)
+	if tables {
+		set = append(set, tool.NewQueryTable(f.queryTable))
+	}
+	return set, err
 }
 
 // attached returns the ids of the documents that are attached to the conversation or to
@@ -238,6 +249,12 @@ func (f fileTools) keep(ctx context.Context, c tool.Call, find func() (record.Se
 // reach calls visit for each document that the question may search, newest first, until
 // visit returns false.
 func (f fileTools) reach(ctx context.Context, r knowledge.Request, visit func(knowledge.Document) bool) error {
+	return f.reachKinds(ctx, r, nil, visit)
+}
+
+// reachKinds is reach for documents of some media types; without any it reaches all. Documents
+// that the question names are visited whatever their type.
+func (f fileTools) reachKinds(ctx context.Context, r knowledge.Request, kinds []string, visit func(knowledge.Document) bool) error {
 	reader := r.Principal.Reader()
 	if len(r.Documents) > 0 {
 		for _, id := range r.Documents {
@@ -257,7 +274,7 @@ func (f fileTools) reach(ctx context.Context, r knowledge.Request, visit func(kn
 		projects = []string{reader.Project()}
 	}
 	for _, project := range projects {
-		query := store.DocumentQuery{Project: project}
+		query := store.DocumentQuery{Project: project, MediaTypes: kinds}
 		for {
 			list, cursor, err := f.Library.Documents(ctx, reader, query)
 			if err != nil {

@@ -192,6 +192,8 @@ func (a *passages) chunkWords(ctx context.Context, p knowledge.Principal, passag
 			found.leftOut = append(found.leftOut, x.Rank)
 		}
 	}
-	found.all, err = retrieve.Passages(ctx, a.Passages, p, found.chunks)
-	return found, err
+	if found.all, err = retrieve.Passages(ctx, a.Passages, p, found.chunks); err != nil {
+		return found, err
+	}
+	return found, a.readTables(ctx, passages, found.all)
 }

@@ -24,7 +24,9 @@ type Dependencies struct {
 	Retriever     Retriever
 	Passages      retrieve.PassageReader
 	Conversations Conversations
-	Library       Library // nil = no tools that read documents
+	Library       Library      // nil = no tools that read documents
+	Tables        TableQuerier // nil = tables are not queried
+	TempDir       string       // of copies of tables; "" = the system's
 	Chat          step.Chat
 	Failover      []step.Chat // endpoints that are asked where Chat fails, in their order
 	Recognisers   privacy.Recognisers

@@ -91,6 +91,9 @@ func (a *cutting) cut(ctx context.Context, v store.Version, enter func(knowledge
 	if err != nil {
 		return done, step.AtStage(knowledge.StageChunk, err)
 	}
+	if err := a.makeTables(ctx, v, layout, chunks); err != nil {
+		return done, step.AtStage(knowledge.StageChunk, err)
+	}
 	done.Count = len(chunks)
 	if done.Count <= partChunks {
 		done.Chunks = chunks

@@ -223,7 +223,7 @@ func asksForPictures(v store.Version) bool {
 
 // options returns the options with which the original is read.
 func (a *files) options(v store.Version) (format.Options, error) {
-	options := format.Options{Languages: v.Override.Languages, Describe: asksForPictures(v)}
+	options := format.Options{Languages: v.Override.Languages, Describe: asksForPictures(v), Exact: v.Enrichment.Tables && !v.Enrichment.Privacy.Redacts()}
 	if v.SealedPassword == "" {
 		return options, nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/selection"
 	"github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/sqltable"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -117,7 +118,8 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 		return err
 	}
 	asksModel := b.Request.Enrichment.ReadsText() || b.Splitter.Strategy == knowledge.SplitSemantic
-	if asksModel || b.Request.Enrichment.Privacy.Redacts() || b.Request.Enrichment.Privacy.AsksOthers() || !extract.IsText(it.mediaType) {
+	hasTables := b.Request.Enrichment.Tables && sqltable.IsTable(it.mediaType)
+	if asksModel || hasTables || b.Request.Enrichment.Privacy.Redacts() || b.Request.Enrichment.Privacy.AsksOthers() || !extract.IsText(it.mediaType) {
 		it.state, it.data = itemLarge, nil
 		return nil
 	}

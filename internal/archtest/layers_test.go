@@ -27,7 +27,7 @@ var layers = []layer{
 		"knowledge", "config", "telemetry", "safedial", "secret", "envelope", "clamd", "confine", "process", "collector", "sandbox", "browser", "erase", "sse", "stream", "namespace", "embedded", "view", "words", "phrase", "advice", "audit",
 	}},
 	{"Storage", "The three stores, what imports list, and what copies and moves the stores.", []string{"blob", "source", "store", "index", "backup", "instance"}},
-	{"Documents", "The way of a document, from its bytes to passages with a language.", []string{"selection", "scrape", "extract", "paged", "parsed", "transcript", "enrich", "privacy", "chunk"}},
+	{"Documents", "The way of a document, from its bytes to passages with a language.", []string{"selection", "scrape", "extract", "paged", "parsed", "sqltable", "transcript", "enrich", "privacy", "chunk"}},
 	{"Answers", "The way of a question, from its passages to an answer with citations.", []string{
 		"model", "retrieve", "websearch", "prompt", "citation", "tool", "runfile", "webhook", "record", "agui", "evaluate",
 	}},

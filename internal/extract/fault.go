@@ -61,7 +61,7 @@ func failed(f *fault) error {
 // second reads a document with the second reader of its format, after a fault of the
 // first. If that fails too, the error is the first reader's.
 func (s *session) second(ctx context.Context, req request, first *fault) (format.Result, error) {
-	if req.Drawing != nil || req.MakePages || req.Second {
+	if req.Drawing != nil || req.MakePages || req.Query != "" || req.Second {
 		return format.Result{}, failed(first)
 	}
 	req.Second = true

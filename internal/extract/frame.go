@@ -28,6 +28,7 @@ type request struct {
 	Input     Input     `json:"input,omitzero"`
 	Drawing   *Drawing  `json:"drawing,omitempty"`
 	MakePages bool      `json:"make_pages,omitempty"` // make a PDF of it, in place of extracting it
+	Query     string    `json:"query,omitempty"`      // run it on the tables of the input, in place of extracting it
 	Second    bool      `json:"second,omitempty"`     // with the second reader of the format, after a fault of the first
 	Warm      bool      `json:"warm,omitempty"`       // start pdfium, which fills the cache, and nothing else
 	Proceed   bool      `json:"proceed,omitempty"`    // the cache is filled: start pdfium

@@ -183,7 +183,7 @@ func restrict(set settings) error {
 	return confine.Restrict(set.Scratch, set.CacheDir, "/usr/share/zoneinfo", "/etc/localtime")
 }
 
-// read extracts one file, draws a page of it or makes pages of it, and turns a panic of the reader into a
+// read extracts one file, draws a page of it, makes pages of it or runs a query on it, and turns a panic of the reader into a
 // fault. The child is then replaced.
 func (s *server) read(ctx context.Context, req request) (result format.Result, err error) {
 	defer func() {
@@ -194,6 +194,8 @@ func (s *server) read(ctx context.Context, req request) (result format.Result, e
 	switch {
 	case req.Drawing != nil:
 		return format.Result{}, s.parser.draw(ctx, req.Input, *req.Drawing)
+	case req.Query != "":
+		return format.Result{}, query(ctx, req.Input, req.Query)
 	case req.MakePages:
 		return s.parser.makePages(ctx, req.Input)
 	case req.Second:

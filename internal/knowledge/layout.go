@@ -188,6 +188,15 @@ type Sheet struct {
 	Name    string `json:"name"`
 	Columns int    `json:"columns"` // from column A on
 	Rows    []int  `json:"rows"`
+	// Exact are the stored values of numbers that are shown rounded, where they were asked for.
+	Exact []Exact `json:"exact,omitempty"`
+}
+
+// Exact is a number as a spreadsheet stores it. Line and Column count from 0 within the block.
+type Exact struct {
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Value  string `json:"value"` // digits with a point
 }
 
 // Layout is what extraction makes of a file.

@@ -65,6 +65,8 @@ type AIConfig struct {
 	// Multimodal has a model describe the pictures of documents at their ingestion, and
 	// shows the pictures that a question finds to the model that answers.
 	Multimodal bool `json:"multimodal,omitempty" doc:"A model describes the pictures of documents at ingestion, and the pictures that a question finds are shown to the chat model. The chat model must accept images"`
+	// Tables makes tables of the rows of spreadsheets, which the tool query_table queries.
+	Tables bool `json:"tables,omitempty" doc:"The rows of CSV files and spreadsheets become tables at ingestion, and the chat model may query them in SQL with the tool query_table (docs/tables.md). A reindex makes the tables of earlier documents"`
 	// Reflection asks the model to begin its answer with a block about the question.
 	Reflection bool `json:"reflection,omitempty" doc:"Answers begin with a reflection of the chat model about the question: **Reflection:**, a line in italics, an empty line"`
 	// Reasoning is ReasoningShow or ReasoningHide.
@@ -102,6 +104,7 @@ type VersionEnrichment struct {
 	Enrichment
 
 	Pictures bool   `json:"pictures,omitempty"` // a description of each picture
+	Tables   bool   `json:"tables,omitempty"`   // its rows become tables
 	Model    string `json:"model,omitempty"`    // that reads text and pictures; "" = the instance's chat model
 	// Privacy is what happens to personal data before the text is cut.
 	Privacy VersionPrivacy `json:"privacy,omitzero"`

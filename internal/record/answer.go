@@ -47,6 +47,7 @@ type Source struct {
 	Around int              `json:"around,omitempty"` // as the Passage's, and so are the next two
 	Kept   []knowledge.Span `json:"kept,omitempty"`
 	Length int              `json:"length,omitempty"`
+	Rows   *TableRows       `json:"rows,omitempty"`
 }
 
 // GivenSource is a source whose words a webhook gave.

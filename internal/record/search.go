@@ -41,7 +41,8 @@ type Passage struct {
 	// Kept are the parts that the model reads of a passage of Length code points.
 	Kept   []knowledge.Span `json:"kept,omitempty"`
 	Length int              `json:"length,omitempty"`
-	Given  *GivenSource     `json:"-"` // words from outside, which are in no document
+	Rows   *TableRows       `json:"rows,omitempty"` // the model reads the answer to a query of them in place of the chunk
+	Given  *GivenSource     `json:"-"`              // words from outside, which are in no document
 }
 
 // ID tells passages apart.
@@ -49,7 +50,18 @@ func (p Passage) ID() string {
 	if p.Page != nil {
 		return p.Page.URL
 	}
+	if p.Rows != nil {
+		return p.Rows.Key
+	}
 	return p.ChunkID
+}
+
+// TableRows are rows of a table of a document that answer a query. The chunk of their passage
+// is the one in which they begin.
+type TableRows struct {
+	Key   string `json:"key"`   // of the blob with the answer, which belongs to the version of the document
+	First int    `json:"first"` // row of the sheet or line of the text, 1 = first
+	Last  int    `json:"last"`
 }
 
 // SearchResult is the result of a search. Key names the blob of what it found. A short
@@ -73,7 +85,7 @@ func (r Search) Result(key string) SearchResult {
 
 // Source returns the passage as an answer names it that cites the ranks in used.
 func (p Passage) Source(used []int) Source {
-	s := Source{Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, Version: p.Version, Score: p.Score, Given: p.Given, Around: p.Around, Kept: p.Kept, Length: p.Length}
+	s := Source{Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, Version: p.Version, Score: p.Score, Given: p.Given, Around: p.Around, Kept: p.Kept, Length: p.Length, Rows: p.Rows}
 	if p.Page != nil {
 		page := *p.Page
 		page.Text = ""

@@ -202,7 +202,7 @@ func (p *platform) activities() worker.Activities {
 		documents.Transcriber = p.transcribe
 	}
 	questions := answering.Dependencies{
-		Blobs: p.blobs, Runs: p.store, Days: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chats.Clients()[0], Workflows: p.workflow,
+		Blobs: p.blobs, Runs: p.store, Days: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Tables: p.queriers, TempDir: p.temporary(), Chat: p.chats.Clients()[0], Workflows: p.workflow,
 		Tools: p.tools(), Sources: p.toolSources(), Agents: p.agents(), Recognisers: p.recognisers(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	for _, other := range p.chats.Clients()[1:] {

@@ -66,6 +66,7 @@ type platform struct {
 	paint       *model.Client // makes pictures; nil = there is no models.image
 	parsers     *extract.Pool
 	textParsers *extract.Pool       // for small texts alone
+	queriers    *extract.Pool       // for queries of tables alone
 	drawers     *extract.Pool       // of the pages of documents
 	parsing     *extract.Budget     // the memory of all parsers and drawers
 	confinement extract.Confinement // of parsers and drawers, and of the programs that they start

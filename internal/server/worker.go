@@ -54,7 +54,10 @@ func (p *platform) startParsers(context.Context) (err error) {
 	if p.parsers, err = p.pool(p.cfg.Limits.Parsers, 0); err != nil {
 		return err
 	}
-	p.textParsers, err = p.pool(textParsers, textsPerParser)
+	if p.textParsers, err = p.pool(textParsers, textsPerParser); err != nil {
+		return err
+	}
+	p.queriers, err = p.pool(queriers, 0)
 	return err
 }
 
@@ -94,6 +97,10 @@ func (p *platform) wakeWebhooks(context.Context) error {
 // textParsers is how many small texts are parsed at the same time. Each takes
 // about a millisecond.
 const textParsers = 2
+
+// queriers is how many queries of tables run at the same time. Questions do not wait for
+// documents that are parsed.
+const queriers = 2
 
 // textsPerParser is the number of small texts after which their parser is replaced:
 // starting one takes as long as parsing some hundreds.

@@ -26,8 +26,10 @@ type DocumentQuery struct {
 	Named    string
 	Stage    knowledge.Stage
 	Language string
-	Outdated *OutdatedFilter // nil = up to date or not
-	Sort     DocumentOrder
+	// MediaTypes are those of the files, without parameters; none = all.
+	MediaTypes []string
+	Outdated   *OutdatedFilter // nil = up to date or not
+	Sort       DocumentOrder
 	Page
 	Offset int
 }
@@ -169,6 +171,14 @@ func (query DocumentQuery) conditions(db *pool, q *bun.SelectQuery) (*bun.Select
 	}
 	if query.Language != "" {
 		q = q.Where("d.language = ?", query.Language)
+	}
+	if len(query.MediaTypes) > 0 {
+		q = q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+			for _, kind := range query.MediaTypes {
+				q = q.WhereOr("d.media_type = ?", kind).WhereOr("d.media_type LIKE ?", kind+";%")
+			}
+			return q
+		})
 	}
 	if len(query.Tags) > 0 {
 		q = q.Where("EXISTS (SELECT 1 FROM document_tags AS g WHERE g.document_id = d.id AND g.tag IN (?))", bun.List(query.Tags))

@@ -36,7 +36,7 @@ func ChoiceFields(location, choice string, config knowledge.ToolsConfig) []knowl
 	if !NamesTool(choice) {
 		return nil
 	}
-	own := []string{DocumentsRAG, FileSearch, FileSummary, ListDocuments, OpenDocument, GrepDocuments}
+	own := []string{DocumentsRAG, FileSearch, FileSummary, ListDocuments, OpenDocument, GrepDocuments, QueryTable}
 	return customNames(config).with(append(own, config.Set()...)...).wrong(location, choice)
 }
 

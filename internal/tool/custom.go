@@ -28,7 +28,7 @@ const unknown = "unknown_tool"
 
 // taken are names that custom tools cannot have.
 var taken = []string{
-	DocumentsRAG, FileSearch, FileSummary, ListDocuments, OpenDocument, GrepDocuments,
+	DocumentsRAG, FileSearch, FileSummary, ListDocuments, OpenDocument, GrepDocuments, QueryTable,
 	knowledge.ToolWebSearch, knowledge.ToolCodeInterpreter, knowledge.ToolImageGeneration, unknown,
 }
 

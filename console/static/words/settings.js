@@ -54,6 +54,7 @@ export const settings = {
   "ai.retrieval.weights.bm25": ["Volltext", "Das Gewicht des Volltexts. Vorgabe, wenn dense gesetzt ist: 0.6"],
   "ai.retrieval.weights.dense": ["Vektoren", "Das Gewicht der Vektoren. Vorgabe, wenn bm25 gesetzt ist: 0.4"],
   "ai.selfQuery": ["Suche eingrenzen", "Wie eine Suche mit Schlagwörtern eingegrenzt wird. enabled: Das Chat-Modell wählt Schlagwörter und andere Felder. user: die Schlagwörter der Frage oder sonst die aus den Einstellungen der Person. Vorgabe: disabled"],
+  "ai.tables": ["Tabellen", "Zeilen von CSV-Dateien und Arbeitsmappen werden beim Einlesen zu Tabellen, die das Chat-Modell mit dem Werkzeug query_table in SQL abfragen darf (docs/tables.md). Neu indizieren legt die Tabellen früherer Dokumente an"],
   "ai.tags": ["Schlagwörter", "Jede Frage durchsucht nur Dokumente mit einem dieser Schlagwörter"],
   "ai.temperature": ["Temperatur", "Wie frei das Modell formuliert; 0 ist am wenigsten. Vorgabe: die des Modells"],
   "ai.textSplitter": ["Aufteilung", "Wie Dokumente in Abschnitte geteilt werden. Eine Änderung gilt für neue Dokumente; vorhandene werden neu indiziert"],

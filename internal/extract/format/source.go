@@ -38,6 +38,8 @@ type Options struct {
 	// Describe means that a model looks at the figures or the pages of the result.
 	// Without it a file of nothing but pictures without text is an error.
 	Describe bool `json:"describe,omitempty"`
+	// Exact adds the stored values of numbers that a spreadsheet shows rounded.
+	Exact bool `json:"exact,omitempty"`
 }
 
 // Bytes returns the content of the file.

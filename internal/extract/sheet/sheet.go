@@ -46,7 +46,7 @@ func Read(s format.Source) (format.Result, error) {
 		return format.Result{}, container.Damaged(err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	r := reader{zip: zip, doc: doc, book: book, file: file, calculator: calculator{open: func() (*excelize.File, error) { return open(s) }}}
+	r := reader{zip: zip, doc: doc, book: book, file: file, exact: s.Options.Exact, calculator: calculator{open: func() (*excelize.File, error) { return open(s) }}}
 	if err := r.loadTexts(); err != nil {
 		return format.Result{}, err
 	}
@@ -83,6 +83,7 @@ type reader struct {
 	file       *excelize.File
 	lacksTexts bool // the workbook has no texts for cells that name one by its number
 	calculator calculator
+	exact      bool // add the stored values of numbers that are shown rounded
 }
 
 // textsPart is where the library looks for the texts of cells, whatever the workbook says.
@@ -150,6 +151,11 @@ func (r *reader) rows(out *office.Sheet, name string, rest rest) error {
 		return container.Damaged(fmt.Errorf("open sheet: %w", err))
 	}
 	defer func() { _ = rows.Close() }() // it was only read
+	stored, err := r.stored(name)
+	if err != nil {
+		return err
+	}
+	defer stored.close()
 	number := 0
 	for rows.Next() {
 		if number++; number > excelize.TotalRows {
@@ -162,10 +168,14 @@ func (r *reader) rows(out *office.Sheet, name string, rest rest) error {
 		if texts, err = r.computed(name, number, texts, rest.formulas.byRow[number]); err != nil {
 			return err
 		}
+		cells := rest.cells(number, texts)
+		if err := stored.addTo(cells); err != nil {
+			return err
+		}
 		if len(texts) == 0 {
 			continue
 		}
-		if err := out.Row(number, rest.cells(number, texts)); err != nil {
+		if err := out.Row(number, cells); err != nil {
 			return err
 		}
 	}

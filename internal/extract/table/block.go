@@ -15,6 +15,7 @@ type builder struct {
 	numbers []int
 	columns int
 	cells   []knowledge.Cell
+	exact   []knowledge.Exact
 }
 
 // write adds a row to the open block, and begins another block if that one is full.
@@ -43,6 +44,11 @@ func (t *Table) write(r row) {
 	}
 	if !t.WithoutCells {
 		b.addCells(r, labels)
+	}
+	for column := range r.cells {
+		if value := r.exact[column]; value != "" {
+			b.exact = append(b.exact, knowledge.Exact{Line: len(b.numbers), Column: column, Value: value})
+		}
 	}
 	b.numbers = append(b.numbers, r.number)
 	b.columns = max(b.columns, len(r.cells))
@@ -99,7 +105,7 @@ func (t *Table) flush() {
 	}
 	block.Origin.LineByLine = b.first.First > 0 && b.last.Last-b.first.First+1 == lines
 	if t.Sheet != "" {
-		block.Sheet = knowledge.Sheet{Name: t.Sheet, Columns: b.columns, Rows: b.numbers}
+		block.Sheet = knowledge.Sheet{Name: t.Sheet, Columns: b.columns, Rows: b.numbers, Exact: b.exact}
 	}
 	t.blocks = append(t.blocks, block)
 	t.open = builder{}

@@ -23,6 +23,7 @@ type Cell struct {
 	Rows    int    // that it covers, 0 and 1 = one
 	Columns int    // that it covers, 0 and 1 = one
 	Covered bool   // by another cell, so that it has no text
+	Exact   string // the number that the file stores, if Text shows it rounded and it was asked for
 }
 
 // Row is a row of a table, with a cell for each column.
@@ -66,7 +67,8 @@ type row struct {
 	spans  []Cell // nil if no cell covers another
 	number int
 	origin knowledge.Origin
-	header bool // as the file states
+	header bool           // as the file states
+	exact  map[int]string // Cell.Exact by column
 }
 
 // Add adds a row. A row without text is left out.
@@ -76,6 +78,12 @@ func (t *Table) Add(r Row) {
 		added.cells[i] = oneLine(c.Text)
 		if c.Covered || c.Rows > 1 || c.Columns > 1 {
 			added.spans = r.Cells
+		}
+		if c.Exact != "" {
+			if added.exact == nil {
+				added.exact = map[int]string{}
+			}
+			added.exact[i] = c.Exact
 		}
 	}
 	t.add(added)

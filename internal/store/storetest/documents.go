@@ -41,7 +41,7 @@ func (f *fixture) names(p knowledge.Principal, q store.DocumentQuery) []string {
 
 func queryDocuments(f *fixture) {
 	f.publish(upload("red", func(nv *store.NewVersion) { nv.Tags = []string{"red", "all"} }), "x")
-	blue := f.add(upload("blue", func(nv *store.NewVersion) { nv.Tags = []string{"blue", "all"} }))
+	blue := f.add(upload("blue", func(nv *store.NewVersion) { nv.Tags, nv.MediaType = []string{"blue", "all"}, "text/csv; charset=utf-8" }))
 	failed := f.add(upload("failed", func(nv *store.NewVersion) { nv.Project = "press" }))
 	f.must(f.FailVersion(f.ctx, failed.VersionRef, failed.RunID, knowledge.DocumentError{Code: knowledge.CodeEmpty}))
 	inactive, _ := f.publish(upload("inactive"), "x")
@@ -77,6 +77,9 @@ func queryDocuments(f *fixture) {
 		{store.DocumentQuery{Status: knowledge.StatusDeleting}, []string{"deleting"}},
 		{store.DocumentQuery{Code: knowledge.CodeEmpty}, []string{"failed"}},
 		{store.DocumentQuery{Language: "deu"}, []string{}},
+		{store.DocumentQuery{MediaTypes: []string{"text/csv", "text/html"}}, []string{"blue"}},
+		{store.DocumentQuery{MediaTypes: []string{"text/csv", "text/plain"}, Project: "press"}, []string{"failed"}},
+		{store.DocumentQuery{MediaTypes: []string{"text/c"}}, []string{}},
 		{store.DocumentQuery{Status: knowledge.StatusPending, Stage: f.document(blue.Document).Stage}, []string{"blue"}},
 	} {
 		if diff := cmp.Diff(test.want, f.names(manager("acme"), test.query)); diff != "" {
