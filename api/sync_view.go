@@ -20,6 +20,7 @@ type syncView struct {
 	Include        []string  `json:"include"`
 	Exclude        []string  `json:"exclude"`
 	Tags           []string  `json:"tags"`
+	Subjects       []string  `json:"subjects" doc:"The people whom all documents are about"`
 	Every          string    `json:"every"`
 	Permissions    string    `json:"permissions" enum:"mirror,none"`
 	RemoveVanished bool      `json:"remove_vanished"`
@@ -57,7 +58,7 @@ func (sr *syncRoutes) view(s following.State, failures []store.ImportFailure) sy
 	r, now := s.Request, sr.now()
 	view := syncView{
 		ID: s.ID, ConnectionID: s.Sync.Connection, Type: string(s.Connection.Type), Place: s.Place, ProjectID: s.Project, Scope: SyncScope(r.Scope),
-		Include: orEmpty(r.Include), Exclude: orEmpty(r.Exclude), Tags: orEmpty(r.Tags), Every: everyText(s.Every), Permissions: "none",
+		Include: orEmpty(r.Include), Exclude: orEmpty(r.Exclude), Tags: orEmpty(r.Tags), Subjects: orEmpty(r.Subjects), Every: everyText(s.Every), Permissions: "none",
 		RemoveVanished: r.RemoveVanished, Status: s.Status, NextRun: orNull(s.Next), Hidden: s.Hidden,
 		Failures: convert(failures, viewFailure), CreatedAt: s.CreatedAt,
 	}

@@ -38,6 +38,7 @@ type syncInput struct {
 		Permissions    string    `json:"permissions,omitempty" enum:"mirror,none" default:"none" doc:"mirror: who may see a file in the service sees its document, by user and group, and nobody else. none: the whole workspace sees the documents"`
 		RemoveVanished *bool     `json:"remove_vanished,omitempty" doc:"Remove the documents of files that are gone. Default: true"`
 		Tags           []string  `json:"tags,omitempty" doc:"Tags of all documents"`
+		Subjects       []string  `json:"subjects,omitempty" maxItems:"64" doc:"The people whom all documents are about, as in POST /document"`
 	} `nameHint:"NewSync"`
 }
 
@@ -48,6 +49,7 @@ type syncPatchInput struct {
 		Include        *[]string `json:"include,omitempty"`
 		Exclude        *[]string `json:"exclude,omitempty"`
 		Tags           *[]string `json:"tags,omitempty"`
+		Subjects       *[]string `json:"subjects,omitempty" maxItems:"64" doc:"Replaces those of the documents. With an empty list, documents keep theirs"`
 		RemoveVanished *bool     `json:"remove_vanished,omitempty"`
 	} `nameHint:"SyncPatch"`
 }
@@ -104,7 +106,7 @@ func (sr *syncRoutes) add(ctx context.Context, p knowledge.Principal, in *syncIn
 	s, err := sr.syncs.AddSync(ctx, p, store.Sync{
 		ID: id, Workspace: p.Workspace(), Project: project.ID, Connection: b.ConnectionID, Every: every,
 		Request: store.SyncRequest{
-			Scope: objects.Scope(b.Scope), Include: b.Include, Exclude: b.Exclude, Tags: b.Tags,
+			Scope: objects.Scope(b.Scope), Include: b.Include, Exclude: b.Exclude, Tags: b.Tags, Subjects: b.Subjects,
 			Mirror: b.Permissions == "mirror", RemoveVanished: b.RemoveVanished == nil || *b.RemoveVanished,
 		},
 	})
@@ -147,7 +149,7 @@ func (sr *syncRoutes) get(ctx context.Context, p knowledge.Principal, in *SyncPa
 
 func (sr *syncRoutes) patch(ctx context.Context, p knowledge.Principal, in *syncPatchInput) (*syncOutput, error) {
 	b := in.Body
-	patch := store.SyncPatch{Include: b.Include, Exclude: b.Exclude, Tags: b.Tags, RemoveVanished: b.RemoveVanished}
+	patch := store.SyncPatch{Include: b.Include, Exclude: b.Exclude, Tags: b.Tags, Subjects: b.Subjects, RemoveVanished: b.RemoveVanished}
 	if b.Every != nil {
 		every, err := duration(*b.Every)
 		if err != nil {

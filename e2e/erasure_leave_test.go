@@ -79,6 +79,8 @@ func (p *somebody) leave() {
 	p.leaveDocuments()
 	p.leaveFiles()
 	p.leaveAnswers()
+	p.leaveResearch()
+	p.leaveProfile()
 	p.leaveRest()
 }
 
@@ -171,6 +173,29 @@ func (p *somebody) leaveAnswers() {
 		p.send("POST", "/workspaces/default/runs/"+run+"/feedback", map[string]any{"rating": []string{"up", "down"}[i%2], "comment": p.word("comment"), "expected": p.word("expected answer")}, nil)
 	}
 	p.send("POST", "/tools/rag_search", map[string]any{"query": "search for " + p.word("query of a tool"), "project_id": "default"}, nil)
+}
+
+// leaveResearch asks for a report.
+func (p *somebody) leaveResearch() {
+	p.Helper()
+	var a answered
+	p.send("POST", webhooks+"/query", map[string]any{
+		"text": "What stands on the pier of " + p.word("question of a research") + "?", "projectId": "default", "deepResearch": true,
+		"projectConfigOverride": map[string]any{"tools": map[string]any{"deep_research": map[string]any{"breadth": 1, "depth": 1}}},
+	}, &a)
+}
+
+// leaveProfile has an identity provider tell of the person.
+func (p *somebody) leaveProfile() {
+	p.Helper()
+	token := p.s.scimToken(p.T)
+	p.s.provision(p.T, token, "POST", "/Users", string(mustJSON(p.T, map[string]any{
+		"schemas": []string{"urn:ietf:params:scim:schemas:core:2.0:User"}, "userName": p.name, "active": true,
+		"displayName": p.word("display name"), "nickName": p.word("nickname"), "title": p.word("title of a person"),
+		"name":         map[string]string{"givenName": p.word("given name"), "familyName": p.word("family name")},
+		"emails":       []map[string]any{{"value": p.word("mail") + "@example.org", "type": "work", "primary": true}},
+		"phoneNumbers": []map[string]any{{"value": p.word("phone"), "type": "work"}},
+	})))
 }
 
 // leaveRest leaves words in preferences, test sets, keys and consents.

@@ -121,7 +121,7 @@ func (s *server) awaitErasure(t *testing.T, id string) (e erasure) {
 // of a document under hold. Those of another person are where they were.
 func TestErasure(t *testing.T) {
 	t.Parallel()
-	m := standIn(t, modeltest.Options{})
+	m := standIn(t, modeltest.Options{Tools: researchTools(t, 1, 1)})
 	hook := receive(t)
 	s := start(t, at(m.URL(), "TOKEN_SECRET="+tokenSecret, "CAIRN_AUTH__JWT__SECRET_ENV=TOKEN_SECRET", "CAIRN_EGRESS__ALLOW=127.0.0.0/8")...)
 	s.subscribe(t, hook)

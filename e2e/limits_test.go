@@ -108,6 +108,7 @@ func TestLimits(t *testing.T) {
 	t.Run("requests of every way in count", func(t *testing.T) { s.countsEveryWay(t, free) })
 	t.Run("documents and bytes of a key", func(t *testing.T) { s.limitsDocuments(t, free) })
 	t.Run("tokens of a day, also after a restart", func(t *testing.T) { s.limitsTokens(t, free) })
+	t.Run("requests, also after a restart", func(t *testing.T) { s.limitsRequests(t, free) })
 	t.Run("a member and the workspace", func(t *testing.T) { s.limitsOthers(t, free) })
 }
 
@@ -210,6 +211,40 @@ func (s *server) limitsTokens(t *testing.T, free string) {
 		t.Errorf("%d questions were answered; after a restart: status %d, %s", answered, status, code)
 	}
 	if status, _ := ask(free); status != http.StatusOK {
+		t.Errorf("another key: status %d", status)
+	}
+}
+
+// limitsRequests kills the server when most of the requests of a minute have been sent.
+func (s *server) limitsRequests(t *testing.T, free string) {
+	const limit = 40
+	key := s.newKey(t, map[string]any{"name": "hasty", "scopes": []string{"read"}, "limits": map[string]any{"requestsPerMinute": limit}})
+	accepted, began := 0, time.Now()
+	list := func(key string) (int, string) {
+		return s.refusalBy(t, key, "GET", "/workspaces/default/projects", nil)
+	}
+	for range limit - 10 {
+		if status, code := list(key); status != http.StatusOK {
+			t.Fatalf("request %d: status %d %s", accepted, status, code)
+		}
+		accepted++
+	}
+	s.kill()
+	s.restart()
+	for range limit {
+		status, _ := list(key)
+		if status == http.StatusTooManyRequests {
+			break
+		}
+		accepted++
+	}
+	if took := time.Since(began); took > 50*time.Second {
+		t.Fatalf("the restart took %v, after which the first requests no longer count", took)
+	}
+	if accepted < limit*95/100 || accepted > limit*105/100 {
+		t.Errorf("%d requests of a limit of %d were accepted", accepted, limit)
+	}
+	if status, _ := list(free); status != http.StatusOK {
 		t.Errorf("another key: status %d", status)
 	}
 }

@@ -88,6 +88,7 @@ type syncsAddCmd struct {
 	Include      []string `placeholder:"PATTERN" help:"Follow only paths that match, such as reports/**/*.pdf; may be repeated."`
 	Exclude      []string `placeholder:"PATTERN" help:"Leave out paths that match; may be repeated."`
 	Tag          []string `placeholder:"TAG" help:"A tag of all documents; may be repeated."`
+	Subject      []string `placeholder:"PERSON" help:"A person whom all documents are about, as consents name the person; may be repeated."`
 	Every        string   `default:"1h" placeholder:"DURATION" help:"The time between two runs, between 1m and 720h."`
 	Permissions  string   `enum:"mirror,none" default:"none" help:"mirror: those who may see a file in the service see its document. none: the whole workspace does."`
 	KeepVanished bool     `help:"Keep the documents of files that are gone."`
@@ -108,7 +109,7 @@ func (f syncsAddCmd) Run(ctx context.Context, a *app) error {
 	}
 	keep := !f.KeepVanished
 	n := client.NewSync{
-		ConnectionID: f.Connection, ProjectID: f.Project, Include: f.Include, Exclude: f.Exclude, Tags: f.Tag,
+		ConnectionID: f.Connection, ProjectID: f.Project, Include: f.Include, Exclude: f.Exclude, Tags: f.Tag, Subjects: f.Subject,
 		Every: f.Every, Permissions: f.Permissions, RemoveVanished: &keep,
 	}
 	n.Scope = map[string]string{}

@@ -27,6 +27,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/safedial"
+	"github.com/cairn-rag/cairn/internal/secret"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/telemetry"
@@ -39,7 +40,7 @@ type Fixture struct {
 	Ctx       context.Context
 	Store     *store.Store
 	Index     *embedded.Index
-	Blobs     *blob.Store
+	Blobs     *blob.Keyed
 	Server    *modeltest.Server
 	Parser    *Parser
 	Workflows *Workflows
@@ -71,8 +72,11 @@ func New(t *testing.T) *Fixture {
 	f.Must(err)
 	f.Index, err = embedded.Open(f.Ctx, embedded.Config{Path: filepath.Join(dir, "index.db")})
 	f.Must(err)
-	f.Blobs, err = blob.Open(f.Ctx, "file://"+filepath.Join(dir, "blobs")+"?sync=off")
+	blobs, err := blob.Open(f.Ctx, "file://"+filepath.Join(dir, "blobs")+"?sync=off")
 	f.Must(err)
+	box, err := secret.NewBox(secret.NewKey())
+	f.Must(err)
+	f.Blobs = blobs.WithKeys(f.Store, box)
 	t.Cleanup(func() {
 		if err := errors.Join(f.Store.Close(), f.Index.Close(), f.Blobs.Close()); err != nil {
 			t.Error(err)
@@ -89,7 +93,7 @@ func (f *Fixture) wire() {
 	client := model.New(f.Server.Endpoint(), nil)
 	f.IngestionUses = ingestion.Dependencies{
 		Config: ingestion.Config{InstanceLimits: knowledge.InstanceLimits{FileBytes: 1 << 20, TextBytes: 1 << 19}, TempDir: f.TempDir()},
-		Blobs:  f.Blobs, Versions: f.Store, Removals: f.Store, Children: f.Store, Reindexes: f.Store, Runs: f.Store, Index: f.Index, Extractor: f.Parser, SmallTexts: f.Parser, Drawer: f.Parser,
+		Blobs:  f.Blobs, Originals: f.Blobs, Versions: f.Store, Removals: f.Store, Children: f.Store, Reindexes: f.Store, Runs: f.Store, Index: f.Index, Extractor: f.Parser, SmallTexts: f.Parser, Drawer: f.Parser,
 		Attributes: &ingestion.Attributes{Store: f.Store, Index: f.Index},
 		Embedder:   client, Chat: client, Transcriber: client, Workflows: f.Workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
 		Hub: f.Hub, Metrics: metrics, Log: log,

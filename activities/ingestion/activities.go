@@ -57,7 +57,7 @@ func New(d Dependencies) *Activities {
 		Enriching: &Enriching{steps: measured, Blobs: d.Blobs, Embedder: d.Embedder, cuts: cuts, chats: chats, answers: answers},
 		Embedding: &Embedding{steps: measured, bounds: limits, cuts: cuts, generations: generations, batches: batches},
 		Publishing: &Publishing{
-			steps: measured, Blobs: d.Blobs, Index: d.Index, Attributes: d.Attributes, Embedder: d.Embedder,
+			steps: measured, Blobs: d.Blobs, Originals: d.Originals, Index: d.Index, Attributes: d.Attributes, Embedder: d.Embedder,
 			cuts: cuts, vectors: vectors, generations: generations, batches: batches, answers: answers, ending: ending,
 		},
 		Retiring: &Retiring{stepLog: logged, Versions: d.Versions, Children: d.Children, Workflows: d.Workflows, Index: d.Index, vectors: vectors},

@@ -15,6 +15,13 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
+// Originals encrypts originals under keys of their own.
+type Originals interface {
+	// SealOriginal encrypts an original with what is beside it and all blobs under prefixes,
+	// which end in "/". It is idempotent. Blobs reads what it has encrypted.
+	SealOriginal(ctx context.Context, original string, prefixes ...string) error
+}
+
 // Versions is the part of the store that ingestion changes. A version that was
 // removed is knowledge.CodeNotFound. Every method is idempotent. Concurrent calls
 // for one version take effect one after the other.

@@ -43,6 +43,7 @@ type Config struct {
 type Dependencies struct {
 	Config    Config
 	Blobs     step.Blobs
+	Originals Originals
 	Versions  Versions
 	Removals  Removals
 	Retention Retention

@@ -42,7 +42,7 @@ func (f *fixture) linked(address string) (ingestion.StepInput, string) {
 }
 
 // brokenBlobs is a blob store that fails every write.
-type brokenBlobs struct{ *blob.Store }
+type brokenBlobs struct{ *blob.Keyed }
 
 func (brokenBlobs) PutReader(context.Context, string, io.Reader) (blob.Ref, error) {
 	return blob.Ref{}, errors.New("input/output error")

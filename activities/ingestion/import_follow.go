@@ -244,7 +244,7 @@ func (b *importBatch) checkListed(it *importItem, now source.Object) error {
 func onlyPipeline(i store.Import) string {
 	p := pipelineOf(i)
 	p.Access = nil
-	return selection.Fingerprint(p, selection.Attributes{Tags: i.Request.Tags, Metadata: i.Request.Metadata}, "") + "."
+	return selection.Fingerprint(p, selection.Attributes{Tags: i.Request.Tags, Metadata: i.Request.Metadata, Subjects: i.Request.Subjects}, "") + "."
 }
 
 // followedAttributes returns the other part.

@@ -172,7 +172,7 @@ func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.I
 		return recorded, err
 	}
 	// If the process dies now, the next try reads the object again.
-	if err := a.publishing.dropOriginal(ctx, v); err != nil {
+	if err := a.publishing.hideOriginal(ctx, v); err != nil {
 		return recorded, err
 	}
 	b.spent.Add(p.Used.Usage)

@@ -101,16 +101,21 @@ func textsFor(ctx context.Context, r privacy.Recognisers, g Embedder, p knowledg
 	return r.Mask(ctx, p.Rules(), texts)
 }
 
-// dropOriginal deletes what shows the personal data of a version whose project does not keep
-// originals: the original with all that was made of it, the texts that a model read from
-// its pages, and its pictures.
-func (a *Publishing) dropOriginal(ctx context.Context, v store.Version) error {
-	if !v.Enrichment.Privacy.DropOriginal || v.SourceKey == "" {
+// hideOriginal encrypts under the key of its original what shows the personal data of a version
+// that redacts it: the original with all that was made of it, the texts that a model read from
+// its pages, and its pictures. It deletes them if the project does not keep originals.
+func (a *Publishing) hideOriginal(ctx context.Context, v store.Version) error {
+	if !v.Enrichment.Privacy.Redacts() || v.SourceKey == "" {
 		return nil
 	}
-	for _, prefix := range []string{
-		blob.UploadFolder(v.SourceKey), blob.StepKey(v.VersionRef, figureTextFolder), blob.StepKey(v.VersionRef, pageTextFolder), blob.StepKey(v.VersionRef, "assets/"),
-	} {
+	made := []string{blob.StepKey(v.VersionRef, figureTextFolder), blob.StepKey(v.VersionRef, pageTextFolder), blob.StepKey(v.VersionRef, "assets/")}
+	if !v.Enrichment.Privacy.DropOriginal {
+		if err := a.Originals.SealOriginal(ctx, v.SourceKey, made...); err != nil {
+			return fmt.Errorf("encrypt the original of a document without personal data: %w", err)
+		}
+		return nil
+	}
+	for _, prefix := range append(made, blob.UploadFolder(v.SourceKey)) {
 		if _, err := a.Blobs.DeletePrefix(ctx, prefix, nil); err != nil {
 			return fmt.Errorf("delete the original of a document without personal data: %w", err)
 		}

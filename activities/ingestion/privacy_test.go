@@ -1,6 +1,7 @@
 package ingestion_test
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -70,6 +71,29 @@ func TestImportThatRedactsPersonalData(t *testing.T) {
 	}
 	if found := f.Finds("rent"); len(found) == 0 || strings.Contains(strings.Join(found, ""), "3704") {
 		t.Errorf("found %q", found)
+	}
+}
+
+// TestImportThatRedactsAndKeepsOriginals keeps an original under a key of its own, and removes its
+// document.
+func TestImportThatRedactsAndKeepsOriginals(t *testing.T) {
+	t.Parallel()
+	f := newImportFixture(t)
+	importPrivately(f, knowledge.VersionPrivacy{Mode: knowledge.PrivacyRedact})
+	_, v := f.published("notes/account.md")
+	stored, err := f.Blobs.Store.Get(f.Ctx, v.SourceKey)
+	f.Must(err)
+	if bytes.Contains(stored, []byte("3704")) {
+		t.Errorf("the original is stored as %q", stored)
+	}
+	original, err := f.Blobs.Get(f.Ctx, v.SourceKey)
+	f.Must(err)
+	if !bytes.Contains(original, []byte("DE89 3704 0044 0532 0130 00")) {
+		t.Errorf("the original is %q", original)
+	}
+	f.Remove(v.Document)
+	if sealed, err := f.Store.OriginalKey(f.Ctx, v.SourceKey); sealed != "" || err != nil {
+		t.Errorf("the key of a removed original is there, %v", err)
 	}
 }
 

@@ -24,6 +24,7 @@ type Publishing struct {
 	steps
 
 	Blobs       step.Blobs
+	Originals   Originals
 	Index       Index
 	Attributes  *Attributes
 	Embedder    Embedder
@@ -83,7 +84,7 @@ func (a *Publishing) PublishDocument(ctx context.Context, in PublishInput) (Publ
 		if result.Published = published.Done; !published.Done {
 			return nil
 		}
-		if err := a.dropOriginal(context.WithoutCancel(ctx), v); err != nil {
+		if err := a.hideOriginal(context.WithoutCancel(ctx), v); err != nil {
 			return err
 		}
 		if in.End != nil {

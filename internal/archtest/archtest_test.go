@@ -228,7 +228,7 @@ var mayImport = map[string][]string{
 	"internal/archtest": {},
 	"activities/activitytest": {
 		"activities/answering", "activities/ingestion", "activities/step", "internal/blob", "internal/extract", "internal/extract/format", "internal/extract/subtitle", "internal/index", "internal/index/embedded",
-		"internal/knowledge", "internal/knowledge/knowledgetest", "internal/model", "internal/model/modeltest", "internal/record", "internal/retrieve", "internal/safedial", "internal/store", "internal/stream", "internal/telemetry",
+		"internal/knowledge", "internal/knowledge/knowledgetest", "internal/model", "internal/model/modeltest", "internal/record", "internal/retrieve", "internal/safedial", "internal/secret", "internal/store", "internal/stream", "internal/telemetry",
 	},
 	"internal/extract/container/containertest": {},
 	"internal/extract/outlook/outlooktest":     {},
@@ -380,7 +380,7 @@ func systemReads() []string {
 		"RetainDocuments", "RetainConversations", "DueRuns", "RetentionDue", "StartRetention", "RetentionWorkspaces",
 		"AuditPosition", "ExtendAudit", "AuditHeads", "AuditLinks", "AuditCheckpoints", "CutAudit",
 		"TakeRequests", "WorkspaceLimits", "ProjectAccount", "RunDayLeft",
-		"DataKeys", "ReplaceDataKeys", "Reseal",
+		"DataKeys", "ReplaceDataKeys", "Reseal", "OriginalKey", "OriginalsWithKeys",
 	}
 }
 

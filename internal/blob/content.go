@@ -14,6 +14,7 @@ import (
 type Content struct {
 	ctx   context.Context //nolint:containedctx // the context of the request whose answer this is
 	store *Store
+	keyed *Keyed // of an original that may have a key of its own, nil = it has none
 	key   string
 	size  int64
 
@@ -83,15 +84,26 @@ func (c *Content) reopen() error {
 	if err := c.Close(); err != nil {
 		return mapError("read", c.key, err)
 	}
-	r, err := c.store.openAt(c.ctx, c.key, c.stream, c.at)
-	if errors.Is(err, envelope.ErrOpen) { // the blob was encrypted anew since it was opened
-		r, err = c.openAnew()
-	}
+	r, err := c.openHere()
 	if err != nil {
 		return mapError("read", c.key, err)
 	}
 	c.r, c.from = r, c.at
 	return nil
+}
+
+// openHere opens the blob at c.at.
+func (c *Content) openHere() (io.ReadCloser, error) {
+	if c.keyed != nil {
+		if sealed, err := c.keyed.hasKey(c.ctx, c.key); sealed || err != nil {
+			return c.keyed.openAt(c.ctx, c.key, c.at)
+		}
+	}
+	r, err := c.store.openAt(c.ctx, c.key, c.stream, c.at)
+	if errors.Is(err, envelope.ErrOpen) { // the blob was encrypted anew since it was opened
+		return c.openAnew()
+	}
+	return r, err
 }
 
 // openAnew opens the blob at c.at after its beginning is read again.

@@ -15,8 +15,20 @@ import (
 )
 
 // Get returns the bytes under key. A missing one is ErrNotFound.
-func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
-	r, size, err := s.Open(ctx, key)
+func (s *Store) Get(ctx context.Context, key string) ([]byte, error) { return readAll(ctx, s, key) }
+
+// GetJSON decodes the JSON under key into v. A missing one is ErrNotFound.
+func (s *Store) GetJSON(ctx context.Context, key string, v any) error {
+	return readJSON(ctx, s, key, v)
+}
+
+// opener is a Store or a Keyed.
+type opener interface {
+	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
+}
+
+func readAll(ctx context.Context, from opener, key string) ([]byte, error) {
+	r, size, err := from.Open(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -28,9 +40,8 @@ func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
 	return data, nil
 }
 
-// GetJSON decodes the JSON under key into v. A missing one is ErrNotFound.
-func (s *Store) GetJSON(ctx context.Context, key string, v any) error {
-	data, err := s.Get(ctx, key)
+func readJSON(ctx context.Context, from opener, key string, v any) error {
+	data, err := readAll(ctx, from, key)
 	if err != nil {
 		return err
 	}

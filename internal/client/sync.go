@@ -76,6 +76,7 @@ type Sync struct {
 	Include        []string          `json:"include"`
 	Exclude        []string          `json:"exclude"`
 	Tags           []string          `json:"tags"`
+	Subjects       []string          `json:"subjects"`
 	Every          string            `json:"every"`
 	Permissions    string            `json:"permissions"`
 	RemoveVanished bool              `json:"remove_vanished"`
@@ -115,6 +116,7 @@ type NewSync struct {
 	Include        []string          `json:"include,omitempty"`
 	Exclude        []string          `json:"exclude,omitempty"`
 	Tags           []string          `json:"tags,omitempty"`
+	Subjects       []string          `json:"subjects,omitempty"`
 	Every          string            `json:"every,omitempty"`
 	Permissions    string            `json:"permissions,omitempty"`
 	RemoveVanished *bool             `json:"remove_vanished,omitempty"`

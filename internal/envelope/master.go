@@ -152,7 +152,7 @@ func (s service) Unwrap(ctx context.Context, k Key) ([]byte, error) {
 		return nil, fmt.Errorf("ask the key management service: %w", err)
 	}
 	key, ok := strings.CutPrefix(string(plain), k.ID)
-	if !ok || len(key) != keyBytes {
+	if !ok || len(key) != KeyBytes {
 		return nil, errors.New("the key management service returned another key")
 	}
 	return []byte(key), nil

@@ -48,6 +48,12 @@ type activeKey struct {
 	key []byte
 }
 
+// Of returns a ring with one key of KeyBytes bytes, which the caller keeps.
+func Of(key []byte) *Ring {
+	only := activeKey{key: key}
+	return &Ring{open: map[keyID][]byte{only.id: key}, active: &only}
+}
+
 // Load reads the data keys, and makes the first one if there is a master key and no data key.
 // master returns the master key, nil if none is configured. It is called again whenever keys
 // are read.
@@ -160,7 +166,7 @@ func unwrap(ctx context.Context, master Master, kept []Key) (map[keyID][]byte, e
 func wrap(ctx context.Context, master Master, kept []Key, open map[keyID][]byte) ([]Key, error) {
 	var fresh keyID
 	_, _ = rand.Read(fresh[:]) // Read never returns an error
-	key := make([]byte, keyBytes)
+	key := make([]byte, KeyBytes)
 	_, _ = rand.Read(key)
 	open[fresh] = key
 	created := time.Now().UTC().Truncate(time.Microsecond)

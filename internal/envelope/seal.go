@@ -19,8 +19,9 @@ const (
 	magic      = "\x00cairn\xe1"
 	idBytes    = 16
 	saltBytes  = 32
-	keyBytes   = 32
 	pieceExtra = 28 // nonce and tag
+	// KeyBytes is the length of a data key.
+	KeyBytes = 32
 	// HeaderBytes is the length of the header.
 	HeaderBytes = len(magic) + 1 + idBytes + saltBytes
 )
@@ -72,7 +73,7 @@ func parseHeader(data []byte) (h header, ok bool) {
 
 // derive returns the key of one value.
 func (h header) derive(dataKey []byte, valueContext string) ([]byte, error) {
-	return hkdf.Key(sha256.New, dataKey, h.salt[:], "cairn envelope\n"+valueContext, keyBytes)
+	return hkdf.Key(sha256.New, dataKey, h.salt[:], "cairn envelope\n"+valueContext, KeyBytes)
 }
 
 // piece returns the cipher of one value of kindPiece.

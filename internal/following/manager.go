@@ -178,7 +178,7 @@ func checkEvery(every time.Duration) error {
 
 // checkRequest refuses what no run could do.
 func (m *Manager) checkRequest(ctx context.Context, p knowledge.Principal, y store.Sync) error {
-	wrong := selection.Fields(store.ImportRequest{Include: y.Request.Include, Exclude: y.Request.Exclude, Tags: y.Request.Tags})
+	wrong := selection.Fields(store.ImportRequest{Include: y.Request.Include, Exclude: y.Request.Exclude, Tags: y.Request.Tags, Subjects: y.Request.Subjects})
 	if y.Request.Mirror && !y.Request.RemoveVanished {
 		wrong = append(wrong, knowledge.Field{
 			Location: "body.remove_vanished", Message: "cannot be false with permissions mirror: nobody would know who may see a document whose file is gone",
@@ -299,7 +299,7 @@ func (m *Manager) Update(ctx context.Context, p knowledge.Principal, id string, 
 			return State{}, err
 		}
 	}
-	for _, list := range []struct{ to, from *[]string }{{&y.Request.Include, patch.Include}, {&y.Request.Exclude, patch.Exclude}, {&y.Request.Tags, patch.Tags}} {
+	for _, list := range []struct{ to, from *[]string }{{&y.Request.Include, patch.Include}, {&y.Request.Exclude, patch.Exclude}, {&y.Request.Tags, patch.Tags}, {&y.Request.Subjects, patch.Subjects}} {
 		if list.from != nil {
 			*list.to = *list.from
 		}

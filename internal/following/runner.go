@@ -143,7 +143,7 @@ func (r *Runner) connection(ctx context.Context, y store.Sync) (store.Connection
 func requestOf(y store.Sync, c store.Connection, project knowledge.Project) store.ImportRequest {
 	return store.ImportRequest{
 		Source:  source.Spec{Type: c.Type, URI: addressOf(y, c)},
-		Include: y.Request.Include, Exclude: y.Request.Exclude, Tags: y.Request.Tags, RemoveVanished: y.Request.RemoveVanished,
+		Include: y.Request.Include, Exclude: y.Request.Exclude, Tags: y.Request.Tags, Subjects: y.Request.Subjects, RemoveVanished: y.Request.RemoveVanished,
 		Sync: y.ID, Mirror: y.Request.Mirror,
 		Limits: project.Config.Limits, Enrichment: knowledge.Override{}.EnrichmentIn(project.Config),
 	}

@@ -58,7 +58,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 		p.signIn = p.ends.API + "/#token=" + authenticator.NewSignInToken(p.instanceKey)
 	}
 	server, err := api.New(p.apiConfig(), api.Deps{
-		Store: p.store, Followed: p.store, Blobs: p.blobs,
+		Store: p.store, Followed: p.store, Blobs: p.originals,
 		Access:    authenticator,
 		Retriever: p.retriever(), Recognisers: p.recognisers(), Pages: p.drawers, Texts: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), ModelNames: p.chats, Imports: p.sources(), Syncs: p.runner(), Places: p.connector, NamedSecrets: p.credentials(),
 		Audit: p.recorder, AuditChain: p.keeper, Quota: p.meter(), Encryption: encryption{p},
@@ -188,7 +188,7 @@ func (l links) OperatorPage() string { return l.p.ends.UI }
 func (p *platform) activities() worker.Activities {
 	documents := ingestion.Dependencies{
 		Config: ingestion.Config{InstanceLimits: p.cfg.Limits.Instance(), Levels: p.cfg.Classification.Of(), TempDir: p.temporary()},
-		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Retention: p.store, Subjects: p.store, SubjectWorkflows: p.workflow, Quotations: p.quotations(), Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
+		Blobs:  p.originals, Originals: p.originals, Versions: p.store, Removals: p.store, Retention: p.store, Subjects: p.store, SubjectWorkflows: p.workflow, Quotations: p.quotations(), Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
 		Embedder: p.embeddings.prefixed(p.embed, passagePrefix), EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
 		Recognisers: p.recognisers(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
@@ -202,7 +202,7 @@ func (p *platform) activities() worker.Activities {
 		documents.Transcriber = p.transcribe
 	}
 	questions := answering.Dependencies{
-		Blobs: p.blobs, Runs: p.store, Days: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Tables: p.queriers, TempDir: p.temporary(), Chat: p.chats.Clients()[0], Workflows: p.workflow,
+		Blobs: p.originals, Runs: p.store, Days: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Tables: p.queriers, TempDir: p.temporary(), Chat: p.chats.Clients()[0], Workflows: p.workflow,
 		Tools: p.tools(), Sources: p.toolSources(), Agents: p.agents(), Recognisers: p.recognisers(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	for _, other := range p.chats.Clients()[1:] {

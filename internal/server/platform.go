@@ -51,6 +51,7 @@ type platform struct {
 	index       index.Index
 	attributes  *ingestion.Attributes // of documents, in the index
 	blobs       *blob.Store
+	originals   *blob.Keyed // blobs, with the keys of originals
 	secrets     *secret.Box // seals the secrets of users
 	keeper      *audit.Keeper
 	quota       *quota.Meter    // made by meter

@@ -59,7 +59,7 @@ func (p *platform) revisions(client *http.Client) *ingestion.Revisions {
 		e.Timeout, e.IdleTimeout = comparePatience, comparePatience
 		return model.New(e, client) // without those that are asked where it fails
 	}
-	samples := ingestion.Samples(ingestion.Dependencies{Blobs: p.blobs, Versions: p.store, Reindexes: p.store, EmbedderOf: p.embeddings.of, Recognisers: p.recognisers()})
+	samples := ingestion.Samples(ingestion.Dependencies{Blobs: p.originals, Versions: p.store, Reindexes: p.store, EmbedderOf: p.embeddings.of, Recognisers: p.recognisers()})
 	return &ingestion.Revisions{
 		Addresses: p.store, Samples: samples, Log: p.log,
 		Address: func(base string) string {

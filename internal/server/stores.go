@@ -48,6 +48,7 @@ func (p *platform) storesWith(ctx context.Context, cfg store.Config) (err error)
 		return fmt.Errorf("open the database: %w", err)
 	}
 	p.onClose(p.store.Close)
+	p.originals = p.blobs.WithKeys(p.store, p.secrets)
 	if p.index, err = openIndex(ctx, p.cfg.Vector, p.log); err != nil {
 		return fmt.Errorf("open the index: %w", err)
 	}

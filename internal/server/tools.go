@@ -73,7 +73,7 @@ func (p *platform) codeInterpreter() tool.Tool {
 	languages := slices.DeleteFunc([]sandbox.Language{sandbox.Python, sandbox.JavaScript}, func(l sandbox.Language) bool { return !sandbox.Has(l) })
 	return tool.NewCodeInterpreter(tool.Interpreter{
 		Runner: box, Folder: runfile.NewFolder(p.blobs), Files: runfile.New(p.blobs), Languages: languages,
-		Attached: runfile.Attachments{Documents: p.store, Blobs: p.blobs}.Files,
+		Attached: runfile.Attachments{Documents: p.store, Blobs: p.originals}.Files,
 		Offered: func(r knowledge.Request) bool {
 			if !r.Config.Tools.CodeInterpreter {
 				return false

@@ -23,7 +23,7 @@ func (p *platform) work(ctx context.Context, queues []string) error {
 		return err
 	}
 	acts := p.activities()
-	acts.Delivering.Answers = api.NewAnswers(p.apiConfig(), api.Deps{Store: p.store, Blobs: p.blobs, Access: authenticator, Links: links{p}, Clock: time.Now, Log: p.log})
+	acts.Delivering.Answers = api.NewAnswers(p.apiConfig(), api.Deps{Store: p.store, Blobs: p.originals, Access: authenticator, Links: links{p}, Clock: time.Now, Log: p.log})
 	workers := worker.Config{StopTimeout: p.grace(), Parsers: p.cfg.Limits.Parsers, Queues: queues}
 	if p.cfg.Temporal.PinVersions {
 		workers.Version = p.version

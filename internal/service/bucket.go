@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -22,6 +23,7 @@ const (
 // and outlive Kill. One goroutine uses it at a time.
 type Bucket struct {
 	address string
+	objects gofakes3.Backend
 	handler http.Handler
 	server  *http.Server
 }
@@ -32,7 +34,7 @@ func NewBucket(ctx context.Context) (*Bucket, error) {
 	if err := objects.CreateBucket(bucketName); err != nil {
 		return nil, err
 	}
-	b := &Bucket{address: "127.0.0.1:0", handler: gofakes3.New(objects).Server()}
+	b := &Bucket{address: "127.0.0.1:0", objects: objects, handler: gofakes3.New(objects).Server()}
 	return b, b.Start(ctx)
 }
 
@@ -58,4 +60,24 @@ func (b *Bucket) Env() []string {
 		"CAIRN_BLOB__CREDENTIALS_ENV=" + credentialsVariable,
 		credentialsVariable + `={"access_key_id": "id", "secret_access_key": "secret"}`,
 	}
+}
+
+// Contents returns the bytes of all objects, as they are stored.
+func (b *Bucket) Contents() (map[string][]byte, error) {
+	list, err := b.objects.ListBucket(bucketName, nil, gofakes3.ListBucketPage{})
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]byte{}
+	for _, one := range list.Contents {
+		object, err := b.objects.GetObject(bucketName, one.Key, nil)
+		if err != nil {
+			return nil, err
+		}
+		all[one.Key], err = io.ReadAll(object.Contents)
+		if err = errors.Join(err, object.Contents.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,8 +94,24 @@ func newDueRule(scope RetentionScope, project string, r knowledge.RetentionRule,
 	case r.Classification != "":
 		parts, args = append(parts, "d.classification = ?"), append(args, r.Classification)
 	}
-	parts = append(parts, "(SELECT v.created_at FROM document_versions AS v WHERE v.document_id = d.id AND v.version = d.version) <= ?")
-	return dueRule{r.Action, strings.Join(parts, " AND "), append(args, micros(cutoff))}
+	parts = append(parts, "d.created_at <= ? AND (SELECT v.created_at FROM document_versions AS v WHERE v.document_id = d.id AND v.version = d.version) <= ?")
+	return dueRule{r.Action, strings.Join(parts, " AND "), append(args, micros(cutoff), micros(cutoff))} // the first one is of an index
+}
+
+// due lists the next documents that a rule concerns and no hold keeps, the oldest first. It holds
+// up no writer, however many documents it looks at.
+func (s *retentionStore) due(ctx context.Context, rule dueRule, limit int) (ids []string, err error) {
+	query := "SELECT d.id FROM documents AS d WHERE " + rule.where + " AND " + unheld + " ORDER BY d.created_at, d.id LIMIT ?"
+	err = each(ctx, s.reader, query, slices.Concat(rule.args, []any{limit}), func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list documents whose time is over: %w", failure(err))
+	}
+	return ids, nil
 }
 
 // RetainDocuments removes or hides the next documents of a workspace whose time is over, at most
@@ -105,35 +123,51 @@ func (s *retentionStore) RetainDocuments(ctx context.Context, scope RetentionSco
 		return nil, 0, err
 	}
 	for _, rule := range rules {
-		err := s.write(ctx, "apply the retention of workspace "+scope.Workspace, func(ctx context.Context, tx transaction) error {
-			removals, hidden = nil, 0
-			rows, err := loadDocuments(ctx, tx, rule.where+" AND "+unheld+" ORDER BY d.id LIMIT ?", append(rule.args, limit)...)
-			if err != nil {
-				return err
-			}
-			for i := range rows {
-				if rule.action == knowledge.RetentionRemove {
-					err = rows[i].retire(ctx, tx, s.now())
-					removals = append(removals, rows[i].removal())
-				} else {
-					err = hide(ctx, tx, &rows[i], s.now())
-					hidden++
-				}
-				if err != nil {
-					return err
-				}
-			}
-			action := "retention-hide-documents"
-			if rule.action == knowledge.RetentionRemove {
-				action = "retention-remove-documents"
-			}
-			return tx.auditOwn(ctx, scope.change(action, convert(rows, func(r documentRow) string { return r.ID })))
-		})
-		if err != nil || len(removals)+hidden > 0 {
+		ids, err := s.due(ctx, rule, limit)
+		if err != nil {
+			return nil, 0, err
+		}
+		if removals, hidden, err = s.retain(ctx, scope, rule, ids); err != nil || len(removals)+hidden > 0 {
 			return removals, hidden, err
 		}
 	}
 	return nil, 0, nil
+}
+
+// retain applies a rule to documents, those excepted that it no longer concerns.
+func (s *retentionStore) retain(ctx context.Context, scope RetentionScope, rule dueRule, ids []string) (removals []Removal, hidden int, err error) {
+	if len(ids) == 0 {
+		return nil, 0, nil
+	}
+	err = s.write(ctx, "apply the retention of workspace "+scope.Workspace, func(ctx context.Context, tx transaction) error {
+		removals, hidden = nil, 0
+		var done []string
+		for _, id := range ids {
+			rows, err := loadDocuments(ctx, tx, rule.where+" AND "+unheld+" AND d.id = ?", slices.Concat(rule.args, []any{id})...)
+			switch {
+			case err != nil:
+				return err
+			case len(rows) == 0:
+				continue
+			case rule.action == knowledge.RetentionRemove:
+				err = rows[0].retire(ctx, tx, s.now())
+				removals = append(removals, rows[0].removal())
+			default:
+				err = hide(ctx, tx, &rows[0], s.now())
+				hidden++
+			}
+			if err != nil {
+				return err
+			}
+			done = append(done, id)
+		}
+		action := "retention-hide-documents"
+		if rule.action == knowledge.RetentionRemove {
+			action = "retention-remove-documents"
+		}
+		return tx.auditOwn(ctx, scope.change(action, done))
+	})
+	return removals, hidden, err
 }
 
 // retire starts the removal of a document and of its attachments.

@@ -17,7 +17,8 @@ type SyncRequest struct {
 	Include        []string     `json:"include,omitempty"`
 	Exclude        []string     `json:"exclude,omitempty"`
 	Tags           []string     `json:"tags,omitempty"`
-	Mirror         bool         `json:"mirror,omitempty"` // carry the rights of the service over
+	Subjects       []string     `json:"subjects,omitempty"` // the people whom all documents are about
+	Mirror         bool         `json:"mirror,omitempty"`   // carry the rights of the service over
 	RemoveVanished bool         `json:"remove_vanished,omitempty"`
 }
 
@@ -177,6 +178,7 @@ type SyncPatch struct {
 	Include        *[]string
 	Exclude        *[]string
 	Tags           *[]string
+	Subjects       *[]string
 	RemoveVanished *bool
 	Paused         *bool
 }
@@ -221,7 +223,7 @@ func (s *syncStore) UpdateSync(ctx context.Context, p knowledge.Principal, id st
 // applyTo changes a row and its request. It reports whether other objects are followed, or
 // as other documents.
 func (patch SyncPatch) applyTo(row *syncRow, r *SyncRequest) (other bool) {
-	for _, list := range []struct{ to, from *[]string }{{&r.Include, patch.Include}, {&r.Exclude, patch.Exclude}, {&r.Tags, patch.Tags}} {
+	for _, list := range []struct{ to, from *[]string }{{&r.Include, patch.Include}, {&r.Exclude, patch.Exclude}, {&r.Tags, patch.Tags}, {&r.Subjects, patch.Subjects}} {
 		if list.from != nil {
 			*list.to, other = *list.from, true
 		}

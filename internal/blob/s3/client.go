@@ -98,7 +98,8 @@ func compatible(o *s3.Options, endpoint string) {
 	o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 }
 
-// withMD5 adds the checksum that older services need for the removal of many objects.
+// withMD5 adds the checksum that older services need for the removal of many objects, and for an
+// object of a bucket with object lock.
 func withMD5(o *s3.Options) {
 	if o.BaseEndpoint != nil {
 		o.APIOptions = append(o.APIOptions, smithyhttp.AddContentChecksumMiddleware)

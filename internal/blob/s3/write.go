@@ -63,7 +63,7 @@ func (b *Bucket) put(ctx context.Context, key string, r io.Reader, match *string
 	}
 	_, err = b.client.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &b.name, Key: b.outside(key), Body: bytes.NewReader(first), ContentType: aws.String(contentType), IfMatch: match,
-	})
+	}, withMD5)
 	return failure(ctx, err)
 }
 
