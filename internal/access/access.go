@@ -261,7 +261,7 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 	switch {
 	case byToken && acting.User != "" && acting.User != claims.User:
 		return knowledge.Principal{}, knowledge.Errorf(knowledge.CodeForbidden, "a token acts for its own user: leave userId out, or use an API key")
-	case byToken && acting.ExternalUser != "":
+	case byToken && acting.ExternalUser != "" && acting.ExternalUser != claims.ExternalUser:
 		return knowledge.Principal{}, knowledge.Errorf(knowledge.CodeForbidden, "a token cannot act for an external user: use an API key")
 	}
 	if acting.User != "" {

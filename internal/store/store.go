@@ -61,6 +61,7 @@ type Store struct {
 	syncStore
 	auditStore
 	dataKeyStore
+	publicationStore
 }
 
 // newStore returns a store without connections.
@@ -98,6 +99,7 @@ func newStore(cfg Config) *Store {
 		syncStore:         syncStore{db},
 		auditStore:        auditStore{db},
 		dataKeyStore:      dataKeyStore{db},
+		publicationStore:  publicationStore{db},
 	}
 }
 
