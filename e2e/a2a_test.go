@@ -55,7 +55,7 @@ func TestA2ATasksOutliveKills(t *testing.T) {
 	s := start(t, at(m.URL())...)
 	s.publish(t, "pier.txt", "A lighthouse is on the northern pier.")
 	s.putPublication(t, map[string]any{"limits": map[string]any{"requestsPerMinute": 100000, "visitorRequestsPerMinute": 100000}}) // it is asked often
-	m.ScriptChat(slowWords(200), slowWords(5000))
+	m.ScriptChat(slowWords(200), slowWords(200))                                                                                   // that of before the kill, and that of after it
 	begun := s.a2a(t, "SendMessage", a2aMessage("one", "What is on the pier?")).Result.Task
 	if begun.Status.State != "TASK_STATE_WORKING" || begun.ContextID == "" {
 		t.Fatalf("the task is %+v", begun)
@@ -78,6 +78,7 @@ func TestA2ATasksOutliveKills(t *testing.T) {
 		}
 		return nil
 	})
+	m.ScriptChat(slowWords(5000))
 	other := s.a2a(t, "message/send", map[string]any{
 		"message": map[string]any{"messageId": "two", "role": "user", "parts": []any{map[string]any{"kind": "text", "text": "And what else?"}}}, "configuration": map[string]any{"blocking": false},
 	}).Result.task

@@ -33,7 +33,7 @@ func TestAgentPage(t *testing.T) {
 	s := start(t, at(m.URL())...)
 	s.publish(t, "lights", "The northern pier has a lighthouse.")
 	s.putPublication(t, map[string]any{"description": "Ask me about <b>piers</b>.", "starters": []string{"What is on the northern pier?"}, "avatar": "⚓"})
-	m.ScriptChat(slowWords(400), modeltest.Text("There is a lighthouse [1]."))
+	m.ScriptChat(slowWords(400), slowWords(400)) // that of before the kill, and that of after it
 	thrown, asked := thrownIn(page), trafficOf(t, page)
 	open(t, page, s.ends.API+"/agents/guide")
 	awaitPage(t, page, `document.querySelector(".welcome")?.textContent.includes("Ask me about <b>piers</b>.") && document.title === "The guide of the harbour"`)
@@ -55,6 +55,7 @@ func TestAgentPage(t *testing.T) {
 	if n := evaluate[int](t, page, wordsOnPage); n != 400 {
 		t.Errorf("the answer has %d words, not 400", n)
 	}
+	m.ScriptChat(modeltest.Text("What else is on the northern pier?"), modeltest.Text("There is a lighthouse [1].")) // the question alone, then its answer
 	askOnPage(t, page, "And what else?")
 	awaitPage(t, page, answersOnPage+` === 2`)
 	click(t, page, `document.querySelector(".citation")`)
@@ -162,19 +163,9 @@ func TestEmbeddedChat(t *testing.T) {
 
 	open(t, page, stranger.URL)
 	awaitPage(t, page, `!!`+launcher)
-	frame = nil
-	await(t, time.Minute, "the browser refuses the frame", func(context.Context) error {
-		targets, err := chromedp.Targets(page)
-		if err != nil {
-			return err
-		}
-		for _, one := range targets {
-			if one.Type == "iframe" && strings.HasPrefix(one.URL, "chrome-error:") {
-				return nil
-			}
-		}
-		return fmt.Errorf("there are the targets %v", targets)
-	})
+	const frameOnPage = `[...document.querySelectorAll("body > div")].at(-1).shadowRoot.querySelector("iframe")`
+	do(t, page, chromedp.Evaluate(`(() => { const frame = `+frameOnPage+`; frame.addEventListener("load", () => window.refused = true); frame.src = frame.src; })()`, nil))
+	awaitPage(t, page, `window.refused === true`) // its module would have run before
 	if evaluate[bool](t, page, launcher+`.checkVisibility()`) {
 		t.Error("a page of an origin that is not listed shows the chat")
 	}
