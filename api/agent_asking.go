@@ -43,7 +43,7 @@ func (p *parts) newAgentRoutes(cfg Config, deps Deps) *agentRoutes {
 	events, runs := *p.events, *p.runs
 	events.results, runs.results, runs.views = results, results, results.views
 	return &agentRoutes{
-		visitors: &visitors{store: deps.Store, edge: p.edge, access: deps.Access, sealer: deps.Secrets, now: p.now},
+		visitors: &visitors{edge: p.edge, access: deps.Access, sealer: deps.Secrets, now: p.now},
 		store:    deps.Store, questions: p.questions, events: &events, runs: &runs,
 		conversations: &conversationRoutes{store: deps.Store, edge: p.edge, questions: p.questions, readers: p.readers, results: results, now: p.now},
 		chunks:        &chunkRoutes{store: deps.Store, pages: p.pages},

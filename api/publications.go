@@ -24,8 +24,6 @@ type Publications interface {
 	Publications(ctx context.Context, p knowledge.Principal) ([]knowledge.Publication, error)
 	// RemovePublication deletes the publication of a project.
 	RemovePublication(ctx context.Context, p knowledge.Principal, project string) error
-	// PublicationBySlug returns the one that an address names, to whoever asks.
-	PublicationBySlug(ctx context.Context, slug string) (knowledge.Publication, error)
 }
 
 // Secrets seals what requests must not leave readable, and opens it again.

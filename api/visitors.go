@@ -14,6 +14,9 @@ import (
 
 // VisitorAccess makes the principals of those who ask a published project.
 type VisitorAccess interface {
+	// Agent returns the publication that an address names. One that nobody has published is
+	// CodeNotFound.
+	Agent(ctx context.Context, slug string) (knowledge.Publication, error)
 	// Visitor returns the visitor of a public agent by its token. One that is forged, has
 	// expired or is for another agent is CodeUnauthorized.
 	Visitor(pub knowledge.Publication, secret, token string, now time.Time) (knowledge.Principal, error)
@@ -28,7 +31,6 @@ type VisitorAccess interface {
 
 // visitors finds out who asks a published project.
 type visitors struct {
-	store  Publications
 	edge   *edge.Edge
 	access VisitorAccess
 	sealer Secrets
@@ -46,7 +48,7 @@ func agentPath(pub knowledge.Publication) string { return "/agents/" + pub.Slug 
 // agent of a workspace is: they cannot tell one from the other.
 func (v *visitors) agent(r *http.Request) (knowledge.Publication, error) {
 	slug := r.PathValue("slug")
-	pub, err := v.store.PublicationBySlug(r.Context(), slug)
+	pub, err := v.access.Agent(r.Context(), slug)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) && edge.Credentials(r).None() {
 		return pub, errSignIn(slug)
 	}

@@ -47,6 +47,9 @@ type Store interface {
 	MemberBySubject(ctx context.Context, workspace, subject string) (m store.Member, there bool, err error)
 	// EndedMembers returns which of these users are not, or no longer, people of a workspace.
 	EndedMembers(ctx context.Context, workspace string, users []string) ([]string, error)
+	// PublicationBySlug returns the publication that the address of an agent names. One that
+	// nobody has published is CodeNotFound.
+	PublicationBySlug(ctx context.Context, slug string) (knowledge.Publication, error)
 	// WorkspaceExists reports whether a workspace with this id exists.
 	WorkspaceExists(ctx context.Context, id string) (bool, error)
 	// Conversation returns the principal's conversation. Another owner's

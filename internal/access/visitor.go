@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"crypto/rand"
 	"strings"
 	"time"
@@ -26,6 +27,12 @@ type agentToken struct {
 	Visitor      string `json:"v"`
 	Conversation string `json:"c,omitempty"` // that the token opens; "" = it is the visitor's own
 	Expires      int64  `json:"e"`           // Unix seconds
+}
+
+// Agent returns the publication that the address of an agent names. One that nobody has published
+// is CodeNotFound.
+func (a *Authenticator) Agent(ctx context.Context, slug string) (knowledge.Publication, error) {
+	return a.store.PublicationBySlug(ctx, slug)
 }
 
 // NewVisitorID returns the name of a visitor whom nobody has met, which nobody can guess.

@@ -83,9 +83,9 @@ func publicationsApart(f *fixture) {
 		_, err = f.Publication(f.ctx, p, "handbook")
 		f.wantCode(err, knowledge.CodeNotFound)
 		f.wantCode(f.RemovePublication(f.ctx, p, "handbook"), knowledge.CodeNotFound)
-		_, _, err = f.PutPublication(f.ctx, p, "handbook", func(*knowledge.Publication) error { return nil })
-		f.wantCode(err, knowledge.CodeNotFound)
 	}
+	_, _, err = f.PutPublication(f.ctx, press, "handbook", func(*knowledge.Publication) error { return nil })
+	f.wantCode(err, knowledge.CodeNotFound)
 	_, err = f.Publications(f.ctx, knowledge.Principal{})
 	f.wantCode(err, knowledge.CodeForbidden)
 }
