@@ -103,11 +103,21 @@ func (cr *chunkRoutes) mount(e *edge.Edge) {
 	}}, cr.listChunks)
 }
 
-func (cr *chunkRoutes) getChunk(ctx context.Context, p knowledge.Principal, in *struct {
-	edge.ActingQuery
+// ChunkQuery names a passage.
+type ChunkQuery struct {
 	ID    string `path:"chunk_id" maxLength:"200"`
 	Quote string `query:"quote" maxLength:"8000" doc:"A quotation to find in the passage"`
+}
+
+func (cr *chunkRoutes) getChunk(ctx context.Context, p knowledge.Principal, in *struct {
+	edge.ActingQuery
+	ChunkQuery
 }) (*chunkAnswer, error) {
+	return cr.passage(ctx, p, in.ChunkQuery)
+}
+
+// passage returns a passage that the principal may read, or the place of a quotation in it.
+func (cr *chunkRoutes) passage(ctx context.Context, p knowledge.Principal, in ChunkQuery) (*chunkAnswer, error) {
 	c, err := cr.store.Chunk(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read chunk %s: %w", in.ID, err)

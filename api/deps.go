@@ -99,7 +99,7 @@ type Deps struct {
 	Imports    importing.Sources
 	Syncs      *following.Runner
 	Places     following.Places
-	Secrets    intake.Secrets // seals what requests must not leave readable
+	Secrets    Secrets // seals what requests must not leave readable
 
 	NamedSecrets NamedSecrets
 	Quotations   Quotations
@@ -142,6 +142,7 @@ type Blobs interface {
 // Access makes the principals of requests, and signs the links to runs and originals.
 type Access interface {
 	edge.Access
+	VisitorAccess
 	SessionAccess
 	ProviderAccess
 	Rights

@@ -81,17 +81,23 @@ func (er *eventRoutes) runEvents(w http.ResponseWriter, r *http.Request) {
 
 // beginReading returns what a request reads, and counts its stream until release. It
 // answers a request for which there is nothing to stream, and then returns nil.
-func (er *eventRoutes) beginReading(w http.ResponseWriter, r *http.Request) (in *reading, release func()) {
+func (er *eventRoutes) beginReading(w http.ResponseWriter, r *http.Request) (*reading, func()) {
 	in, err := er.readers.readingOf(r, r.PathValue("run_id"))
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return nil, nil
 	}
+	return er.openReading(w, r, in)
+}
+
+// openReading counts the stream of what a request reads, as beginReading does.
+func (er *eventRoutes) openReading(w http.ResponseWriter, r *http.Request, in *reading) (*reading, func()) {
 	if in.run.Status != knowledge.RunRunning && er.follower.isPast(r.Context(), runRef(in.run), in.after) {
 		w.WriteHeader(http.StatusNoContent)
 		return nil, nil
 	}
-	if release, err = er.streams.open(); err != nil {
+	release, err := er.streams.open()
+	if err != nil {
 		edge.WriteError(w, r, err)
 		return nil, nil
 	}

@@ -33,6 +33,7 @@ var bodyExamples = map[string]string{
 	"start-import":     `{"source": {"type": "s3", "uri": "s3://company-docs/handbook/", "options": {"anonymous": true}}}`,
 	"put-preferences":  `{"rag": {}}`,
 	"sign-in":          `{"key": "THE_KEY"}`,
+	"put-publication":  `{"visibility": "public", "title": "Service desk", "starters": ["How many days of holiday are there?"]}`,
 	"put-limits":       `{"requestsPerMinute": 6000, "tokensPerDay": 5000000}`,
 
 	"add-test-set":      `{"name": "holidays", "items": [{"question": "How many days of holiday are there?", "reference": "30 days.", "expected_documents": ["handbook.md"]}]}`,

@@ -59,12 +59,17 @@ func (r *runRoutes) giveFeedback(ctx context.Context, p knowledge.Principal, in 
 	RunPath
 	Body feedbackBody
 }) (*feedbackOutput, error) {
-	if err := r.answerRun(ctx, p, in.ID); err != nil {
+	return r.rate(ctx, p, in.ID, in.Body)
+}
+
+// rate stores what the principal says of the answer of a run that it may read.
+func (r *runRoutes) rate(ctx context.Context, p knowledge.Principal, run string, said feedbackBody) (*feedbackOutput, error) {
+	if err := r.answerRun(ctx, p, run); err != nil {
 		return nil, err
 	}
-	given := store.Feedback{Run: in.ID, Author: p.Owner(), Rating: in.Body.Rating, Comment: in.Body.Comment, Expected: in.Body.Expected, CreatedAt: storedTime(r.now())}
+	given := store.Feedback{Run: run, Author: p.Owner(), Rating: said.Rating, Comment: said.Comment, Expected: said.Expected, CreatedAt: storedTime(r.now())}
 	if err := r.store.SetFeedback(ctx, p, given); err != nil {
-		return nil, fmt.Errorf("store feedback on run %s: %w", in.ID, err)
+		return nil, fmt.Errorf("store feedback on run %s: %w", run, err)
 	}
 	return &feedbackOutput{viewFeedback(p)(given)}, nil
 }

@@ -112,6 +112,8 @@ func (p *parts) routes(cfg Config, deps Deps) []routes {
 		p.health,
 		&machineRoutes{checks: deps.Details.Machine},
 		&encryptionRoutes{encryption: deps.Encryption},
+		&publicationRoutes{store: deps.Store, sealer: deps.Secrets, views: p.views},
+		p.newAgentRoutes(cfg, deps),
 	})
 }
 

@@ -22,6 +22,7 @@ import (
 // last.
 type Store interface {
 	Tenants
+	Publications
 	Roles
 	Members
 	LimitStore

@@ -77,7 +77,11 @@ func (v *views) address(r *http.Request) string {
 
 // originalURL returns the address of an original, with a token for a reader that can
 // send no header. The link is good as long as the principal's key or JWT is.
+// Visitors of agents have neither, and get none.
 func (v *views) originalURL(p knowledge.Principal, document string) string {
+	if p.KeyID() == "" && p.User() == "" {
+		return ""
+	}
 	expires := v.now().Add(originalLife + originalStep).Truncate(originalStep)
 	token := v.access.SignOriginal(p, document, expires)
 	return v.link("/workspaces/" + p.Workspace() + "/documents/" + document + "/content?token=" + url.QueryEscape(token))

@@ -5,6 +5,7 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -24,9 +25,9 @@ import (
 var static embed.FS
 
 // policy lets the pages load what Cairn serves and run its modules, and nothing else. No
-// script may make HTML of text.
+// script may make HTML of text. The origins of the pages that may frame them follow it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+	"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'; frame-ancestors "
 
 // folder is the address of the modules.
 const folder = "/console/"
@@ -38,8 +39,11 @@ type file struct {
 	etag  string
 }
 
-// Handler serves the console, and everything else by next.
-func Handler(next http.Handler) http.Handler {
+// Framers returns the origins of the pages that may show the page of an agent in a frame.
+type Framers func(ctx context.Context, slug string) []string
+
+// Handler serves the console and the pages of agents, and everything else by next.
+func Handler(next http.Handler, framers Framers) http.Handler {
 	files, err := read()
 	if err != nil {
 		panic(err) // the files are part of the command
@@ -47,8 +51,9 @@ func Handler(next http.Handler) http.Handler {
 	edition := editionOf(files)
 	html := map[string]file{}
 	for first, module := range pages() {
-		html[first] = pageOf(files, edition, module)
+		html[first] = pageOf(files, edition, "index.html", "app.js", module)
 	}
+	agents := agentPages{page: pageOf(files, edition, "agent.html", agentModule), script: files["embed.js"], framers: framers}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var found file
 		var ok bool
@@ -61,6 +66,8 @@ func Handler(next http.Handler) http.Handler {
 				cache = "public, max-age=31536000, immutable"
 			}
 			found, ok = files[name]
+		case agents.serve(w, r):
+			return
 		case strings.Contains(r.Header.Get("Accept"), "text/html"):
 			found, ok = html[first]
 		}
@@ -68,16 +75,21 @@ func Handler(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		header := w.Header()
-		header.Set("Content-Type", found.kind)
-		header.Set("Cache-Control", cache)
-		header.Set("ETag", found.etag)
-		header.Set("Vary", "Accept")
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Referrer-Policy", "no-referrer")
-		header.Set("Content-Security-Policy", policy)
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(found.bytes))
+		found.send(w, r, cache, "'none'")
 	})
+}
+
+// send sends the file. framers are the origins whose pages may show it in a frame.
+func (f file) send(w http.ResponseWriter, r *http.Request, cache, framers string) {
+	header := w.Header()
+	header.Set("Content-Type", f.kind)
+	header.Set("Cache-Control", cache)
+	header.Set("ETag", f.etag)
+	header.Set("Vary", "Accept")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Content-Security-Policy", policy+framers)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.bytes))
 }
 
 // read returns the files by their paths below folder: the modules, and the sample documents

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,12 +38,20 @@ func modules(t *testing.T) map[string]string {
 	return found
 }
 
+// framers are of an agent that two sites show.
+func framers(_ context.Context, slug string) []string {
+	if slug == "guide" {
+		return []string{"https://www.example.com", "http://localhost:3000"}
+	}
+	return nil
+}
+
 func get(path, accept string) *http.Response {
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	r.Header.Set("Accept", accept)
 	w := httptest.NewRecorder()
-	console.Handler(next).ServeHTTP(w, r)
+	console.Handler(next, framers).ServeHTTP(w, r)
 	return w.Result()
 }
 
@@ -91,7 +100,7 @@ func TestPagesAreForBrowsers(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/console/app.js", nil)
 	r.Header.Set("If-None-Match", get("/console/app.js", "").Header.Get("ETag"))
 	w := httptest.NewRecorder()
-	console.Handler(http.NotFoundHandler()).ServeHTTP(w, r)
+	console.Handler(http.NotFoundHandler(), framers).ServeHTTP(w, r)
 	if w.Code != http.StatusNotModified {
 		t.Errorf("a module that has not changed: %d", w.Code)
 	}

@@ -51,8 +51,8 @@ var imported = regexp.MustCompile(`(?m)^import [^;]*"(\.[^"]+)";`)
 
 // modulesOf returns the modules that a page loads, those that are imported first before the
 // others.
-func modulesOf(files map[string]file, page string) []string {
-	found := []string{"app.js", page}
+func modulesOf(files map[string]file, first ...string) []string {
+	found := slices.Clone(first)
 	for i := 0; i < len(found); i++ {
 		for _, one := range imported.FindAllSubmatch(files[found[i]].bytes, -1) {
 			if name := path.Join(path.Dir(found[i]), string(one[1])); !slices.Contains(found, name) {
@@ -63,13 +63,13 @@ func modulesOf(files map[string]file, page string) []string {
 	return found
 }
 
-// pageOf returns the HTML of a page. Its addresses name the edition, so that a browser keeps
+// pageOf returns the HTML of a page, which begins with some modules. Its addresses name the edition, so that a browser keeps
 // the files for good, and it loads the modules at once rather than one behind the other.
-func pageOf(files map[string]file, edition, module string) file {
+func pageOf(files map[string]file, edition, name string, modules ...string) file {
 	var links strings.Builder
-	for _, name := range modulesOf(files, module) {
+	for _, name := range modulesOf(files, modules...) {
 		fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"%s%s\">\n", folder, name)
 	}
-	html := bytes.Replace(files["index.html"].bytes, []byte("</head>"), []byte(links.String()+"</head>"), 1)
-	return newFile("index.html", bytes.ReplaceAll(html, []byte(`"`+folder), []byte(`"`+folder+edition+"/")))
+	html := bytes.Replace(files[name].bytes, []byte("</head>"), []byte(links.String()+"</head>"), 1)
+	return newFile(name, bytes.ReplaceAll(html, []byte(`"`+folder), []byte(`"`+folder+edition+"/")))
 }

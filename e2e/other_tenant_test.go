@@ -134,6 +134,10 @@ func (s *server) things(t *testing.T, m *modeltest.Server) things {
 	}
 	create("project", webhooks+"/projects", map[string]any{"slug": "private-lights", "tools": map[string]any{"approval": []string{"documents_rag"}},
 		"webhooks": []map[string]any{{"url": "http://127.0.0.1:1/hook", "types": []string{"documents_created"}}}})
+	made["slug"], made["share"] = "keeper-of-the-lamps", "token"
+	if status := s.call(t, "PUT", made.in("/workspaces/default/projects/{project}/publication"), map[string]any{"slug": made["slug"], "visibility": "workspace", "title": "Lamps"}, nil); status != http.StatusOK {
+		t.Fatalf("publication: status %d", status)
+	}
 	made["document"] = s.publishIn(t, made["project"], "lamp", "The lamp of the lighthouse is cleaned every Tuesday.", nil)
 	var chunks struct {
 		Data []struct{ ID string }
@@ -326,7 +330,13 @@ var bodies = map[string]string{
 	"PATCH /conversations/{id}":        `{"title": "taken"}`,
 	"PATCH /documents/{id}":            `{"tags": ["taken"]}`,
 	"PATCH /projects/{id}":             `{"name": "taken"}`,
-	"PATCH /test_sets/{test_set}":      `{"name": "taken"}`,
+	"PUT /projects/{id}/publication":   `{"visibility": "public", "title": "taken"}`,
+	"POST /agents/{slug}/questions":    `{"text": "taken?"}`,
+	"POST /agents/{slug}/a2a":          `{"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": "{run_id}"}}`,
+
+	"POST /agents/{slug}/runs/{run_id}/feedback":              `{"rating": "up", "comment": "taken"}`,
+	"POST /agents/{slug}/conversations/{conversation}/shares": `{"days": 1}`,
+	"PATCH /test_sets/{test_set}":                             `{"name": "taken"}`,
 
 	"POST /evaluations/{evaluation}/items/{item}/review": `{"score": 0, "comment": "taken"}`,
 

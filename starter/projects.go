@@ -12,14 +12,16 @@ import (
 )
 
 type projectsCmd struct {
-	List    projectsListCmd    `cmd:"" help:"List projects."`
-	Create  projectsCreateCmd  `cmd:"" help:"Create a project; its API key is shown once."`
-	Show    projectsShowCmd    `cmd:"" help:"Show a project and its configuration."`
-	Get     projectsGetCmd     `cmd:"" help:"Print a project as a file for cairn apply."`
-	Set     projectsSetCmd     `cmd:"" help:"Change a project's configuration."`
-	Usage   projectsUsageCmd   `cmd:"" help:"Show the use of models by a project: calls, tokens and time."`
-	Reindex projectsReindexCmd `cmd:"" help:"Process outdated documents again with the project's present settings."`
-	Delete  projectsDeleteCmd  `cmd:"" help:"Delete a project with all its data."`
+	List      projectsListCmd      `cmd:"" help:"List projects."`
+	Create    projectsCreateCmd    `cmd:"" help:"Create a project; its API key is shown once."`
+	Show      projectsShowCmd      `cmd:"" help:"Show a project and its configuration."`
+	Get       projectsGetCmd       `cmd:"" help:"Print a project as a file for cairn apply."`
+	Set       projectsSetCmd       `cmd:"" help:"Change a project's configuration."`
+	Usage     projectsUsageCmd     `cmd:"" help:"Show the use of models by a project: calls, tokens and time."`
+	Publish   projectsPublishCmd   `cmd:"" help:"Publish a project as an agent, or change how it is published."`
+	Unpublish projectsUnpublishCmd `cmd:"" help:"Publish a project no longer."`
+	Reindex   projectsReindexCmd   `cmd:"" help:"Process outdated documents again with the project's present settings."`
+	Delete    projectsDeleteCmd    `cmd:"" help:"Delete a project with all its data."`
 }
 
 // Help returns an example of the commands.

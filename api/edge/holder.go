@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // Holder is what a request depends on while it is served: the key and the session, and when
@@ -21,6 +22,12 @@ type Member struct{ Workspace, User string }
 
 // SetHolder notes for whom a link was made with which a request is served.
 func SetHolder(ctx context.Context, h Holder) { callOf(ctx).holder = &h }
+
+// SetSender notes who sent a request to a public route, whose handler has proved it.
+func SetSender(ctx context.Context, p knowledge.Principal) {
+	c := callOf(ctx)
+	c.proved, c.sender, c.senderWorkspace = &p, &p, p.Workspace()
+}
 
 // LinkHolder returns on what a request with a link depends: the key, the session or the member for
 // whom the link was made.

@@ -1,7 +1,7 @@
 // An answer: one that is stored, and one that comes while its run goes on.
 
 import { actionButton, attempt } from "./action.js";
-import { address, call } from "./api.js";
+import { address, call, may } from "./api.js";
 import { citations } from "./citation.js";
 import { announce, atNextFrame, fill, h } from "./dom.js";
 import { follow } from "./events.js";
@@ -18,7 +18,7 @@ import { toolCall } from "./tool_call.js";
  * @typedef {object} Actions
  * @property {(sources: Source[], at: number, quote: string) => void} show shows a passage
  * @property {(text: string) => void} ask asks another question
- * @property {() => void} again asks the same question again
+ * @property {() => void} [again] asks the same question again; without it the answer is only read
  */
 
 /**
@@ -59,16 +59,16 @@ function ending({ run, text, sources, suggestions, rating }, actions) {
     sourceList(sources, actions.show),
     h("div", { class: "row actions" },
       actionButton(t("ask.copy"), copy, { class: "plain" }),
-      h("button", { type: "button", class: "plain", onclick: actions.again }, t("ask.again")), rate, run && runLink(run)),
+      actions.again && h("button", { type: "button", class: "plain", onclick: actions.again }, t("ask.again")), rate, run && runLink(run)),
     comment,
     suggestions.length > 0 && h("ul", { class: "suggestions", "aria-label": t("ask.suggestions") },
       ...suggestions.map((one) => h("li", {}, h("button", { type: "button", onclick: () => actions.ask(one) }, one)))),
   ];
 }
 
-/** @param {string} run */
+/** Returns the link to the page of a run, for readers of runs. @param {string} run */
 function runLink(run) {
-  return h("a", { class: "quiet", href: "/runs/" + encodeURIComponent(run) }, t("run.link"));
+  return may("runs.read") && h("a", { class: "quiet", href: "/runs/" + encodeURIComponent(run) }, t("run.link"));
 }
 
 /**

@@ -63,10 +63,21 @@ export function may(permission) {
   return session.who.permissions.includes(permission);
 }
 
+/** How requests reach the API: their headers, and other routes for some names. */
+const door = { headers: {}, routes: /** @type {Record<string, readonly string[]>} */ ({}) };
+
+/** @param {Record<string, string>} headers @param {Record<string, readonly string[]>} routes */
+export function useDoor(headers, routes) {
+  Object.assign(door, { headers, routes });
+}
+
+/** Returns the headers of all requests. @returns {Record<string, string>} */
+export const doorHeaders = () => door.headers;
+
 /** @typedef {Record<string, string | number | boolean | string[] | undefined>} Query */
 
 /** Returns the method and the path of a route. @param {Route} name */
-const placeOf = (name) => (typeof name === "string" ? routes[name] : name);
+const placeOf = (name) => (typeof name === "string" ? door.routes[name] ?? routes[name] : name);
 
 /**
  * Returns the address of a route.
@@ -101,7 +112,7 @@ export async function call(name, { path, query, body, key, match } = {}) {
   try {
     answer = await fetch(address(name, path, query), {
       method: placeOf(name)[0],
-      headers: { ...(body === undefined || form ? {} : { "Content-Type": "application/json" }), ...(key ? { "Idempotency-Key": key } : {}), ...(match ? { "If-Match": `"${match}"` } : match === "" ? { "If-None-Match": "*" } : {}) },
+      headers: { ...door.headers, ...(body === undefined || form ? {} : { "Content-Type": "application/json" }), ...(key ? { "Idempotency-Key": key } : {}), ...(match ? { "If-Match": `"${match}"` } : match === "" ? { "If-None-Match": "*" } : {}) },
       body: form ? body : JSON.stringify(body),
     });
   } catch {

@@ -1,7 +1,7 @@
 // The events of a run, as docs/events.md describes them: a reader that was cut off goes on
 // behind the last event that it saw.
 
-import { refusal } from "./api.js";
+import { doorHeaders, refusal } from "./api.js";
 
 /**
  * @typedef {object} Following
@@ -72,7 +72,7 @@ async function read(url, after, stopped, to) {
   let timer = setTimeout(() => quiet.abort(), silence);
   try {
     const answer = await fetch(url, {
-      headers: { Accept: "text/event-stream", "Last-Event-ID": String(after()) },
+      headers: { ...doorHeaders(), Accept: "text/event-stream", "Last-Event-ID": String(after()) },
       signal: AbortSignal.any([stopped, quiet.signal]),
     });
     if (answer.status === 204) return true;

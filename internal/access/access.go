@@ -47,6 +47,9 @@ type Store interface {
 	MemberBySubject(ctx context.Context, workspace, subject string) (m store.Member, there bool, err error)
 	// EndedMembers returns which of these users are not, or no longer, people of a workspace.
 	EndedMembers(ctx context.Context, workspace string, users []string) ([]string, error)
+	// PublicationBySlug returns the publication that the address of an agent names. One that
+	// nobody has published is CodeNotFound.
+	PublicationBySlug(ctx context.Context, slug string) (knowledge.Publication, error)
 	// WorkspaceExists reports whether a workspace with this id exists.
 	WorkspaceExists(ctx context.Context, id string) (bool, error)
 	// Conversation returns the principal's conversation. Another owner's
@@ -261,7 +264,7 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 	switch {
 	case byToken && acting.User != "" && acting.User != claims.User:
 		return knowledge.Principal{}, knowledge.Errorf(knowledge.CodeForbidden, "a token acts for its own user: leave userId out, or use an API key")
-	case byToken && acting.ExternalUser != "":
+	case byToken && acting.ExternalUser != "" && acting.ExternalUser != claims.ExternalUser:
 		return knowledge.Principal{}, knowledge.Errorf(knowledge.CodeForbidden, "a token cannot act for an external user: use an API key")
 	}
 	if acting.User != "" {

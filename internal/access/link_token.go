@@ -85,26 +85,34 @@ func (a *Authenticator) sign(purpose string, p knowledge.Principal, id string, e
 	if t.Ends > 0 {
 		t.Expires = min(t.Expires, t.Ends)
 	}
-	body, err := json.Marshal(t)
+	return a.signed(purpose, t)
+}
+
+// signed returns a text that holds content, which opened reads again.
+func (a *Authenticator) signed(purpose string, content any) string {
+	body, err := json.Marshal(content)
 	if err != nil {
 		panic(err) // strings and numbers always marshal
 	}
 	return base64.RawURLEncoding.EncodeToString(body) + "." + base64.RawURLEncoding.EncodeToString(a.mac(purpose, body))
 }
 
-func (a *Authenticator) verify(ctx context.Context, purpose, token, id string, now time.Time) (Link, error) {
-	refused := unauthorized("this link is not valid, or has expired, or the key for which it was made is no longer valid: ask for it again with an API key")
+// opened reads the content of a text that signed made for the same purpose, and reports whether
+// it is one.
+func (a *Authenticator) opened(purpose, token string, content any) bool {
 	first, second, _ := strings.Cut(token, ".")
 	body, err := base64.RawURLEncoding.DecodeString(first)
 	if err != nil {
-		return Link{}, refused
+		return false
 	}
 	mac, err := base64.RawURLEncoding.DecodeString(second)
-	if err != nil || len(a.secret) == 0 || !hmac.Equal(mac, a.mac(purpose, body)) {
-		return Link{}, refused
-	}
+	return err == nil && len(a.secret) > 0 && hmac.Equal(mac, a.mac(purpose, body)) && json.Unmarshal(body, content) == nil
+}
+
+func (a *Authenticator) verify(ctx context.Context, purpose, token, id string, now time.Time) (Link, error) {
+	refused := unauthorized("this link is not valid, or has expired, or the key for which it was made is no longer valid: ask for it again with an API key")
 	var t linkToken
-	if err := json.Unmarshal(body, &t); err != nil || t.ID != id || t.Workspace == "" || now.Unix() >= t.Expires || t.Key == "" && t.User == "" {
+	if !a.opened(purpose, token, &t) || t.ID != id || t.Workspace == "" || now.Unix() >= t.Expires || t.Key == "" && t.User == "" {
 		return Link{}, refused
 	}
 	link := Link{Workspace: t.Workspace, Key: t.Key, Clearance: t.Clearance, Covered: a.cfg.Levels.Covered(t.Clearance)}

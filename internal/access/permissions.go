@@ -90,11 +90,11 @@ func Permissions() []Permission {
 			"POST /evaluations/{evaluation}/items/{item}/review",
 		}},
 		{knowledge.ProjectsRead, "Read projects and their settings", everybody, []string{
-			"GET /projects", "GET /projects/{id}", "GET /projects/{id}/usage", "GET /v1/models", "GET /v1/models/{model}",
+			"GET /projects", "GET /projects/{id}", "GET /projects/{id}/publication", "GET /projects/{id}/usage", "GET /agents", "GET /v1/models", "GET /v1/models/{model}",
 			"GET /v1/vector_stores", "GET /v1/vector_stores/{store}",
 		}},
 		{knowledge.ProjectsAdmin, "Create, change and remove projects", admins, []string{
-			"POST /webhooks/projects", "POST /retention/run", "PATCH /projects/{id}", "DELETE /projects/{id}",
+			"POST /webhooks/projects", "POST /retention/run", "PATCH /projects/{id}", "DELETE /projects/{id}", "PUT /projects/{id}/publication", "DELETE /projects/{id}/publication",
 			"POST /v1/vector_stores", "POST /v1/vector_stores/{store}", "DELETE /v1/vector_stores/{store}",
 		}},
 		{knowledge.AccessRead, "Ask who sees a document, and why", admins, []string{"GET /access/explain"}},
@@ -132,9 +132,13 @@ func Permissions() []Permission {
 		{knowledge.InstanceAdmin, "Create and limit workspaces, check the machine, rotate the keys of encryption and decrypt histories: the instance's admin key alone", nil, []string{
 			"POST /workspaces", "PUT /limits", "GET /machine", "GET /encryption", "POST /encryption/rotate", "POST /codec/decode",
 		}},
-		{knowledge.Public, "Needs no credentials", nil, []string{
+		{knowledge.Public, "Needs no credentials, or a visitor's of a published project", nil, []string{
 			"GET /", "GET /docs", "GET /healthz", "GET /metrics", "GET /openapi.json", "GET /readyz",
 			"GET /auth/callback", "GET /auth/login", "GET /auth/session", "POST /auth/session", "DELETE /auth/session",
+			"GET /agents/{slug}", "GET /agents/{slug}/avatar", "GET /agents/{slug}/.well-known/agent-card.json", "POST /agents/{slug}/a2a", "POST /agents/{slug}/visits", "POST /agents/{slug}/questions", "GET /agents/{slug}/conversations",
+			"GET /agents/{slug}/conversations/{conversation}", "DELETE /agents/{slug}/conversations/{conversation}", "GET /agents/{slug}/chunks/{chunk_id}",
+			"POST /agents/{slug}/conversations/{conversation}/shares", "GET /agents/{slug}/shared/{share}",
+			"GET /agents/{slug}/runs/{run_id}/events", "POST /agents/{slug}/runs/{run_id}/cancel", "POST /agents/{slug}/runs/{run_id}/feedback",
 		}},
 	}
 }

@@ -45,6 +45,7 @@ var mayImport = map[string][]string{
 
 	// Capabilities, with the ports of store, blobs, index and model.
 	"internal/access":            {"internal/knowledge", "internal/store"},
+	"internal/a2a":               {"internal/citation"},
 	"internal/agui":              {"internal/citation"},
 	"internal/backup":            {"internal/blob"},
 	"internal/blob":              {"internal/envelope", "internal/erase", "internal/knowledge"},
@@ -197,7 +198,7 @@ var mayImport = map[string][]string{
 	"api/edge":   {"internal/access", "internal/audit", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/quota", "internal/store"},
 	"api/openai": {"api/edge", "internal/audit", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/quota", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
 	"api": {
-		"api/edge", "api/openai", "internal/access", "internal/advice", "internal/agui", "internal/audit", "internal/blob", "internal/citation", "internal/client", "internal/evaluate", "internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/idempotency", "internal/index",
+		"api/edge", "api/openai", "internal/a2a", "internal/access", "internal/advice", "internal/agui", "internal/audit", "internal/blob", "internal/citation", "internal/client", "internal/evaluate", "internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/idempotency", "internal/index",
 		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/paged", "internal/parsed", "internal/phrase", "internal/privacy", "internal/prompt", "internal/question", "internal/quota", "internal/record", "internal/retrieve", "internal/runfile", "internal/scim", "internal/source", "internal/sqltable", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch",
 	},
@@ -367,7 +368,7 @@ func TestPrincipalsAreMadeByAccess(t *testing.T) {
 // repairs, where nobody asks.
 func systemReads() []string {
 	return []string{
-		"Setting", "WorkspaceExists", "KeyByHash", "KeyBySession", "TakeSignIn", "RolesOf", "MemberOf", "MemberBySubject", "EndedMembers", "EndedKeys", "EndedSessions", "SecretOf", "HasInstanceKey", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
+		"Setting", "WorkspaceExists", "KeyByHash", "KeyBySession", "TakeSignIn", "PublicationBySlug", "RolesOf", "MemberOf", "MemberBySubject", "EndedMembers", "EndedKeys", "EndedSessions", "SecretOf", "HasInstanceKey", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
 		"SourceKeys", "RetiredSources", "ReplacedVersions", "NamedSources", "RunForSystem", "RunningBefore", "RunningRuns", "PendingCounts", "StaleInIndex", "LeaseStale", "InIndex", "TakeTokens", "TakeLostUploads", "DailyTurn", "Ping", "RoomForSystem",
 		"ImportForSystem", "HeldForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",

@@ -22,7 +22,7 @@ const (
 type Entry struct {
 	Seq       int64           `json:"seq" doc:"The place in the chain of the workspace, from 1"`
 	At        time.Time       `json:"at" doc:"When the request came"`
-	Actor     string          `json:"actor" doc:"Who sent it: key:ID, user:NAME (a JWT) or anonymous" example:"key:0d6a9a1f-2c11-4c5e-9b1f-7d3f2c1e0a35"`
+	Actor     string          `json:"actor" doc:"Who sent it: key:ID, user:NAME (a JWT), external:NAME (a visitor of an agent) or anonymous" example:"key:0d6a9a1f-2c11-4c5e-9b1f-7d3f2c1e0a35"`
 	Action    string          `json:"action" doc:"The operationId of the route" example:"get-chunk"`
 	Object    string          `json:"object" doc:"The id or name in the path of the request, or of what it made"`
 	Outcome   string          `json:"outcome" doc:"ok, interrupted, or the code of the error" example:"ok"`

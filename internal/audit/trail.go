@@ -108,6 +108,8 @@ func SenderOf(p knowledge.Principal) Sender {
 		case p.ExternalUser() != "":
 			s.For = "external:" + p.ExternalUser()
 		}
+	} else if p.ExternalUser() != "" {
+		s.Actor = "external:" + p.ExternalUser()
 	}
 	return s
 }

@@ -88,6 +88,7 @@ const (
 	UserAccount      AccountKind = "user"
 	ProjectAccount   AccountKind = "project"
 	WorkspaceAccount AccountKind = "workspace"
+	AgentAccount     AccountKind = "agent" // a published project, for the requests of its visitors alone
 )
 
 // Account is a key, a user, a project or a workspace to which use is counted, with its limits.
@@ -109,6 +110,8 @@ func (a Account) What() string {
 		return "this user"
 	case ProjectAccount:
 		return "this project"
+	case AgentAccount:
+		return "this agent"
 	}
 	return "this workspace"
 }

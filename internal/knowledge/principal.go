@@ -166,6 +166,16 @@ func (p Principal) Reader() Principal {
 	return p
 }
 
+// Within returns the principal held to a project that it covers. One of another project may see
+// nothing.
+func (p Principal) Within(project string) Principal {
+	if !p.CoversProject(project) {
+		return Principal{}
+	}
+	p.claims.Project = project
+	return p
+}
+
 // CoversProject reports whether the principal may act in the project.
 func (p Principal) CoversProject(project string) bool {
 	return p.claims.Workspace != "" && (p.claims.Project == "" || p.claims.Project == project)

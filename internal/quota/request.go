@@ -68,6 +68,17 @@ func Count(ctx context.Context, p knowledge.Principal, project string) error {
 	return nil
 }
 
+// CountAgent counts the request of ctx to a published project. It is CodeRateLimited if the agent
+// has had its requests of a minute.
+func CountAgent(ctx context.Context, pub knowledge.Publication) error {
+	r := of(ctx)
+	if r == nil {
+		return nil
+	}
+	limits := knowledge.UseLimits{RequestsPerMinute: pub.Limits.WithDefaults().RequestsPerMinute}
+	return r.count(ctx, pub.Workspace, knowledge.Account{Kind: knowledge.AgentAccount, ID: pub.Project, Limits: limits})
+}
+
 func (r *Request) count(ctx context.Context, workspace string, a knowledge.Account) error {
 	limit := a.Limits.RequestsPerMinute
 	name := workspace + "\n" + a.Name()

@@ -72,13 +72,22 @@ func (p *platform) startAPI(ctx context.Context) error {
 	p.background(server.StartLate) // the workflows of documents that it accepts while Temporal is down
 	served := server.Handler()
 	p.decodes.Store(&served)
-	p.serve(p.listener, p.foreground.Handler(console.Handler(p.allowTemporalUI(served))), func() {
+	p.serve(p.listener, p.foreground.Handler(console.Handler(p.allowTemporalUI(served), p.framers)), func() {
 		server.Stop()
 		if p.worker != nil {
 			go p.worker.Stop() // its closer waits for it: requests and activities end side by side
 		}
 	})
 	return nil
+}
+
+// framers returns the origins of the pages that may show an agent in a frame.
+func (p *platform) framers(ctx context.Context, slug string) []string {
+	pub, err := p.store.PublicationBySlug(ctx, slug)
+	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
+		p.log.ErrorContext(ctx, "read who may show an agent", "agent", slug, "error", err)
+	}
+	return pub.AllowedOrigins
 }
 
 // access returns what makes principals and signs links.

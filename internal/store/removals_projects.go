@@ -89,6 +89,7 @@ func hideProject(ctx context.Context, tx transaction, run Run) error {
 			WHERE workspace = ? AND project = ? AND status = 'pending'`, []any{now, run.Workspace, run.Project}},
 		{"DELETE FROM api_keys WHERE workspace = ? AND project = ? AND instance = FALSE", []any{run.Workspace, run.Project}},
 		{"DELETE FROM secrets WHERE workspace = ? AND project = ?", []any{run.Workspace, run.Project}},
+		{"DELETE FROM publications WHERE workspace = ? AND project = ?", []any{run.Workspace, run.Project}},
 		{"DELETE FROM test_sets WHERE workspace = ? AND project = ?", []any{run.Workspace, run.Project}},
 	} {
 		if _, err := tx.exec(ctx, statement.sql, statement.args...); err != nil {

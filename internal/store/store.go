@@ -62,6 +62,7 @@ type Store struct {
 	auditStore
 	dataKeyStore
 	originalKeyStore
+	publicationStore
 }
 
 // newStore returns a store without connections.
@@ -100,6 +101,7 @@ func newStore(cfg Config) *Store {
 		auditStore:        auditStore{db},
 		dataKeyStore:      dataKeyStore{db},
 		originalKeyStore:  originalKeyStore{db},
+		publicationStore:  publicationStore{db},
 	}
 }
 

@@ -36,6 +36,7 @@ var (
 	projectTable          = tableOf[projectRow]()
 	provisionedGroupTable = tableOf[provisionedGroupRow]()
 	provisionedUserTable  = tableOf[provisionedUserRow]()
+	publicationTable      = tableOf[publicationRow]()
 	roleTable             = tableOf[roleRow]()
 	runTable              = tableOf[runRow]()
 	secretTable           = tableOf[secretRow]()

@@ -14,7 +14,7 @@ import { navigate } from "../router.js";
 import { tryOut } from "../try_out.js";
 
 /** The sections of a project by the last part of their address. */
-const sections = { settings, privacy: async (/** @type {any} */ project) => (await import("../project_privacy.js")).privacy(project), try: tryOut, webhooks, secrets, keys: (/** @type {any} */ project) => keys(project.id), code, danger };
+const sections = { settings, privacy: async (/** @type {any} */ project) => (await import("../project_privacy.js")).privacy(project), try: tryOut, publication: async (/** @type {any} */ project) => (await import("../project_publication.js")).publication(project), webhooks, secrets, keys: (/** @type {any} */ project) => keys(project.id), code, danger };
 
 /** @param {string} id @param {string} [section] */
 const addressOf = (id, section) => `/projects/${encodeURIComponent(id)}${section ? "/" + section : ""}`;
@@ -39,6 +39,7 @@ function openProjects() {
     showOnce([[t("signin.key"), made.apiKey], ["callbackSecret", made.callbackSecret]]);
   }, name);
   const element = h("div", { class: "padded documents" }, h("div", { class: "row" }, h("h1", {}, t("projects")), h("span", { class: "space" }), h("a", { class: "button", href: "/keys" }, t("keys")), form), table.element);
+  void import("../project_publication.js").then(({ gallery }) => element.append(gallery()));
   return { title: t("projects"), element, stop: table.stop };
 }
 

@@ -23,6 +23,7 @@ export const projects = table({
   "project.settings": ["Settings", "Einstellungen"],
   "project.privacy": ["Personal data", "Personenbezogene Daten"],
   "project.try": ["Try out", "Ausprobieren"],
+  "project.publication": ["Agent", "Agent"],
   "project.webhooks": ["Webhooks", "Webhooks"],
   "project.secrets": ["Tools and secrets", "Werkzeuge und Geheimnisse"],
   "project.keys": ["Keys", "Schlüssel"],

@@ -43,6 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"holds", testHolds},
 		{"retention", testRetention},
 		{"consents", testConsents},
+		{"publications", testPublications},
 		{"erasure", testErasure},
 		{"isolation", testIsolation},
 		{"removal", testRemoval},

@@ -127,6 +127,11 @@ type Syncs interface {
 
 // Tenants keeps workspaces, their projects and keys, and what they have chosen.
 type Tenants interface {
+	PutPublication(ctx context.Context, p knowledge.Principal, project string, change func(*knowledge.Publication) error) (stored knowledge.Publication, created bool, err error)
+	Publication(ctx context.Context, p knowledge.Principal, project string) (knowledge.Publication, error)
+	Publications(ctx context.Context, p knowledge.Principal) ([]knowledge.Publication, error)
+	PublicationBySlug(ctx context.Context, slug string) (knowledge.Publication, error)
+	RemovePublication(ctx context.Context, p knowledge.Principal, project string) error
 	CreateWorkspace(ctx context.Context, w store.Workspace) error
 	Workspaces(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Workspace, string, error)
 	WorkspaceExists(ctx context.Context, id string) (bool, error)
