@@ -57,10 +57,7 @@ func (a *Evaluating) judgeAnswer(ctx context.Context, in EvaluatedInput) (judged
 		judged.Usage = knowledge.Usage{} // the answers were counted before
 	}
 	if answered.Status != knowledge.RunCompleted {
-		f := knowledge.Failure{Code: knowledge.CodeInternal, Message: "its answer was ended from outside"}
-		if answered.Error != nil {
-			f = knowledge.Failure{Code: answered.Error.Code, Message: answered.Error.Message}
-		}
+		f := answered.failure(snapshot.Settings.Of != "")
 		if judged.Again = in.Try+1 < EvaluatedTries && (f.Code == knowledge.CodeRateLimited || f.Code == knowledge.CodeUnavailable); judged.Again {
 			judged.State = knowledge.ItemWaiting
 			return judged, nil
@@ -73,7 +70,7 @@ func (a *Evaluating) judgeAnswer(ctx context.Context, in EvaluatedInput) (judged
 	}
 	c, err := a.caseOf(ctx, snapshot.Principal, run, item)
 	if isMissingBlob(err) { // of a completed run: it was erased
-		return judged, a.failItem(ctx, in, row, item, knowledge.Failure{Code: knowledge.CodeGone, Message: "its answer was erased"}, judged.Usage)
+		return judged, a.failItem(ctx, in, row, item, erasedAnswer(), judged.Usage)
 	}
 	if err != nil {
 		return judged, err
@@ -94,6 +91,21 @@ func (a *Evaluating) judgeAnswer(ctx context.Context, in EvaluatedInput) (judged
 		return judged, fmt.Errorf("encode the result of item %s: %w", item.ID, err)
 	}
 	return judged, a.Evaluations.SetItem(ctx, in.Run, row)
+}
+
+// failure returns why a run has no answer. again says that it had one, which was judged.
+func (a answeredItem) failure(again bool) knowledge.Failure {
+	switch {
+	case a.Error != nil:
+		return knowledge.Failure{Code: a.Error.Code, Message: a.Error.Message}
+	case again && a.ID == "":
+		return erasedAnswer()
+	}
+	return knowledge.Failure{Code: knowledge.CodeInternal, Message: "its answer was ended from outside"}
+}
+
+func erasedAnswer() knowledge.Failure {
+	return knowledge.Failure{Code: knowledge.CodeGone, Message: "its answer was erased"}
 }
 
 // storedJudgement is what a judge said, with what it cost.
