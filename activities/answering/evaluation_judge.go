@@ -118,8 +118,12 @@ type storedJudgement struct {
 // againItems is how many items of an evaluation are judged several times, where its judge is.
 const againItems = 50
 
-// judgement returns what the judge of an evaluation says of a case, and stores it.
+// judgement returns what the judge of an evaluation says of a case, and stores it unless it costs
+// nothing to say it again.
 func (a *Evaluating) judgement(ctx context.Context, in EvaluatedInput, settings record.EvaluationSettings, run knowledge.RunRef, c evaluate.Case) (storedJudgement, error) {
+	if settings.Judge.IsOffline() {
+		return storedJudgement{Judgement: evaluate.Judge(c)}, nil
+	}
 	key, prefix := run.JudgementKey(), run.Prefix()
 	if settings.Of != "" { // another judge may have judged the same answer
 		prefix = in.JudgedPrefix(in.Number)
@@ -203,16 +207,13 @@ func judgedPassage(chunk store.ChunkView, text string) evaluate.Passage {
 	return p
 }
 
-// judge has the judge of an evaluation judge a case.
+// judge has a model or a program judge a case.
 func (a *Evaluating) judge(ctx context.Context, in EvaluatedInput, prefix string, config knowledge.ProjectConfig, judge record.Judge, c evaluate.Case) (storedJudgement, error) {
-	switch {
-	case judge.Webhook != nil:
+	if judge.Webhook != nil {
 		j, err := a.askJudge(ctx, in, *judge.Webhook, c)
 		return storedJudgement{Judgement: j}, err
-	case judge.Model != "":
-		return a.judgeByModel(ctx, prefix, config, c)
 	}
-	return storedJudgement{Judgement: evaluate.Judge(c)}, nil
+	return a.judgeByModel(ctx, prefix, config, c)
 }
 
 // judgeByModel asks a model for each part of a judgement. A part whose answer is stored is not
@@ -281,7 +282,7 @@ func onlyModel(name string, p knowledge.PrivacyConfig) knowledge.ProjectConfig {
 
 // configOf returns the settings of calls of a model that judges the answer of a run.
 func (a *Evaluating) configOf(ctx context.Context, run knowledge.RunRef, judge record.Judge) (knowledge.ProjectConfig, error) {
-	if judge.Model == "" {
+	if judge.Webhook != nil {
 		return knowledge.ProjectConfig{}, nil
 	}
 	request, err := record.ReadRequest(ctx, a.Blobs, run)
