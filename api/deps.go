@@ -204,7 +204,7 @@ type Dispatcher interface {
 	// workflow that is open.
 	PauseReindex(ctx context.Context, r store.Run, paused bool) (known bool, err error)
 	// Evaluate starts an evaluation. Doing it twice changes nothing, also after it has ended.
-	Evaluate(ctx context.Context, r store.Run, budget knowledge.Budget) error
+	Evaluate(ctx context.Context, r store.Run, settings record.EvaluationSettings) error
 	// Generate starts the run in which a model makes a test set. Doing it twice changes nothing.
 	Generate(ctx context.Context, r store.Run) error
 	// PauseEvaluation asks an evaluation to pause or to resume; known is false if it has no

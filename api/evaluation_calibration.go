@@ -67,6 +67,15 @@ func (v *evaluatedView) hideJudge() {
 	v.Reason, v.ContextReason, v.Sentences, v.Failures = "", "", nil, nil
 }
 
+// reviewedPairs are scores of people, each beside that of the judge.
+type reviewedPairs struct{ score, context []evaluate.Pair }
+
+func (r *reviewedPairs) add(more reviewedPairs) {
+	r.score, r.context = append(r.score, more.score...), append(r.context, more.context...)
+}
+
+func (r *reviewedPairs) none() bool { return len(r.score)+len(r.context) == 0 }
+
 // calibrate adds to an evaluation how well its judge agrees with people: on its own answers, or else
 // on those of other evaluations of the project that the same judge has scored by the same rubric.
 func (er *evaluationRoutes) calibrate(ctx context.Context, p knowledge.Principal, view *evaluationView) error {
@@ -74,22 +83,28 @@ func (er *evaluationRoutes) calibrate(ctx context.Context, p knowledge.Principal
 	if err != nil {
 		return err
 	}
-	if len(pairs) > 0 {
+	if !pairs.none() {
 		view.AgreementOf = []string{view.reviewed()}
 	} else if view.EndedAt == nil || view.Judge == webhookJudge { // two programs may be different judges
 		return nil
 	} else if pairs, view.AgreementOf, err = er.otherPairs(ctx, p, *view); err != nil {
 		return err
 	}
+	view.Agreement, view.OnContext = view.agree("the scores", pairs.score), view.agree("the context scores", pairs.context)
+	return nil
+}
+
+// agree returns how well the judge agrees with people, nil if nothing was scored by both. It adds a
+// warning for each reason why the scores should decide nothing.
+func (v *evaluationView) agree(scores string, pairs []evaluate.Pair) *evaluate.Agreement {
 	if len(pairs) == 0 {
 		return nil
 	}
 	agreement := evaluate.Agree(pairs)
-	view.Agreement = &agreement
 	for _, reason := range agreement.Against {
-		view.Warnings = append(view.Warnings, "the scores of this judge should decide nothing: "+reason)
+		v.Warnings = append(v.Warnings, scores+" of this judge should decide nothing: "+reason)
 	}
-	return nil
+	return &agreement
 }
 
 // reviewed returns the evaluation that has the reviews of the answers.
@@ -101,45 +116,46 @@ func (v evaluationView) reviewed() string {
 }
 
 // pairs returns the scores of people, each beside that of the judge of an evaluation.
-func (er *evaluationRoutes) pairs(ctx context.Context, p knowledge.Principal, view evaluationView) (pairs []evaluate.Pair, err error) {
+func (er *evaluationRoutes) pairs(ctx context.Context, p knowledge.Principal, view evaluationView) (pairs reviewedPairs, err error) {
 	items, err := er.store.ReviewedItems(ctx, p, view.reviewed())
 	if knowledge.IsCode(err, knowledge.CodeNotFound) && view.Of != "" { // it is gone, with its reviews
-		return nil, nil
+		return pairs, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the reviews of evaluation %s: %w", view.reviewed(), err)
+		return pairs, fmt.Errorf("read the reviews of evaluation %s: %w", view.reviewed(), err)
 	}
 	if len(items) == 0 {
-		return nil, nil
+		return pairs, nil
 	}
 	judged := items
 	if view.Of != "" {
 		if judged, err = er.store.AllEvaluated(ctx, p, view.ID); err != nil {
-			return nil, fmt.Errorf("read evaluation %s: %w", view.ID, err)
+			return pairs, fmt.Errorf("read evaluation %s: %w", view.ID, err)
 		}
 	}
 	type place struct {
 		item         string
 		repeat, cell int
 	}
-	scores := map[place]float64{}
+	said := map[place]evaluate.Judgement{}
 	for _, i := range judged {
 		var result record.ItemResult
 		if i.Result == nil {
 			continue
 		}
 		if err := json.Unmarshal(i.Result, &result); err != nil {
-			return nil, fmt.Errorf("decode the result of item %d of evaluation %s: %w", i.Number, view.ID, err)
+			return pairs, fmt.Errorf("decode the result of item %d of evaluation %s: %w", i.Number, view.ID, err)
 		}
-		if result.Judgement.Score != nil {
-			scores[place{i.ItemID, i.Repeat, i.Cell}] = *result.Judgement.Score
-		}
+		said[place{i.ItemID, i.Repeat, i.Cell}] = result.Judgement
 	}
 	for _, i := range items {
-		score, there := scores[place{i.ItemID, i.Repeat, i.Cell}]
+		judge := said[place{i.ItemID, i.Repeat, i.Cell}]
 		for _, review := range i.Reviews {
-			if there && review.Score != nil {
-				pairs = append(pairs, evaluate.Pair{Judge: score, Person: *review.Score})
+			if judge.Score != nil && review.Score != nil {
+				pairs.score = append(pairs.score, evaluate.Pair{Judge: *judge.Score, Person: *review.Score})
+			}
+			if judge.Context != nil && review.Context != nil {
+				pairs.context = append(pairs.context, evaluate.Pair{Judge: *judge.Context, Person: *review.Context})
 			}
 		}
 	}
@@ -147,16 +163,16 @@ func (er *evaluationRoutes) pairs(ctx context.Context, p knowledge.Principal, vi
 }
 
 // otherPairs returns the pairs of other evaluations of the project by the same judge and rubric.
-func (er *evaluationRoutes) otherPairs(ctx context.Context, p knowledge.Principal, view evaluationView) (pairs []evaluate.Pair, of []string, err error) {
+func (er *evaluationRoutes) otherPairs(ctx context.Context, p knowledge.Principal, view evaluationView) (pairs reviewedPairs, of []string, err error) {
 	list, _, err := er.store.Evaluations(ctx, p, store.EvaluationQuery{Project: view.ProjectID, Page: store.Page{Limit: calibratedOf}})
 	if err != nil {
-		return nil, nil, fmt.Errorf("list evaluations: %w", err)
+		return pairs, nil, fmt.Errorf("list evaluations: %w", err)
 	}
 	looked := 0
 	for _, e := range list {
 		other, err := er.view(p, e)
 		if err != nil {
-			return nil, nil, err
+			return pairs, nil, err
 		}
 		if looked == calibratedBy || other.ID == view.ID || other.Judge != view.Judge || !sameRubric(other.Rubric, view.Rubric) {
 			continue
@@ -164,10 +180,11 @@ func (er *evaluationRoutes) otherPairs(ctx context.Context, p knowledge.Principa
 		looked++
 		more, err := er.pairs(ctx, p, other)
 		if err != nil {
-			return nil, nil, err
+			return pairs, nil, err
 		}
-		if len(more) > 0 {
-			pairs, of = append(pairs, more...), append(of, other.ID)
+		if !more.none() {
+			pairs.add(more)
+			of = append(of, other.ID)
 		}
 	}
 	return pairs, of, nil

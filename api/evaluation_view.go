@@ -40,6 +40,7 @@ type evaluationView struct {
 	Consistency *evaluate.Consistency        `json:"consistency,omitempty" doc:"How often the judge contradicts itself on the same answer, with judge.times"`
 	Warnings    []string                     `json:"warnings"`
 	Agreement   *evaluate.Agreement          `json:"agreement,omitempty" doc:"How well the judge agrees with people on the score, where people have reviewed answers: of this evaluation, or else of others of the project by the same judge and rubric; not in lists"`
+	OnContext   *evaluate.Agreement          `json:"context_agreement,omitempty" doc:"The same on the context"`
 	AgreementOf []string                     `json:"agreement_of,omitempty" doc:"The evaluations whose answers people have reviewed for it"`
 	Error       *runError                    `json:"error"`
 	CreatedAt   time.Time                    `json:"created_at"`

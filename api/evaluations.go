@@ -157,7 +157,7 @@ func (er *evaluationRoutes) start(ctx context.Context, p knowledge.Principal, in
 // begin starts the workflow of an evaluation that is on record.
 func (er *evaluationRoutes) begin(ctx context.Context, p knowledge.Principal, e store.Evaluation, settings record.EvaluationSettings) (*evaluationOutput, error) {
 	if e.Run.Status == knowledge.RunRunning {
-		if err := er.dispatch.Evaluate(ctx, e.Run, settings.Budget); err != nil { // the sweep repeats it
+		if err := er.dispatch.Evaluate(ctx, e.Run, settings); err != nil { // the sweep repeats it
 			er.log.WarnContext(ctx, "evaluation starts later", "workspace", e.Workspace, "run", e.ID, "error", err)
 		}
 	}
@@ -304,7 +304,7 @@ func (er *evaluationRoutes) pause(ctx context.Context, e store.Evaluation, pause
 	if err := json.Unmarshal(e.Request, &settings); err != nil {
 		return fmt.Errorf("decode the settings of evaluation %s: %w", e.ID, err)
 	}
-	if err := er.dispatch.Evaluate(ctx, e.Run, settings.Budget); err != nil {
+	if err := er.dispatch.Evaluate(ctx, e.Run, settings); err != nil {
 		return err
 	}
 	_, err = er.dispatch.PauseEvaluation(ctx, e.Run, paused)

@@ -202,10 +202,10 @@ func (w *work) PauseReindex(_ context.Context, r store.Run, paused bool) (known 
 }
 
 // Evaluate takes an evaluation, which nothing works on.
-func (w *work) Evaluate(_ context.Context, r store.Run, budget knowledge.Budget) error {
+func (w *work) Evaluate(_ context.Context, r store.Run, settings record.EvaluationSettings) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.evaluated[r.ID] = budget
+	w.evaluated[r.ID] = settings.Budget
 	return w.fail
 }
 

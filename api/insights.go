@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -28,19 +29,25 @@ const (
 	contradictionsRead = 400 // passages that are compared
 )
 
-// askedQuestion is a question with the runs that answered it.
+// askedQuestion is questions that mean the same, with the runs that answered them.
 type askedQuestion struct {
 	Question string   `json:"question"`
 	Runs     []string `json:"runs"`
-	Reason   string   `json:"reason,omitempty" doc:"Why it has no answer"`
+	Reason   string   `json:"reason,omitempty" doc:"Why they have no answer"`
 }
 
-// lowRated is an answer that a person rated down.
+// lowRated is questions that mean the same, whose answers people rated down.
 type lowRated struct {
-	Question string   `json:"question"`
-	Comment  string   `json:"comment,omitempty"`
-	Expected string   `json:"expected,omitempty"`
-	Runs     []string `json:"runs"`
+	Question string      `json:"question"`
+	Ratings  []lowRating `json:"ratings"`
+	Runs     []string    `json:"runs"`
+}
+
+// lowRating is what a person says of an answer.
+type lowRating struct {
+	RunID    string `json:"run_id"`
+	Comment  string `json:"comment,omitempty"`
+	Expected string `json:"expected,omitempty"`
 }
 
 // unusedDocument is a document that no answer cites.
@@ -69,8 +76,8 @@ type insightCost struct {
 type insightsView struct {
 	Since         time.Time        `json:"since"`
 	Questions     []askedQuestion  `json:"questions" doc:"Questions that mean the same, the most frequent first"`
-	Unanswered    []askedQuestion  `json:"unanswered" doc:"Questions without an answer, or whose answer cites nothing"`
-	LowRated      []lowRated       `json:"low_rated"`
+	Unanswered    []askedQuestion  `json:"unanswered" doc:"Questions without an answer, or whose answer cites nothing, grouped as questions"`
+	LowRated      []lowRated       `json:"low_rated" doc:"Questions whose answers were rated down, grouped as questions"`
 	Unused        []unusedDocument `json:"unused_documents" doc:"Published documents that no answer cites"`
 	Uncited       []uncitedPassage `json:"uncited_passages" doc:"Passages that models were given, and that no answer cites, the most frequent first"`
 	Stale         []staleDocument  `json:"stale_documents" doc:"Documents that answers rest on and that were replaced since, or have not changed for long"`
@@ -129,8 +136,9 @@ func (ir *insightRoutes) read(ctx context.Context, p knowledge.Principal, in *st
 	if err != nil {
 		return nil, err
 	}
-	out := insightsView{Since: in.Since, Read: len(asked), Questions: ir.groups(ctx, asked), Unanswered: unanswered(asked), Cost: ir.cost(asked)}
-	if out.LowRated, err = ir.lowRated(ctx, p, project.ID, in.Since, asked); err != nil {
+	questions := ir.meanings(ctx, asked)
+	out := insightsView{Since: in.Since, Read: len(asked), Questions: grouped(questions, nil), Unanswered: unanswered(asked, questions), Cost: ir.cost(asked)}
+	if out.LowRated, err = ir.lowRated(ctx, p, project.ID, in.Since, questions); err != nil {
 		return nil, err
 	}
 	if out.Unused, err = ir.unused(ctx, p, project.ID, asked); err != nil {
@@ -149,30 +157,42 @@ func (ir *insightRoutes) read(ctx context.Context, p knowledge.Principal, in *st
 	return &insightsOutput{out}, nil
 }
 
-// groups returns the questions grouped by their meaning. Without an embedding model those with
-// the same words are one.
-func (ir *insightRoutes) groups(ctx context.Context, asked []askedRun) []askedQuestion {
+// meanings returns the questions with their vectors. Without an embedding model they have none, and
+// those with the same words are one.
+func (ir *insightRoutes) meanings(ctx context.Context, asked []askedRun) []evaluate.Asked {
 	questions := make([]evaluate.Asked, 0, len(asked))
 	texts := make([]string, 0, len(asked))
 	for _, a := range asked {
 		questions, texts = append(questions, evaluate.Asked{ID: a.ID, Text: a.question}), append(texts, a.question)
 	}
-	if ir.embedding != nil {
-		for at := 0; at < len(texts); at += embeddedAtATime {
-			end := min(at+embeddedAtATime, len(texts))
-			vectors, _, err := ir.embedding.Embed(ctx, texts[at:end])
-			if err != nil {
-				ir.log.WarnContext(ctx, "questions are grouped by their words alone", "error", err)
-				break
-			}
-			for i, v := range vectors {
-				questions[at+i].Vector = v
-			}
+	if ir.embedding == nil {
+		return questions
+	}
+	for at := 0; at < len(texts); at += embeddedAtATime {
+		end := min(at+embeddedAtATime, len(texts))
+		vectors, _, err := ir.embedding.Embed(ctx, texts[at:end])
+		if err != nil {
+			ir.log.WarnContext(ctx, "questions are grouped by their words alone", "error", err)
+			break
+		}
+		for i, v := range vectors {
+			questions[at+i].Vector = v
 		}
 	}
+	return questions
+}
+
+// grouped returns questions by their meaning, each group with the reasons of its runs.
+func grouped(questions []evaluate.Asked, reasons map[string]string) []askedQuestion {
 	var list []askedQuestion
 	for _, g := range evaluate.GroupQuestions(questions, 0) {
-		list = append(list, askedQuestion{Question: g.Question, Runs: g.IDs})
+		var of []string
+		for _, run := range g.IDs {
+			if reason := reasons[run]; reason != "" && !slices.Contains(of, reason) {
+				of = append(of, reason)
+			}
+		}
+		list = append(list, askedQuestion{Question: g.Question, Runs: g.IDs, Reason: strings.Join(of, "; ")})
 	}
 	return shown(list)
 }
@@ -181,17 +201,21 @@ func (ir *insightRoutes) groups(ctx context.Context, asked []askedRun) []askedQu
 const embeddedAtATime = 64
 
 // unanswered returns the questions without an answer, or whose answer cites nothing.
-func unanswered(asked []askedRun) []askedQuestion {
-	var list []askedQuestion
-	for _, a := range asked {
+func unanswered(asked []askedRun, questions []evaluate.Asked) []askedQuestion {
+	var list []evaluate.Asked
+	reasons := map[string]string{}
+	for i, a := range asked {
 		switch {
 		case a.Status == knowledge.RunFailed && a.Error != nil:
-			list = append(list, askedQuestion{Question: a.question, Runs: []string{a.ID}, Reason: string(a.Error.Code)})
+			reasons[a.ID] = string(a.Error.Code)
 		case a.citesNothing():
-			list = append(list, askedQuestion{Question: a.question, Runs: []string{a.ID}, Reason: "the answer cites no source"})
+			reasons[a.ID] = "the answer cites no source"
+		default:
+			continue
 		}
+		list = append(list, questions[i])
 	}
-	return shown(list)
+	return grouped(list, reasons)
 }
 
 // cost sums what the questions used.

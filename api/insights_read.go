@@ -47,18 +47,24 @@ func (ir *insightRoutes) asked(ctx context.Context, p knowledge.Principal, proje
 	return list, nil
 }
 
-// lowRated returns the answers that were rated down.
-func (ir *insightRoutes) lowRated(ctx context.Context, p knowledge.Principal, project string, since time.Time, asked []askedRun) ([]lowRated, error) {
+// lowRated returns the questions whose answers were rated down.
+func (ir *insightRoutes) lowRated(ctx context.Context, p knowledge.Principal, project string, since time.Time, questions []evaluate.Asked) ([]lowRated, error) {
 	given, err := ir.store.FeedbackSince(ctx, p, store.FeedbackQuery{Project: project, Since: since, Rating: "down", Limit: insightsShown})
 	if err != nil {
 		return nil, fmt.Errorf("read feedback: %w", err)
 	}
-	list := []lowRated{}
+	ratings := map[string][]lowRating{}
 	for _, f := range given {
-		i := slices.IndexFunc(asked, func(a askedRun) bool { return a.ID == f.Run })
-		if i >= 0 {
-			list = append(list, lowRated{Question: asked[i].question, Comment: f.Comment, Expected: f.Expected, Runs: []string{f.Run}})
+		ratings[f.Run] = append(ratings[f.Run], lowRating{f.Run, f.Comment, f.Expected})
+	}
+	list := []lowRated{}
+	rated := slices.DeleteFunc(slices.Clone(questions), func(q evaluate.Asked) bool { return ratings[q.ID] == nil })
+	for _, g := range evaluate.GroupQuestions(rated, 0) {
+		one := lowRated{Question: g.Question, Runs: g.IDs}
+		for _, run := range g.IDs {
+			one.Ratings = append(one.Ratings, ratings[run]...)
 		}
+		list = append(list, one)
 	}
 	return list, nil
 }

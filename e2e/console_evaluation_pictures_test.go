@@ -27,6 +27,7 @@ func (s *server) picturesOfEvaluations(t *testing.T, page context.Context, folde
 		{"evaluation-new", "/evaluations/new?kind=grid", `!!document.querySelector(".grid")`},
 		{"evaluation-compare", "/evaluations/compare?a=" + e.ID + "&b=" + e.ID + "&bc=2", `!!document.querySelector('table[aria-label="Differences"]')`},
 		{"evaluation-review", "/evaluations/" + e.ID + "/review?sampling=low_score", `!!document.querySelector(".review h2")`},
+		{"evaluation-calibration", "/evaluations/" + e.ID + "/calibration", `!!document.querySelector("main .notice")`},
 		{"insights", "/evaluations/insights", `!!document.querySelector("main section")`},
 	} {
 		open(t, page, s.ends.API+shown.path)

@@ -105,7 +105,7 @@ func TestCalibrate(t *testing.T) {
 			calibrate(judgeFair, 4, "10 answers are scored, and 50 are needed")
 		}
 		path := fmt.Sprintf("/workspaces/default/evaluations/%s/items/q%d/review", e.ID, i)
-		if status := s.call(t, "POST", path, map[string]any{"score": []int{2, 1, 0}[i%3]}, nil); status != http.StatusOK {
+		if status := s.call(t, "POST", path, map[string]any{"score": []int{2, 1, 0}[i%3], "context": i % 3}, nil); status != http.StatusOK {
 			t.Fatalf("review: status %d", status)
 		}
 	}
@@ -161,11 +161,12 @@ func (s *server) wantCalibration(t *testing.T, id, of string) {
 	s.evaluated(t, id, "it has ended", hasEnded)
 	var e struct {
 		Agreement *struct{ N int }
-		Of        []string `json:"agreement_of"`
+		OnContext *struct{ N int } `json:"context_agreement"`
+		Of        []string         `json:"agreement_of"`
 	}
 	s.call(t, "GET", "/workspaces/default/evaluations/"+id, nil, &e)
-	if e.Agreement == nil || e.Agreement.N < 60 || !slices.Contains(e.Of, of) {
-		t.Errorf("the agreement is %+v of %v", e.Agreement, e.Of)
+	if e.Agreement == nil || e.Agreement.N < 60 || e.OnContext == nil || e.OnContext.N < 60 || !slices.Contains(e.Of, of) {
+		t.Errorf("the agreement is %+v, on the context %+v, of %v", e.Agreement, e.OnContext, e.Of)
 	}
 }
 

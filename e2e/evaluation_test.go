@@ -249,8 +249,20 @@ func TestEvaluationControl(t *testing.T) {
 	}
 }
 
-// recordedEvaluation evaluates two questions, of which the model answers one, and returns the
-// evaluation.
+// recordedJudging has the model judge its answer to a question, and returns the evaluation.
+func (s *server) recordedJudging(t *testing.T, m *modeltest.Server) string {
+	t.Helper()
+	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
+	set := s.testSet(t, []map[string]any{{"question": "Kindly elucidate the pharology of that pier", "reference": "It has a lighthouse."}})
+	e := s.evaluate(t, map[string]any{"test_set_id": set, "judge": map[string]any{"model": modeltest.ModelName}})
+	if e = s.evaluated(t, e.ID, "it has ended", hasEnded); e.Status != "completed" || e.Progress.Judged != 1 {
+		t.Fatalf("it is %s, %+v, %+v", e.Status, e.Progress, e.Error)
+	}
+	return e.ID
+}
+
+// recordedEvaluation evaluates two questions, of which the model answers one, by the judge that needs no
+// model, and returns the evaluation.
 func (s *server) recordedEvaluation(t *testing.T, m *modeltest.Server) string {
 	t.Helper()
 	refused := modeltest.Reply{Status: http.StatusBadRequest}

@@ -166,7 +166,8 @@ func TestHistories(t *testing.T) {
 	s.publish(t, "lights", "The northern pier has a lighthouse whose lens is a catadioptric assembly.")
 	s.reindex(t)
 	s.wantHistory(t, "reindex_project", "reindex/default/default")
-	s.wantHistory(t, "evaluate_project", knowledge.KindEvaluate.WorkflowID("default", s.recordedEvaluation(t, m)))
+	s.wantHistory(t, "evaluate_project", knowledge.KindEvaluate.WorkflowID("default", s.recordedJudging(t, m)))
+	s.wantHistory(t, "evaluate_project_offline", knowledge.KindEvaluate.WorkflowID("default", s.recordedEvaluation(t, m)))
 	s.wantHistory(t, "generate_test_set", knowledge.KindGenerate.WorkflowID("default", s.recordedGeneration(t, m)), "dioptric")
 	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
 	attached := s.ask(t, "/workspaces/default/webhooks/query?compact=true", map[string]any{

@@ -39,10 +39,11 @@ type insights struct {
 
 // insightOf is an entry of one of the lists, with its runs.
 type insightOf struct {
-	Question, Reason, Comment, Name, Text string
-	DocumentID                            string `json:"document_id"`
-	Shown                                 int
-	Runs                                  []string
+	Question, Reason, Name, Text string
+	DocumentID                   string `json:"document_id"`
+	Shown                        int
+	Runs                         []string
+	Ratings                      []struct{ Comment string }
 }
 
 // pumpModel cites the first passage, answers one question without a citation, and refuses one.
@@ -74,9 +75,11 @@ func TestInsights(t *testing.T) {
 		return a.run
 	}
 	valves := []string{ask("How many valves has the main bilge pump of the northern pier station?"), ask("How many valves has the main bilge pump of the northern pier station?")}
-	moon, refused := ask("How many valves has the moon?"), ask("Will you refuse the valves?")
-	if status := s.call(t, "POST", "/workspaces/default/runs/"+valves[0]+"/feedback", map[string]any{"rating": "down", "comment": "it has 14"}, nil); status != http.StatusOK {
-		t.Fatalf("feedback: status %d", status)
+	moon, refused := []string{ask("How many valves has the moon?"), ask("How many valves has the moon, then?")}, ask("Will you refuse the valves?")
+	for _, run := range valves {
+		if status := s.call(t, "POST", "/workspaces/default/runs/"+run+"/feedback", map[string]any{"rating": "down", "comment": "it has 14"}, nil); status != http.StatusOK {
+			t.Fatalf("feedback: status %d", status)
+		}
 	}
 	got := s.insights(t)
 	lists := map[string]struct {
@@ -85,9 +88,9 @@ func TestInsights(t *testing.T) {
 		is   func(insightOf) bool
 	}{
 		"questions":      {got.Questions, valves, func(i insightOf) bool { return strings.Contains(i.Question, "bilge") }},
-		"unanswered":     {got.Unanswer, []string{moon}, func(i insightOf) bool { return strings.Contains(i.Question, "moon") }},
+		"unanswered":     {got.Unanswer, moon, func(i insightOf) bool { return strings.Contains(i.Question, "moon") }},
 		"failed":         {got.Unanswer, []string{refused}, func(i insightOf) bool { return i.Reason != "" && strings.Contains(i.Question, "refuse") }},
-		"low rated":      {got.LowRated, valves[:1], func(i insightOf) bool { return i.Comment == "it has 14" }},
+		"low rated":      {got.LowRated, valves, func(i insightOf) bool { return len(i.Ratings) == 2 && i.Ratings[0].Comment == "it has 14" }},
 		"contradictions": {got.Against, valves, func(insightOf) bool { return true }},
 		"uncited passages": {got.Uncited, valves, func(i insightOf) bool {
 			return i.DocumentID == unused.ID && i.Shown >= 2 && strings.HasPrefix(i.Text, "Soup")
@@ -107,7 +110,7 @@ func TestInsights(t *testing.T) {
 		}
 	}
 	today := time.Now().UTC().Format(time.DateOnly)
-	if got.Read != 4 || got.Cost.Questions != 4 || len(got.Days) == 0 || got.Days[0].Day > today || got.Days[0].Failed != 1 || got.Days[0].Median == nil || *got.Days[0].Slow < *got.Days[0].Median || len(got.Days[0].Runs) == 0 {
+	if got.Read != 5 || got.Cost.Questions != 5 || len(got.Days) == 0 || got.Days[0].Day > today || got.Days[0].Failed != 1 || got.Days[0].Median == nil || *got.Days[0].Slow < *got.Days[0].Median || len(got.Days[0].Runs) == 0 {
 		t.Errorf("%d questions, cost %+v, days %+v", got.Read, got.Cost, got.Days)
 	}
 	s.wantHidden(t, hidden)

@@ -25,12 +25,14 @@ func pierNames(count int) []string {
 	return names
 }
 
-// publishPiers publishes a document for each pier.
-func publishPiers(t *testing.T, s *server, names []string) {
+// publishPiers publishes a document for each pier, and returns their ids by the names of the piers.
+func publishPiers(t *testing.T, s *server, names []string) map[string]string {
 	t.Helper()
+	ids := map[string]string{}
 	for i, name := range names {
-		s.publish(t, "pier-"+name, fmt.Sprintf("The pier of %s has %d lamps, and its keeper watches the %shatch, the %sbuoy and the %srope.", name, 100+i, strings.ToLower(name), strings.ToLower(name), strings.ToLower(name)))
+		ids[name] = s.publish(t, "pier-"+name, fmt.Sprintf("The pier of %s has %d lamps, and its keeper watches the %shatch, the %sbuoy and the %srope.", name, 100+i, strings.ToLower(name), strings.ToLower(name), strings.ToLower(name))).ID
 	}
+	return ids
 }
 
 // questionWriter is a scripted model that writes questions about piers and answers them.

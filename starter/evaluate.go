@@ -128,10 +128,12 @@ func (e evaluateRunCmd) conclude(ctx context.Context, a *app, c *client.Client, 
 	if err != nil {
 		return err
 	}
+	var compared *comparison
 	if e.Baseline != "" {
-		if report.Compared, err = comparison(ctx, c, e.Baseline, id, 0, 0); err != nil {
+		if compared, err = compareEvaluations(ctx, c, e.Baseline, id, 0, 0); err != nil {
 			return err
 		}
+		report.Compared, report.Summary.Warnings = &compared.Comparison, append(report.Summary.Warnings, compared.Warnings...)
 	}
 	if len(gate) > 0 || report.Compared != nil {
 		decision := gate.Decide(report.Summary, report.Compared, report.Consistency)
@@ -144,7 +146,7 @@ func (e evaluateRunCmd) conclude(ctx context.Context, a *app, c *client.Client, 
 	}
 	if e.forPrograms() {
 		ended.Items = nil
-		err = e.write(a, evaluateResult{ended, report.Compared, report.Decided})
+		err = e.write(a, evaluateResult{ended, compared, report.Decided})
 	} else {
 		fmt.Fprintf(a.stdout, "evaluation %s\n", id)
 		err = evaluate.WriteTable(a.stdout, report)
@@ -173,8 +175,8 @@ func (e evaluateRunCmd) showExperiment(a *app, ended client.Evaluation) error {
 // evaluateResult is what the command prints for programs.
 type evaluateResult struct {
 	client.Evaluation
-	Comparison *evaluate.Comparison `json:"comparison,omitempty"`
-	Decision   *evaluate.Decision   `json:"decision,omitempty"`
+	Comparison *comparison        `json:"comparison,omitempty"`
+	Decision   *evaluate.Decision `json:"decision,omitempty"`
 }
 
 func firstReason(reasons []string) string {

@@ -21,13 +21,19 @@ func wholeEvaluation(ctx context.Context, c *client.Client, id string) (client.E
 	return whole, err
 }
 
-// comparison compares an evaluation with a baseline, by cells of experiments or 0.
-func comparison(ctx context.Context, c *client.Client, baseline, candidate string, cell, candidateCell int) (*evaluate.Comparison, error) {
+// comparison is what the server says of two evaluations.
+type comparison struct {
+	evaluate.Comparison
+	Warnings []string `json:"warnings"` // why the two may not be comparable
+}
+
+// compareEvaluations compares an evaluation with a baseline, by cells of experiments or 0.
+func compareEvaluations(ctx context.Context, c *client.Client, baseline, candidate string, cell, candidateCell int) (*comparison, error) {
 	answer, err := c.CompareEvaluations(ctx, baseline, candidate, cell, candidateCell)
 	if err != nil {
 		return nil, err
 	}
-	var compared evaluate.Comparison
+	var compared comparison
 	if err := json.Unmarshal(answer, &compared); err != nil {
 		return nil, fmt.Errorf("decode the comparison: %w", err)
 	}
@@ -39,7 +45,7 @@ func reportOf(e client.Evaluation, items []evaluate.Item) (evaluate.Report, erro
 	report := evaluate.Report{Name: e.TestSetName, Project: e.ProjectID, Judge: e.Judge, Summary: evaluate.Summary{
 		Scores: map[evaluate.Measure]evaluate.Estimate{}, Judged: e.Judgements, Failed: e.Unreadable, Errors: e.Progress.Failed, Repeats: e.Repeats, Warnings: e.Warnings,
 	}}
-	for field, raw := range map[any]json.RawMessage{&report.Rubric: e.Rubric, &report.Agreement: e.Agreement, &report.Consistency: e.Consistency} {
+	for field, raw := range map[any]json.RawMessage{&report.Rubric: e.Rubric, &report.Agreement: e.Agreement, &report.OnContext: e.OnContext, &report.Consistency: e.Consistency} {
 		if len(raw) == 0 {
 			continue
 		}

@@ -133,7 +133,7 @@ func (p evaluationsCompareCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	compared, err := comparison(ctx, c, p.Baseline, p.Candidate, p.Cell, p.CandidateCell)
+	compared, err := compareEvaluations(ctx, c, p.Baseline, p.Candidate, p.Cell, p.CandidateCell)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (p evaluationsCompareCmd) Run(ctx context.Context, a *app) error {
 }
 
 // writeComparison prints a comparison as a table.
-func writeComparison(a *app, c evaluate.Comparison) error {
+func writeComparison(a *app, c comparison) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d items are paired: %s\n", c.Paired, c.Verdict)
 	for _, d := range c.Differences {
@@ -157,6 +157,9 @@ func writeComparison(a *app, c evaluate.Comparison) error {
 	}
 	if c.Note != "" {
 		fmt.Fprintln(&b, c.Note)
+	}
+	for _, warning := range c.Warnings {
+		fmt.Fprintln(&b, "warning:", warning)
 	}
 	for _, change := range c.Changed[:min(len(c.Changed), 10)] {
 		fmt.Fprintf(&b, "  %s: %s %.2f -> %.2f\n", change.Item, change.Measure, change.Before, change.After)

@@ -39,6 +39,7 @@ type commands struct {
 	Evaluate      evaluateCmd       `cmd:"" group:"questions" help:"Evaluate the answers of a project with a file of questions."`
 	Evaluations   evaluationsCmd    `cmd:"" group:"questions" help:"List, show, compare and control evaluations."`
 	TestSets      testSetsCmd       `cmd:"" name:"test-sets" group:"questions" help:"Store, make, list and remove sets of questions for evaluations."`
+	Insights      insightsCmd       `cmd:"" group:"questions" help:"Show what the questions to a project show of it: unanswered ones, unused and contradictory documents."`
 	Conversations conversationsCmd  `cmd:"" group:"questions" help:"List and search your conversations."`
 	MCP           mcpCmd            `cmd:"" name:"mcp" group:"questions" help:"Serve the Model Context Protocol over standard input and output."`
 	Projects      projectsCmd       `cmd:"" group:"administration" help:"List, create, show, configure, reindex and delete projects."`

@@ -56,14 +56,22 @@ func (w *evaluateProject) askOnce(ctx workflow.Context, in answering.EvaluatedIn
 	if err := w.answer(ctx, number, child); err != nil {
 		return judged, err
 	}
-	options := activityOptions(ctx, fmt.Sprintf("judge item %d", number), judgeTime, importRetries())
-	if err = execute(options, w.acts.JudgeAnswer, in, &judged); err == nil || ctx.Err() != nil {
+	if err = w.judge(ctx, in, &judged); err == nil || ctx.Err() != nil {
 		return judged, ctx.Err()
 	}
 	f := step.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the judge did not answer in time"})
 	failed := answering.FailEvaluatedInput{EvaluatedInput: in, Failure: knowledge.Failure{Code: f.Code, Message: f.Message}}
 	err = localStep(ctx, fmt.Sprintf("note the failure of item %d", number), w.acts.FailEvaluated, failed, &judged)
 	return judged, err
+}
+
+// judge has the answer of an item judged. Without a model that takes milliseconds.
+func (w *evaluateProject) judge(ctx workflow.Context, in answering.EvaluatedInput, judged *answering.Judged) error {
+	summary := fmt.Sprintf("judge item %d", in.Number)
+	if w.in.Offline {
+		return localStep(ctx, summary, w.acts.JudgeAnswer, in, judged)
+	}
+	return execute(activityOptions(ctx, summary, judgeTime, importRetries()), w.acts.JudgeAnswer, in, judged)
 }
 
 // answer has an item answered, unless it has an answer: then the child has no run. The error is that

@@ -23,11 +23,12 @@ type EvaluationControl struct {
 	Paused bool `json:"paused"`
 }
 
-// EvaluateInput starts an evaluation. The fields after RunRef are carried over a
+// EvaluateInput starts an evaluation. The fields after Offline are carried over a
 // continue-as-new.
 type EvaluateInput struct {
 	answering.EvaluationState
 	Budget   knowledge.Budget `json:"budget,omitzero"`
+	Offline  bool             `json:"offline,omitempty"` // the judge needs no model, so it judges in a local activity
 	Begun    bool             `json:"begun,omitempty"`   // its items are on record
 	Waiting  []int            `json:"waiting,omitempty"` // items that are listed and not begun
 	After    int              `json:"after,omitempty"`   // the last item that was listed

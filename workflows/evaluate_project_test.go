@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/mock"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
@@ -154,6 +156,22 @@ func TestEvaluateProject(t *testing.T) {
 		}
 		if len(e.measured) != 1 || !e.measured[0].Tell || len(end.Items) > 130 {
 			t.Errorf("measured %+v; the log has %d events", e.measured, len(end.Items))
+		}
+	})
+	t.Run("judges_without_a_model_in_local_activities", func(t *testing.T) {
+		t.Parallel()
+		e := &evaluateTest{items: 30, broken: map[int]bool{3: true}}
+		env := e.environment()
+		var judging []string
+		env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+			judging = append(judging, info.ActivityType.Name)
+		})
+		in := evaluateInput()
+		in.Offline = true
+		env.ExecuteWorkflow(workflows.EvaluateProject, in)
+		e.want(t, 30, knowledge.RunCompleted)
+		if len(e.ended) != 30 || e.ended[3] != knowledge.ItemFailed || slices.Contains(judging, "JudgeAnswer") || !slices.Contains(judging, "MeasureEvaluation") {
+			t.Errorf("%d ended, the third %s; the activities are %v", len(e.ended), e.ended[3], judging)
 		}
 	})
 	t.Run("ends_when_the_budget_is_used_up", func(t *testing.T) {

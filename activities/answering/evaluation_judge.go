@@ -57,10 +57,7 @@ func (a *Evaluating) judgeAnswer(ctx context.Context, in EvaluatedInput) (judged
 		judged.Usage = knowledge.Usage{} // the answers were counted before
 	}
 	if answered.Status != knowledge.RunCompleted {
-		f := knowledge.Failure{Code: knowledge.CodeInternal, Message: "its answer was ended from outside"}
-		if answered.Error != nil {
-			f = knowledge.Failure{Code: answered.Error.Code, Message: answered.Error.Message}
-		}
+		f := answered.failure(snapshot.Settings.Of != "")
 		if judged.Again = in.Try+1 < EvaluatedTries && (f.Code == knowledge.CodeRateLimited || f.Code == knowledge.CodeUnavailable); judged.Again {
 			judged.State = knowledge.ItemWaiting
 			return judged, nil
@@ -73,7 +70,7 @@ func (a *Evaluating) judgeAnswer(ctx context.Context, in EvaluatedInput) (judged
 	}
 	c, err := a.caseOf(ctx, snapshot.Principal, run, item)
 	if isMissingBlob(err) { // of a completed run: it was erased
-		return judged, a.failItem(ctx, in, row, item, knowledge.Failure{Code: knowledge.CodeGone, Message: "its answer was erased"}, judged.Usage)
+		return judged, a.failItem(ctx, in, row, item, erasedAnswer(), judged.Usage)
 	}
 	if err != nil {
 		return judged, err
@@ -96,6 +93,21 @@ func (a *Evaluating) judgeAnswer(ctx context.Context, in EvaluatedInput) (judged
 	return judged, a.Evaluations.SetItem(ctx, in.Run, row)
 }
 
+// failure returns why a run has no answer. again says that it had one, which was judged.
+func (a answeredItem) failure(again bool) knowledge.Failure {
+	switch {
+	case a.Error != nil:
+		return knowledge.Failure{Code: a.Error.Code, Message: a.Error.Message}
+	case again && a.ID == "":
+		return erasedAnswer()
+	}
+	return knowledge.Failure{Code: knowledge.CodeInternal, Message: "its answer was ended from outside"}
+}
+
+func erasedAnswer() knowledge.Failure {
+	return knowledge.Failure{Code: knowledge.CodeGone, Message: "its answer was erased"}
+}
+
 // storedJudgement is what a judge said, with what it cost.
 type storedJudgement struct {
 	evaluate.Judgement
@@ -106,8 +118,12 @@ type storedJudgement struct {
 // againItems is how many items of an evaluation are judged several times, where its judge is.
 const againItems = 50
 
-// judgement returns what the judge of an evaluation says of a case, and stores it.
+// judgement returns what the judge of an evaluation says of a case, and stores it unless it costs
+// nothing to say it again.
 func (a *Evaluating) judgement(ctx context.Context, in EvaluatedInput, settings record.EvaluationSettings, run knowledge.RunRef, c evaluate.Case) (storedJudgement, error) {
+	if settings.Judge.IsOffline() {
+		return storedJudgement{Judgement: evaluate.Judge(c)}, nil
+	}
 	key, prefix := run.JudgementKey(), run.Prefix()
 	if settings.Of != "" { // another judge may have judged the same answer
 		prefix = in.JudgedPrefix(in.Number)
@@ -197,16 +213,13 @@ func judgedPassage(chunk store.ChunkView, text string) evaluate.Passage {
 	return p
 }
 
-// judge has the judge of an evaluation judge a case.
+// judge has a model or a program judge a case.
 func (a *Evaluating) judge(ctx context.Context, in EvaluatedInput, prefix string, config knowledge.ProjectConfig, judge record.Judge, c evaluate.Case) (storedJudgement, error) {
-	switch {
-	case judge.Webhook != nil:
+	if judge.Webhook != nil {
 		j, err := a.askJudge(ctx, in, *judge.Webhook, c)
 		return storedJudgement{Judgement: j}, err
-	case judge.Model != "":
-		return a.judgeByModel(ctx, prefix, config, c)
 	}
-	return storedJudgement{Judgement: evaluate.Judge(c)}, nil
+	return a.judgeByModel(ctx, prefix, config, c)
 }
 
 // judgeByModel asks a model for each part of a judgement. A part whose answer is stored is not
@@ -275,7 +288,7 @@ func onlyModel(name string, p knowledge.PrivacyConfig) knowledge.ProjectConfig {
 
 // configOf returns the settings of calls of a model that judges the answer of a run.
 func (a *Evaluating) configOf(ctx context.Context, run knowledge.RunRef, judge record.Judge) (knowledge.ProjectConfig, error) {
-	if judge.Model == "" {
+	if judge.Webhook != nil {
 		return knowledge.ProjectConfig{}, nil
 	}
 	request, err := record.ReadRequest(ctx, a.Blobs, run)

@@ -19,14 +19,23 @@ import { factList, originOf, stateOf } from "./runs_list.js";
 /** Returns the elements of facts that are known. @param {[import("./evaluation_parts.js").Word, any][]} facts */
 const ownFacts = (facts) => facts.filter(([, value]) => value).flatMap(([word, value]) => [h("dt", {}, say(word)), h("dd", {}, value)]);
 
+/** @param {{mean: number, low: number, high: number}} estimate */
+const between = ({ low, high }) => `${short(low)} – ${short(high)}`;
+
+/** Returns how well the judge agrees with people on a measure. @param {Evaluation} one @param {string} measure */
+function kappaOf(one, measure) {
+  const agreement = measure === "score" ? one.agreement : measure === "context" ? one.context_agreement : null;
+  return agreement ? `${short(agreement.kappa.mean)} (${between(agreement.kappa)})` : "";
+}
+
 /** Returns the scores as a table. @param {Evaluation} one */
 function scoresOf(one) {
   const rows = measures.filter((name) => one.scores[name]).map((name) => {
-    const { mean, low, high, n } = one.scores[name];
-    return h("tr", {}, h("th", { scope: "row" }, say(`eval.${name}`)), h("td", { class: "number" }, short(mean)), h("td", { class: "number" }, `${short(low)} – ${short(high)}`), h("td", { class: "number" }, number(n)));
+    const estimate = one.scores[name];
+    return h("tr", {}, h("th", { scope: "row" }, say(`eval.${name}`)), ...[short(estimate.mean), between(estimate), number(estimate.n), kappaOf(one, name)].map((value) => h("td", { class: "number" }, value)));
   });
   if (!rows.length) return "";
-  const titles = /** @type {const} */ (["eval.measure", "eval.mean", "eval.interval", "eval.questions"]);
+  const titles = /** @type {const} */ (["eval.measure", "eval.mean", "eval.interval", "eval.questions", "eval.kappa"]);
   return h("table", { "aria-label": say("eval.measure") }, h("thead", {}, h("tr", {}, ...titles.map((word, i) => h("th", { scope: "col", class: i > 0 && "number" }, say(word))))), h("tbody", {}, ...rows));
 }
 
@@ -74,15 +83,16 @@ export async function openEvaluation(id) {
   const resume = actionButton(t("run.resume"), act("resume-evaluation"), { class: "first" });
   const cancel = h("button", { type: "button", onclick: () => confirm({ title: say("eval.cancel.title"), hint: say("eval.cancel.hint"), label: say("eval.cancel") }, act("cancel-evaluation")) }, say("eval.cancel"));
   const review = h("a", { class: "button", href: `/evaluations/${encodeURIComponent(id)}/review` }, say("eval.review.page"));
+  const calibrate = h("a", { class: "button", href: `/evaluations/${encodeURIComponent(id)}/calibration` }, say("calib.button"));
   const compare = h("a", { class: "button", href: `/evaluations/compare?b=${encodeURIComponent(id)}` }, say("eval.compare"));
   const done = () => fill(applied, h("p", { class: "notice", role: "status" }, say("use.done"), " ", h("a", { href: "/projects/" + encodeURIComponent(one.project_id) }, t("project.settings"))));
   const draw = () => {
     const { total, judged, failed } = one.progress;
     fill(state, h("p", {}, ...stateOf(one)), isOpen(one) && h("progress", { max: total || 1, value: judged + failed, "aria-label": say("eval.progress") }), h("p", {}, judgedOf(one)), ...one.warnings.map((/** @type {string} */ warning) => h("p", {}, warning)));
     fill(facts, ...factList([...originOf(one, names), ["run.kind", h("a", { href: "/runs/" + encodeURIComponent(one.run_id) }, one.run_id)]]),
-      ...ownFacts([["eval.set", `${one.test_set_name} (${one.test_set_version})`], ["eval.judge", one.judge], ["eval.kappa", one.agreement && short(one.agreement.kappa.mean)]]));
+      ...ownFacts([["eval.set", `${one.test_set_name} (${one.test_set_version})`], ["eval.judge", one.judge], ["calib.rubric", one.rubric && `${one.rubric.version} (${one.rubric.hash})`], ["eval.kappa", one.cells && kappaOf(one, "score")]]));
     fill(scores, one.cells ? experimentTable(one, done) : scoresOf(one));
-    review.hidden = one.progress.judged === 0;
+    review.hidden = calibrate.hidden = one.progress.judged === 0;
     compare.hidden = !one.ended_at;
     pause.hidden = one.status !== "running";
     resume.hidden = one.status !== "paused";
@@ -100,7 +110,7 @@ export async function openEvaluation(id) {
   return {
     title: one.test_set_name,
     element: h("div", { class: "padded document" }, h("p", {}, h("a", { href: "/evaluations" }, "‹ ", t("evaluations"))),
-      h("div", { class: "row" }, h("h1", {}, one.test_set_name), h("span", { class: "space" }), review, compare, resume, pause, cancel), state, facts, applied, scores, h("div", { class: "row" }, h("h2", {}, say("eval.items")), h("span", { class: "space" }), one.configurations > 1 && cell), items.element),
+      h("div", { class: "row" }, h("h1", {}, one.test_set_name), h("span", { class: "space" }), review, calibrate, compare, resume, pause, cancel), state, facts, applied, scores, h("div", { class: "row" }, h("h2", {}, say("eval.items")), h("span", { class: "space" }), one.configurations > 1 && cell), items.element),
     stop: () => {
       items.stop();
       live.stop();

@@ -1,5 +1,5 @@
-// Answers that a person scores, one at a time and by keyboard. The score of the judge is shown
-// after the person's own.
+// Answers that a person scores, one at a time and by keyboard. The score of the judge comes and is
+// shown after the person's own.
 
 import { attempt } from "./action.js";
 import { call } from "./api.js";
@@ -24,13 +24,15 @@ const keys = /** @type {const} */ ([["0 1 2", "review.key.score"], ["x", "review
 /** @param {string} id @param {URLSearchParams} query */
 export async function openReview(id, query) {
   const path = { evaluation: id };
-  const one = await call(to["get-evaluation"], { path, query: { limit: 1 } });
+  const one = await call(to["get-evaluation"], { path, query: { limit: 1, blind: true } });
   /** @type {Entry[]} */
   let entries = [];
   let at = 0;
   let left = 0;
   /** @type {Part} */
   let part = "score";
+  const calibrates = query.has("calibration");
+  const above = `/evaluations/${encodeURIComponent(id)}`;
   const passages = h("details");
   const sampling = h("select", { "aria-label": say("review.sampling"), onchange: () => void begin() }, ...samplings.map((name) => h("option", { value: name, selected: query.get("sampling") === name }, say(`review.${name}`))));
   const status = h("p", { role: "status", class: "quiet" });
@@ -44,7 +46,7 @@ export async function openReview(id, query) {
 
   /** Reads further answers. */
   const read = async () => {
-    const found = await call(to["get-evaluation"], { path, query: { sampling: sampling.value, limit: atATime } });
+    const found = await call(to["get-evaluation"], { path, query: { sampling: sampling.value, limit: atATime, blind: true } });
     left = found.to_review;
     const known = new Set(entries.map(({ item }) => item.number));
     entries.push(...found.items.filter((/** @type {any} */ item) => !known.has(item.number)).map((/** @type {any} */ item) => ({ item, review: {}, saved: false })));
@@ -52,7 +54,7 @@ export async function openReview(id, query) {
   const begin = async () => {
     entries = [];
     at = 0;
-    rename(`/evaluations/${encodeURIComponent(id)}/review?sampling=${sampling.value}`);
+    rename(`${above}/review?sampling=${sampling.value}${calibrates ? "&calibration" : ""}`);
     await attempt(read);
     draw();
     place.focus();
@@ -62,11 +64,11 @@ export async function openReview(id, query) {
     const entry = entries[at];
     if (!entry) return;
     const review = { ...entry.review, ...more };
-    const { item } = entry;
-    const done = await attempt(() => call(to["review-evaluation-item"], { path: { ...path, item: item.id }, query: { repeat: item.repeat, cell: item.cell }, body: { ...review, comment: review.comment || undefined } }));
+    let { item } = entry;
+    const done = await attempt(async () => (item = await call(to["review-evaluation-item"], { path: { ...path, item: item.id }, query: { repeat: item.repeat, cell: item.cell }, body: { ...review, comment: review.comment || undefined } })));
     if (!done) return;
     if (!entry.saved) left--;
-    Object.assign(entry, { review, saved: true });
+    Object.assign(entry, { item, review, saved: true });
     update();
   };
   /** Stores the comment, if it is another one. */
@@ -140,7 +142,7 @@ export async function openReview(id, query) {
   const help = h("dl", { class: "keys" }, ...keys.flatMap(([key, word]) => [h("dt", {}, ...key.split(" ").flatMap((single) => [h("kbd", {}, single), " "])), h("dd", {}, say(word))]));
   return {
     title: say("eval.review.page"), stop: () => document.removeEventListener("keydown", onKey),
-    element: h("div", { class: "padded document" }, back("/evaluations/" + encodeURIComponent(id), one.test_set_name), h("div", { class: "row" }, h("h1", {}, say("eval.review.page")), h("span", { class: "space" }), sampling), status, place,
+    element: h("div", { class: "padded document" }, calibrates ? back(above + "/calibration", say("calib.title")) : back(above, one.test_set_name), h("div", { class: "row" }, h("h1", {}, say("eval.review.page")), h("span", { class: "space" }), sampling), status, place,
       h("div", { class: "row" }, h("button", { type: "button", onclick: () => void move(-1) }, "‹ ", say("review.key.previous")), h("button", { type: "button", onclick: () => void move(1) }, say("review.key.next"), " ›")),
       h("details", {}, h("summary", {}, t("help")), help)),
   };

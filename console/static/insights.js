@@ -61,12 +61,12 @@ function sectionsOf(found) {
   return [
     h("p", { class: "quiet", role: "status" }, say("ins.read", { n: number(found.questions_read), since: moment(found.since) })),
     section("ins.unanswered", found.unanswered, (one) => [h("strong", {}, one.question), one.reason && h("div", {}, one.reason)]),
-    section("ins.low", found.low_rated, (one) => [h("strong", {}, one.question), one.comment && h("div", {}, one.comment), one.expected && h("div", {}, `${say("eval.reference")}: ${one.expected}`)]),
+    section("ins.low", found.low_rated, (one) => [h("strong", {}, one.question), ...one.ratings.flatMap((/** @type {any} */ rating) => [rating.comment && h("div", {}, rating.comment), rating.expected && h("div", {}, `${say("eval.reference")}: ${rating.expected}`)])]),
     section("ins.questions", found.questions, (one) => h("strong", {}, one.question)),
     section("ins.contradictions", found.contradictions, (one) => [h("strong", {}, one.subject), passageOf(one.first), passageOf(one.second)]),
     section("ins.stale", found.stale_documents, (one) => [documentLink(one.document_id, one.name), " · ", one.reason === "replaced" ? say("ins.replaced") : say("ins.old", { at: moment(one.changed_at) })]),
     section("ins.uncited", found.uncited_passages, (one) => [passageOf(one), h("div", { class: "quiet" }, `${one.name} · ${say("ins.shown", { n: number(one.shown) })}`)]),
-    section("ins.unused", found.unused_documents, (one) => documentLink(one.document_id, one.name)),
+    section("ins.unused", found.unused_documents, (one) => [documentLink(one.document_id, one.name), one.runs.length === 0 && ` · ${say("ins.never")}`]),
     days(found.days ?? []),
     h("section", { "aria-label": say("ins.cost") }, h("h2", {}, say("ins.cost")), h("p", {}, sum), h("p", { class: "quiet" }, runsOf(cost.runs ?? []))),
   ];

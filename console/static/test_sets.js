@@ -54,6 +54,7 @@ function makers() {
   const rating = h("select", {}, h("option", { value: "" }, say("set.rating.all")), h("option", { value: "down" }, say("set.rating.down")), h("option", { value: "up" }, say("set.rating.up")));
   const count = h("input", { type: "number", min: 1, max: 1000, value: 50, required: true });
   const tags = h("input", { maxlength: 1000, autocomplete: "off" });
+  const model = h("input", { maxlength: 200, autocomplete: "off", placeholder: say("set.model.none") });
   const fieldsOf = (/** @type {number} */ at, /** @type {HTMLInputElement} */ name) => ({ project_id: projects[at].value, ...(name.value.trim() ? { name: name.value.trim() } : {}) });
   const head = (/** @type {number} */ at, /** @type {HTMLInputElement} */ name) => [labelled(t("ask.project"), projects[at]), labelled(t("doc.name"), name)];
   const upload = async () => {
@@ -66,8 +67,8 @@ function makers() {
     maker(say("set.upload"), say("set.upload.hint"), say("set.upload.button"), upload, ...head(0, uploaded), labelled(say("set.file"), file)),
     maker(say("set.feedback"), say("set.feedback.hint"), say("set.make"), () => call(to["make-test-set-from-feedback"], { body: { ...fieldsOf(1, rated), rating: rating.value || undefined } }),
       ...head(1, rated), labelled(say("set.rating"), rating)),
-    maker(say("set.generate"), say("set.generate.hint"), say("set.make"), () => call(to["generate-test-set"], { body: { ...fieldsOf(2, generated), count: Number(count.value), filter: { tags: listed(tags.value) } } }),
-      ...head(2, generated), labelled(say("set.count"), count), labelled(say("set.tags"), tags)),
+    maker(say("set.generate"), say("set.generate.hint"), say("set.make"), () => call(to["generate-test-set"], { body: { ...fieldsOf(2, generated), count: Number(count.value), filter: { tags: listed(tags.value) }, model: model.value.trim() || undefined } }),
+      ...head(2, generated), labelled(say("set.count"), count), labelled(say("set.tags"), tags), labelled(say("set.model"), model)),
   ];
 }
 

@@ -139,6 +139,7 @@ type Evaluation struct {
 	Rubric      json.RawMessage              `json:"rubric,omitempty"` // of an evaluate.Rubric, and so on
 	Consistency json.RawMessage              `json:"consistency,omitempty"`
 	Agreement   json.RawMessage              `json:"agreement,omitempty"`
+	OnContext   json.RawMessage              `json:"context_agreement,omitempty"`
 	AgreementOf []string                     `json:"agreement_of,omitempty"` // evaluations whose answers people have reviewed
 	Error       *Failure                     `json:"error,omitempty"`
 	CreatedAt   time.Time                    `json:"created_at,omitzero"`

@@ -186,7 +186,7 @@ func (s *Source) startEvaluation(ctx context.Context, run store.Run) error {
 	var snapshot record.Evaluation
 	err := s.blobs.GetJSON(ctx, knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}.RequestKey(), &snapshot)
 	if err == nil {
-		return s.workflows.Evaluate(ctx, run, snapshot.Settings.Budget)
+		return s.workflows.Evaluate(ctx, run, snapshot.Settings)
 	}
 	if !errors.Is(err, blob.ErrNotFound) || isYoung(run, startGrace) {
 		return err

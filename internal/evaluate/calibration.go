@@ -13,19 +13,24 @@ const LeastCalibrated = 50
 const maxBias = 0.25
 
 // calibration says what is known of the judge of a report: how well it agrees with people and how
-// often it contradicts itself. Either may be nil.
+// often it contradicts itself. Each may be nil.
 func (r Report) calibration() []string {
-	var list []string
-	if a := r.Agreement; a == nil {
-		list = append(list, "agreement of the judge with people: not known")
-	} else {
-		list = append(list, fmt.Sprintf("agreement of the judge with people: kappa %.2f (%.2f to %.2f) over %d answers, raw %.2f, always the most frequent grade %.2f, bias %+.2f (%+.2f to %+.2f)",
-			a.Kappa.Mean, a.Kappa.Low, a.Kappa.High, a.N, a.Raw, a.Guessing, a.Bias.Mean, a.Bias.Low, a.Bias.High))
+	list := []string{"agreement of the judge with people: not known"}
+	if r.Agreement != nil {
+		list[0] = "agreement of the judge with people: " + r.Agreement.figures()
+	}
+	if r.OnContext != nil {
+		list = append(list, "agreement on the context: "+r.OnContext.figures())
 	}
 	if r.Consistency != nil {
 		list = append(list, r.Consistency.Reason())
 	}
 	return list
+}
+
+func (a Agreement) figures() string {
+	return fmt.Sprintf("kappa %.2f (%.2f to %.2f) over %d answers, raw %.2f, always the most frequent grade %.2f, bias %+.2f (%+.2f to %+.2f)",
+		a.Kappa.Mean, a.Kappa.Low, a.Kappa.High, a.N, a.Raw, a.Guessing, a.Bias.Mean, a.Bias.Low, a.Bias.High)
 }
 
 // by names the judge with its rubric.

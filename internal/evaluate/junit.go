@@ -19,7 +19,8 @@ type Report struct {
 	Compared *Comparison
 	Decided  *Decision
 
-	Agreement   *Agreement   // with people, nil = not known
+	Agreement   *Agreement   // with people on the score, nil = not known
+	OnContext   *Agreement   // with people on the context, nil = not known
 	Consistency *Consistency // nil = the judge was asked once only
 
 	Threshold float64 // score below which an item is a failure in JUnit; 0 = ScorePartial

@@ -15,6 +15,9 @@ type Judge struct {
 	Times   int           `json:"times,omitempty"` // how often a model scores each of the first answers; 0 = once
 }
 
+// IsOffline reports whether the judge needs neither a model nor a program.
+func (j Judge) IsOffline() bool { return j.Model == "" && j.Webhook == nil }
+
 // JudgeWebhook is the address of a program that judges.
 type JudgeWebhook struct {
 	URL string `json:"url"`

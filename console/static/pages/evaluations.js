@@ -1,4 +1,4 @@
-// The pages of evaluations: all of them, one, its review, and what belongs to them. All but the
+// The pages of evaluations: all of them, one, what people do with it, and what belongs to them. All but the
 // first two are loaded when they are opened.
 
 import { h } from "../dom.js";
@@ -15,6 +15,12 @@ const pages = {
   insights: async (_, query) => (await import("../insights.js")).openInsights(query),
 };
 
+/** The pages of an evaluation by the part of their address behind its id. @type {Record<string, (id: string, query: URLSearchParams) => Opened>} */
+const ofOne = {
+  review: async (id, query) => (await import("../evaluation_review.js")).openReview(id, query),
+  calibration: async (id) => (await import("../evaluation_calibration.js")).openCalibration(id),
+};
+
 /** Loads the style of these pages once. */
 async function style() {
   const href = new URL("../evaluations.css", import.meta.url).href;
@@ -27,5 +33,5 @@ export async function open([first, second], query) {
   await style();
   if (!first) return openEvaluations();
   if (Object.hasOwn(pages, first)) return pages[first](second, query);
-  return second === "review" ? import("../evaluation_review.js").then((page) => page.openReview(first, query)) : openEvaluation(first);
+  return second !== undefined && Object.hasOwn(ofOne, second) ? ofOne[second](first, query) : openEvaluation(first);
 }
