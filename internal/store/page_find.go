@@ -22,11 +22,12 @@ func findIn[T any](page Page, list func(Page) ([]T, string, error), keep func(*T
 			if err != nil {
 				return nil, "", err
 			}
-			if !kept {
-				continue
-			}
-			if found = append(found, rows[i]); len(found) == limit && (next != "" || i < len(rows)-1) {
-				return found, end(rows[i]).cursor(), nil
+			switch {
+			case !kept:
+			case len(found) == limit: // there is another page
+				return found, end(found[limit-1]).cursor(), nil
+			default:
+				found = append(found, rows[i])
 			}
 		}
 		if cursor = next; cursor == "" {

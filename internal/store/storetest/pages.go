@@ -159,7 +159,7 @@ func wrongPage(f *fixture) {
 			f.Errorf("%s: a limit of 500: %v", name, err)
 		}
 		cursors := []string{"x", "e30", "bnVsbA", "' OR 1=1 --", "\x00", "eyJsIjoiZG9jdW1lbnRzIiwibyI6IjEifQ", "W10"}
-		if name != "projects" {
+		if name != "projects" && name != "found projects" { // of the same list
 			cursors = append(cursors, other)
 		}
 		for _, cursor := range cursors {
