@@ -1,7 +1,6 @@
 // The reader of a document: its pages with the boxes of their passages, or its passages in
 // parts if it has no pages, and the search in them. It asks for what it shows.
 
-import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { findField } from "./find.js";
 import { number, t } from "./language.js";
@@ -69,9 +68,10 @@ export function documentReader(doc, query) {
   });
   /** Goes to the place that the address names, once it is known whether passages have places on pages. @param {number} count of pages */
   const begin = async (count) => {
-    const [some, one] = await Promise.all([passagesOf(id, { limit: sample }), chosen && call("get-chunk", { path: { chunk_id: chosen } }).catch(() => null)]);
+    const [some, one] = await Promise.all([passagesOf(id, { limit: sample }), chosen !== "" && passagesOf(id, { chunk_id: chosen })]);
     pages = some.data.some((passage) => passage.bbox?.length) ? count : 0;
-    if (one && !query.get("page")) at = pages ? one.page_number ?? 1 : Math.ceil(one.number / inPart);
+    const named = one ? one.data[0] : undefined;
+    if (named && !query.get("page")) at = pages ? named.page_number ?? 1 : Math.ceil(named.number / inPart);
     at = Math.min(at, pages || Infinity);
     await show();
   };

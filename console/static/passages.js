@@ -5,7 +5,7 @@ import { call } from "./api.js";
 /**
  * @typedef {object} Passage (schema ChunkView)
  * @property {string} id
- * @property {number} number its place in the document, 1 = first
+ * @property {number} number its place in the document, 1 = first; of a list that is narrowed
  * @property {string} text
  * @property {string[]} heading
  * @property {number | null} page_number

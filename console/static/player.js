@@ -18,8 +18,7 @@ const atOnce = 100;
  * @param {string} quote "" = the whole passage
  */
 export async function player(source, quote) {
-  const path = { chunk_id: source.chunkId };
-  const [found, cited] = await Promise.all([quote ? call("get-chunk", { path, query: { quote: quote.slice(0, 2000) } }) : null, call("get-chunk", { path })]).catch(() => [null, null]);
+  const found = quote ? await call("get-chunk", { path: { chunk_id: source.chunkId }, query: { quote: quote.slice(0, 2000) } }).catch(() => null) : null;
   const from = found?.found ? found.start_time : source.startTime;
   const to = found?.found ? found.end_time : source.endTime;
   const video = h("video", { controls: true, preload: "metadata", src: `${source.url}#t=${from}` });
@@ -28,20 +27,20 @@ export async function player(source, quote) {
       video.currentTime = one.from;
       void video.play().catch(() => {}); // the person can press it
     } }, clock(one.from)), " ", one.text);
-  const transcript = await transcriptOf(source.documentId, Math.max(1, (cited?.number ?? 1) - before), line).catch(() => []);
+  const transcript = await transcriptOf(source, line).catch(() => []);
   return [video, ...transcript.length ? transcript : [h("blockquote", {}, source.text)]];
 }
 
 /**
- * Returns the transcript of a recording from a passage on, with buttons that add what is
- * before and behind it; nothing if it has none.
- * @param {string} id of the document
- * @param {number} from the number of the passage
+ * Returns the transcript of a recording around a passage, with buttons that add what is before
+ * and behind it; nothing if it has none.
+ * @param {Source} source
  * @param {(one: Said) => HTMLElement} line
  */
-async function transcriptOf(id, from, line) {
-  let first = from;
-  let next = from;
+async function transcriptOf({ documentId: id, chunkId }, line) {
+  const [cited] = (await passagesOf(id, { chunk_id: chunkId })).data;
+  let first = Math.max(1, (cited?.number ?? 1) - before);
+  let next = first;
   const list = h("ol", { class: "transcript", "aria-label": t("source.transcript") });
   const earlier = actionButton(t("source.earlier"), async () => {
     const start = Math.max(1, first - atOnce);
@@ -49,7 +48,7 @@ async function transcriptOf(id, from, line) {
     list.prepend(...data.flatMap(saidIn).map(line));
     first = start;
     earlier.hidden = first === 1;
-  }, { class: "plain", hidden: from === 1 });
+  }, { class: "plain", hidden: first === 1 });
   const read = async () => {
     const { data, next_cursor: more } = await passagesOf(id, { from: next, limit: atOnce });
     list.append(...data.flatMap(saidIn).map(line));
