@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -31,6 +32,7 @@ type chunkView struct {
 	Header     string        `json:"header,omitempty" doc:"For a part of a table: the names of its columns, in Markdown, below the caption of the table if there is one. The first part of the table has them in text too; later parts only here" example:"| Ship | Tons |\n| --- | --- |"`
 	Place      string        `json:"place,omitempty" doc:"The sheet and the range of cells in a spreadsheet, such as Sales!A2:D41"`
 	Lines      []chunkLine   `json:"lines" doc:"The lines of the passage. start and end are code points in text; hyphen: the page has a hyphen at the end of the line, which text omits"`
+	Number     int           `json:"number,omitempty" doc:"Its place among the passages of the document, 1 = first: only in a list that is narrowed"`
 	Superseded bool          `json:"superseded" doc:"The document has a newer version"`
 	Metadata   chunkMetadata `json:"metadata"`
 }
@@ -135,26 +137,74 @@ func (cr *chunkRoutes) passage(ctx context.Context, p knowledge.Principal, in Ch
 func (cr *chunkRoutes) listChunks(ctx context.Context, p knowledge.Principal, in *struct {
 	DocumentPath
 	PageQuery
+	ChunkParameters
 }) (*listOutput[chunkView], error) {
 	d, err := cr.store.Document(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
 	}
-	chunks, next, err := cr.store.DocumentChunks(ctx, p, in.ID, store.Page(in.PageQuery))
+	chunks, next, err := cr.chunksOf(ctx, p, d, in.ChunkParameters, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list chunks of document %s: %w", in.ID, err)
+	}
+	audit.Left(ctx, d.ID)
+	return page(convert(chunks, func(c knowledge.Chunk) chunkView {
+		view := viewChunk(store.ChunkView{Chunk: c, Document: d})
+		if in.ChunkParameters != (ChunkParameters{}) {
+			view.Number = c.Ordinal + 1
+		}
+		return view
+	}), next), nil
+}
+
+// ChunkParameters choose passages of a document.
+type ChunkParameters struct {
+	ChunkID    string `query:"chunk_id" maxLength:"200" doc:"Only this passage, if it is of the version that is published"`
+	From       int    `query:"from" minimum:"1" doc:"The number of the first passage. Default: 1"`
+	PageNumber int    `query:"page_number" minimum:"1" doc:"Only passages on this page. A page of this list may have fewer entries than limit, or none, and yet a next_cursor"`
+	Q          string `query:"q" maxLength:"200" doc:"Only passages that contain this text, whatever its case. A page of this list may have fewer entries than limit, or none, and yet a next_cursor"`
+}
+
+// chunksOf lists chunks of a document in their order, each with its place on the pages.
+func (cr *chunkRoutes) chunksOf(ctx context.Context, p knowledge.Principal, d knowledge.Document, which ChunkParameters, page store.Page) ([]knowledge.Chunk, string, error) {
+	if which.ChunkID != "" {
+		return cr.onlyChunk(ctx, p, d, which.ChunkID)
+	}
+	query := store.ChunkQuery{From: which.From - 1, PageNumber: which.PageNumber, Page: page}
+	wanted := strings.ToLower(strings.TrimSpace(which.Q))
+	if wanted != "" || which.PageNumber > 0 {
+		return cr.store.FindChunks(ctx, p, d.ID, query, func(c *knowledge.Chunk) (bool, error) {
+			if !strings.Contains(strings.ToLower(c.Text), wanted) {
+				return false, nil
+			}
+			err := cr.pages.place(ctx, d, c)
+			return which.PageNumber == 0 || slices.ContainsFunc(c.Lines, func(l knowledge.Line) bool { return l.Page == which.PageNumber }), err
+		})
+	}
+	chunks, next, err := cr.store.QueryChunks(ctx, p, d.ID, query)
+	if err != nil {
+		return nil, "", err
 	}
 	placed := make([]*knowledge.Chunk, len(chunks))
 	for i := range chunks {
 		placed[i] = &chunks[i]
 	}
-	if err := cr.pages.place(ctx, d, placed...); err != nil {
-		return nil, err
+	return chunks, next, cr.pages.place(ctx, d, placed...)
+}
+
+// onlyChunk lists a chunk of the published version of a document, nothing if it is another one.
+func (cr *chunkRoutes) onlyChunk(ctx context.Context, p knowledge.Principal, d knowledge.Document, id string) ([]knowledge.Chunk, string, error) {
+	c, err := cr.store.Chunk(ctx, p, id)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) || knowledge.IsCode(err, knowledge.CodeGone) || err == nil && (c.DocumentID != d.ID || c.Version != d.PublishedVersion) {
+		return nil, "", nil
 	}
-	audit.Left(ctx, d.ID)
-	return page(convert(chunks, func(c knowledge.Chunk) chunkView {
-		return viewChunk(store.ChunkView{Chunk: c, Document: d})
-	}), next), nil
+	if err != nil {
+		return nil, "", err
+	}
+	if err := cr.pages.place(ctx, d, &c.Chunk); err != nil {
+		return nil, "", err
+	}
+	return []knowledge.Chunk{c.Chunk}, "", nil
 }
 
 func viewChunk(c store.ChunkView) chunkView {

@@ -42,7 +42,7 @@ type messageView struct {
 type conversationAnswer struct {
 	Body struct {
 		ConversationView
-		Messages   []messageView `json:"messages" doc:"Oldest first"`
+		Messages   []messageView `json:"messages" doc:"Oldest first, or newest first with order=desc"`
 		NextCursor *string       `json:"next_cursor" doc:"The cursor of the next messages; null: there are none"`
 	} `nameHint:"Conversation"`
 }
@@ -112,6 +112,7 @@ func (cr *conversationRoutes) listConversations(ctx context.Context, p knowledge
 func (cr *conversationRoutes) getConversation(ctx context.Context, p knowledge.Principal, in *struct {
 	ConversationPath
 	PageQuery
+	Order string `query:"order" enum:"asc,desc" doc:"desc: the messages, newest first. Default: asc"`
 }) (*conversationAnswer, error) {
 	c, err := cr.store.Conversation(ctx, p, in.ID)
 	if err != nil {
@@ -120,7 +121,11 @@ func (cr *conversationRoutes) getConversation(ctx context.Context, p knowledge.P
 	if p, err = cr.readers.inConversation(ctx, p, in.ID); err != nil {
 		return nil, err
 	}
-	messages, next, err := cr.store.Messages(ctx, p, in.ID, store.Page(in.PageQuery))
+	list := cr.store.Messages
+	if in.Order == "desc" {
+		list = cr.store.LatestMessages
+	}
+	messages, next, err := list(ctx, p, in.ID, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("read messages of conversation %s: %w", in.ID, err)
 	}

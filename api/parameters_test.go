@@ -20,7 +20,7 @@ func TestQueryParameters(t *testing.T) {
 	for name, test := range map[string]struct{ method, path, body, location, says string }{
 		"another_spelling":      {"POST", document + "?project_id=nope", one, "query.project_id", "it is written projectId"},
 		"another_case":          {"GET", own + "/runs?Project_ID=default", "", "query.Project_ID", "it is written project_id"},
-		"unknown":               {"GET", own + "/runs?colour=red", "", "query.colour", "which has conversation_id, cursor, externalUserId, external_user_id, kind, limit"},
+		"unknown":               {"GET", own + "/runs?colour=red", "", "query.colour", "which has conversation_id, cursor, document_id, externalUserId, external_user_id, kind, limit"},
 		"unknown_without_value": {"GET", "/chunks/x?colour", "", "query.colour", "which has externalUserId, external_user_id, quote"},
 		"of_a_question":         {"POST", hooks + "/query?projectId=default", `{"text":"a"}`, "query.projectId", "which has compact, delta"},
 		"that_the_body_takes":   {"POST", hooks + "/query?userId=ann", `{"text":"a"}`, "query.userId", "which has compact, delta"},

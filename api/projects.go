@@ -259,8 +259,15 @@ const madeCallback = "callback"
 func (pr *projectRoutes) listProjects(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
 	PageQuery
+	Q string `query:"q" maxLength:"200" doc:"Only projects whose name and id together contain each of these words, whatever their case. A page of this list may have fewer entries than limit, or none, and yet a next_cursor"`
 }) (*listOutput[projectView], error) {
-	projects, next, err := pr.store.Projects(ctx, p, store.Page(in.PageQuery))
+	list := pr.store.Projects
+	if strings.TrimSpace(in.Q) != "" {
+		list = func(ctx context.Context, p knowledge.Principal, page store.Page) ([]knowledge.Project, string, error) {
+			return pr.store.FindProjects(ctx, p, in.Q, page)
+		}
+	}
+	projects, next, err := list(ctx, p, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list projects: %w", err)
 	}

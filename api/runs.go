@@ -98,12 +98,13 @@ func (r *runRoutes) listRuns(ctx context.Context, p knowledge.Principal, in *str
 
 	Person       string `query:"person" maxLength:"200" doc:"Only runs that this person of the workspace, or this user of an application, started"`
 	Conversation string `query:"conversation_id" maxLength:"200" doc:"The id of a conversation: with status=running, the questions in it that are being answered"`
+	Document     string `query:"document_id" maxLength:"200" doc:"Only the ingests and removals of this document"`
 }) (*listOutput[runView], error) {
 	project, err := projectID(ctx, r.store, p, in.Project)
 	if err != nil {
 		return nil, err
 	}
-	runs, next, err := r.store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: project, Conversation: in.Conversation, Person: in.Person, Page: store.Page(in.PageQuery)})
+	runs, next, err := r.store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: project, Conversation: in.Conversation, Document: in.Document, Person: in.Person, Page: store.Page(in.PageQuery)})
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}

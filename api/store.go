@@ -67,6 +67,8 @@ type Tenants interface {
 	ProjectsNamed(ctx context.Context, p knowledge.Principal, name string) ([]string, error)
 	// Projects lists the projects that the principal covers.
 	Projects(ctx context.Context, p knowledge.Principal, page store.Page) ([]knowledge.Project, string, error)
+	// FindProjects lists those whose name and id together contain each of the words.
+	FindProjects(ctx context.Context, p knowledge.Principal, words string, page store.Page) ([]knowledge.Project, string, error)
 	// ProjectUsage returns what the runs of a project used that began in [from, to),
 	// by the day in UTC and the model.
 	ProjectUsage(ctx context.Context, p knowledge.Principal, idOrName string, from, to time.Time) ([]knowledge.DayUsage, error)
@@ -226,6 +228,10 @@ type Documents interface {
 	Chunk(ctx context.Context, p knowledge.Principal, id string) (store.ChunkView, error)
 	// DocumentChunks lists the passages of the published version in their order.
 	DocumentChunks(ctx context.Context, p knowledge.Principal, documentID string, page store.Page) ([]knowledge.Chunk, string, error)
+	// QueryChunks is DocumentChunks for a part of the passages.
+	QueryChunks(ctx context.Context, p knowledge.Principal, documentID string, query store.ChunkQuery) ([]knowledge.Chunk, string, error)
+	// FindChunks lists those of QueryChunks that keep chooses, and that it may change.
+	FindChunks(ctx context.Context, p knowledge.Principal, documentID string, query store.ChunkQuery, keep func(*knowledge.Chunk) (bool, error)) ([]knowledge.Chunk, string, error)
 	// VisibleChunks returns the chunks of the hits that the principal's tokens reach.
 	VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]store.ChunkView, error)
 	// Siblings returns, by the id of each chunk that has a parent, the chunks of it.
@@ -246,6 +252,8 @@ type Conversations interface {
 	SearchConversations(ctx context.Context, p knowledge.Principal, words string, page store.Page) ([]store.Conversation, string, error)
 	// Messages lists the messages of a conversation, oldest first.
 	Messages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
+	// LatestMessages is Messages, newest first.
+	LatestMessages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
 	// SetFeedback stores what the principal says of an answer, in place of what it said before.
 	SetFeedback(ctx context.Context, p knowledge.Principal, given store.Feedback) error
 	// Feedback returns what was said of the answers of runs, oldest first: by the principal

@@ -62,8 +62,8 @@ func TestConsoleDocuments(t *testing.T) {
 	asked.wantOnly(t, s.ends.API)
 }
 
-// TestConsoleTakesManyFiles drops more files at once than a request may hold, kills the
-// server while they are sent, and wants each once.
+// TestConsoleTakesManyFiles drops more files at once than a request may hold, pauses while
+// they are sent, kills the server, and wants each once, in the list too.
 func TestConsoleTakesManyFiles(t *testing.T) {
 	t.Parallel()
 	const count = 1000
@@ -79,14 +79,23 @@ func TestConsoleTakesManyFiles(t *testing.T) {
 	})()`, count)
 	do(t, page, chromedp.Evaluate(drop, nil))
 	awaitPage(t, page, `document.querySelector(".uploads progress").value > 20`)
+	press(t, page, "Pause")
+	const taken = `document.querySelector(".uploads progress").value`
+	held := evaluate[int](t, page, taken)
 	s.kill()
 	s.restart()
+	if now := evaluate[int](t, page, taken); now > held+3 { // those that were under way
+		t.Errorf("%d files were sent during the pause", now-held)
+	}
+	press(t, page, "Go on")
 	for sent := count / 4; sent <= count; sent += count / 4 { // each quarter has the time of a wait
 		awaitPage(t, page, fmt.Sprintf(`parseInt(document.querySelector(".uploads [role=status]").textContent) >= %d`, sent))
 	}
 	awaitPage(t, page, fmt.Sprintf(`document.querySelector(".uploads [role=status]").textContent === "%d files sent"`, count))
 	s.awaitPublished(t, count)
 	awaitPage(t, page, `document.querySelectorAll(".state.pending").length === 0 && document.querySelectorAll(".state.published").length >= 50`)
+	const listed = `(window.listed ??= new Set(), document.querySelectorAll("tbody a").forEach(a => listed.add(a.textContent)), document.querySelector("main").scrollTo(0, 1e9), listed.size)`
+	awaitPage(t, page, fmt.Sprintf(`%s === %d`, listed, count))
 }
 
 // wantLooks checks a page in both themes and both widths.

@@ -159,16 +159,20 @@ func pdfTable(rows [][]string) []byte {
 			fmt.Fprintf(&page, "BT /F1 9 Tf %d %d Td (%s) Tj ET\n", columns[column]+4, top-i*height-15, cell)
 		}
 	}
-	return pdfOf(page.String(), 700, 540)
+	return pdfOf(700, 540, page.String())
 }
 
-// pdfOf returns a PDF with one page of a size in points.
-func pdfOf(page string, width, height int) []byte {
-	objects := []string{
-		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-		fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>", width, height),
-		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(page), page), "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+// pdfOf returns a PDF with pages of a size in points.
+func pdfOf(width, height int, pages ...string) []byte {
+	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"}
+	var kids strings.Builder
+	for _, page := range pages {
+		fmt.Fprintf(&kids, "%d 0 R ", len(objects)+1)
+		objects = append(objects,
+			fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents %d 0 R /Resources << /Font << /F1 3 0 R >> >> >>", width, height, len(objects)+2),
+			fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(page), page))
 	}
+	objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", kids.String(), len(pages))
 	var out bytes.Buffer
 	out.WriteString("%PDF-1.4\n")
 	var offsets []int

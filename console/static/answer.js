@@ -1,7 +1,8 @@
 // An answer: one that is stored, and one that comes while its run goes on.
 
 import { actionButton, attempt } from "./action.js";
-import { address, call, may } from "./api.js";
+import { answerWork } from "./answer_work.js";
+import { address, call, may, reasonOf } from "./api.js";
 import { citations } from "./citation.js";
 import { announce, atNextFrame, fill, h } from "./dom.js";
 import { follow } from "./events.js";
@@ -10,7 +11,6 @@ import { withoutCitations } from "./inline.js";
 import { t } from "./language.js";
 import { blocks, render } from "./markdown.js";
 import { sourceList, sourceName } from "./sources.js";
-import { toolCall } from "./tool_call.js";
 
 /** @typedef {import("./sources.js").Source} Source */
 
@@ -38,7 +38,9 @@ export function answerOf(message, actions) {
   const marks = citations(() => message.sources, actions.show);
   const body = h("div", { class: "words" }, ...blocks(message.text).map((block) => render(block, marks)));
   const state = message.status === "completed" ? null : h("p", { class: "quiet" }, t(message.status === "canceled" ? "ask.stopped" : "ask.tool.failed"));
-  return h("article", { class: "answer", role: "region", "aria-label": t("ask.answer") }, body, state,
+  const work = message.run_id && h("div", { hidden: true });
+  if (work) void import("./stored_work.js").then(({ storedWork }) => storedWork(/** @type {string} */ (message.run_id), work)).catch(() => {}); // the answer is there without it
+  return h("article", { class: "answer", role: "region", "aria-label": t("ask.answer") }, work, body, state,
     ...ending({ run: message.run_id, text: message.text, sources: message.sources, suggestions: [], rating: message.rating }, actions));
 }
 
@@ -88,12 +90,11 @@ export function liveAnswer(run, actions, queued) {
   const marks = citations(() => sources, actions.show);
   const phase = h("p", { class: "phase quiet" }, t(queued ? "ask.queued" : "ask.searching"));
   const note = h("p", { class: "lost", role: "status", hidden: true });
-  const thoughts = h("details", { class: "thoughts", hidden: true }, h("summary", {}, t("ask.thinking")), h("p"));
-  const calls = h("div", { class: "calls" });
+  const work = answerWork(run);
   const notes = h("div");
   const body = h("div", { class: "words", "aria-busy": "true" });
   const below = h("div");
-  const element = h("article", { class: "answer live", role: "region", "aria-label": t("ask.answer") }, phase, thoughts, calls, notes, body, note, below);
+  const element = h("article", { class: "answer live", role: "region", "aria-label": t("ask.answer") }, phase, ...work.elements, notes, body, note, below);
 
   const paint = () => {
     const now = blocks(text);
@@ -129,6 +130,7 @@ export function liveAnswer(run, actions, queued) {
 
   /** @type {Record<string, (data: any) => void>} */
   const events = {
+    ...work.events,
     runStarted: (data) => data.conversationId && actions.started(data.conversationId),
     attachmentUpdate: (data) => {
       if (data.status === "pending") phase.textContent = t("ask.attached", { name: data.name });
@@ -146,13 +148,7 @@ export function liveAnswer(run, actions, queued) {
       redraw();
     },
     userMessage: (data) => actions.added(data.text),
-    reasoning: (data) => {
-      const words = /** @type {HTMLElement} */ (thoughts.lastElementChild);
-      words.textContent = data.reset ? data.delta : words.textContent + data.delta;
-      thoughts.hidden = false;
-    },
     modelFailed: (data) => void (phase.textContent = saidModel(data)),
-    toolCall: (data) => toolCall(calls, run, data),
     researchUpdate: (data) => void (phase.textContent = data.text || data.title || data.phase),
     sendSourcesMessage: (data) => {
       sources = data.sources;
@@ -183,7 +179,7 @@ export function liveAnswer(run, actions, queued) {
       note.textContent = state === "lost" ? t("ask.lost") : t("ask.resumed");
       note.classList.toggle("resumed", state === "resumed");
     },
-    failed: (failure) => events.error({ code: "", message: failure.message }),
+    failed: (failure) => events.error({ code: "", message: reasonOf(failure) }),
   });
   return { run, element, stop, cancel: () => void attempt(() => call("workspace-cancel-run", { path: { run_id: run } })) };
 }

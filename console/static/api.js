@@ -21,12 +21,21 @@ export class APIError extends Error {
   }
 }
 
+/** Throws that there was no answer. @returns {never} */
+function unanswered() {
+  throw new APIError(t("error.network"), "network", 0);
+}
+
 /**
- * Returns why a call failed, in words for people.
+ * Returns why something failed, in words for people, and logs a fault of the console itself.
  * @param {unknown} failure
  */
 export function reasonOf(failure) {
-  return failure instanceof APIError && failure.code !== "network" ? failure.message : t("error.network");
+  if (failure instanceof APIError) return failure.message;
+  const message = failure instanceof Error ? failure.message : String(failure);
+  if (/module script|dynamically imported module/i.test(message)) return t("error.network"); // as each browser says that it did not get one
+  console.error(failure);
+  return t("error.fault", { message });
 }
 
 /**
@@ -107,19 +116,13 @@ export function address(name, path = {}, query = {}) {
  */
 export async function call(name, { path, query, body, key, match } = {}) {
   const form = body instanceof FormData || body instanceof Blob; // the browser sets its Content-Type
-  /** @type {Response} */
-  let answer;
-  try {
-    answer = await fetch(address(name, path, query), {
-      method: placeOf(name)[0],
-      headers: { ...door.headers, ...(body === undefined || form ? {} : { "Content-Type": "application/json" }), ...(key ? { "Idempotency-Key": key } : {}), ...(match ? { "If-Match": `"${match}"` } : match === "" ? { "If-None-Match": "*" } : {}) },
-      body: form ? body : JSON.stringify(body),
-    });
-  } catch {
-    throw new APIError("", "network", 0);
-  }
+  const answer = await fetch(address(name, path, query), {
+    method: placeOf(name)[0],
+    headers: { ...door.headers, ...(body === undefined || form ? {} : { "Content-Type": "application/json" }), ...(key ? { "Idempotency-Key": key } : {}), ...(match ? { "If-Match": `"${match}"` } : match === "" ? { "If-None-Match": "*" } : {}) },
+    body: form ? body : JSON.stringify(body),
+  }).catch(unanswered);
   if (!answer.ok) throw await refusal(answer, name);
-  return answer.status === 204 ? null : answer.json();
+  return answer.status === 204 ? null : answer.json().catch(unanswered);
 }
 
 /**
@@ -141,7 +144,7 @@ export async function refusal(answer, name) {
  * @param {string} url
  */
 export async function read(url) {
-  const answer = await fetch(url);
+  const answer = await fetch(url).catch(unanswered);
   if (!answer.ok) throw await refusal(answer);
   return answer;
 }

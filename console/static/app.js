@@ -2,6 +2,7 @@
 
 import { APIError, call, reasonOf, useSession } from "./api.js";
 import { accessPages, allowedPages } from "./access_pages.js";
+import { showFailure } from "./action.js";
 import { announce, fill, h } from "./dom.js";
 import { language, languages, setLanguage, t } from "./language.js";
 import { applyTheme, preference, setPreference } from "./preferences.js";
@@ -117,6 +118,8 @@ async function start() {
   frame(session);
   setInterval(() => void call("get-session").catch(() => {}), renewal);
   addEventListener("popstate", () => void show());
+  addEventListener("error", ({ error }) => error && showFailure(reasonOf(error)));
+  addEventListener("unhandledrejection", ({ reason }) => showFailure(reasonOf(reason)));
   document.addEventListener("click", followLink);
   document.addEventListener("keydown", listKeys(() => navigate("/ask")));
   await show();

@@ -90,6 +90,10 @@ export function modelRows(ready) {
 
 /** Fills the index of each project again. */
 async function rebuild() {
-  const projects = await call("list-projects", { query: { limit: 100 } });
-  for (const one of projects.data) await call("reindex-project", { path: { id: one.id }, body: { rebuild: true } });
+  for (let cursor = ""; ; ) {
+    const found = await call("list-projects", { query: { limit: 100, cursor } });
+    for (const one of found.data) await call("reindex-project", { path: { id: one.id }, body: { rebuild: true } });
+    cursor = found.next_cursor ?? "";
+    if (!cursor) return;
+  }
 }

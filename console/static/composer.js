@@ -1,10 +1,10 @@
 // The form of a question: its words, its files, and how it is answered.
 
 import { fill, h } from "./dom.js";
+import { filesOf } from "./dropped.js";
 import { bytes, t } from "./language.js";
 import { preference, setPreference } from "./preferences.js";
 import { projectChoice } from "./project_choice.js";
-import { filesOf } from "./uploads.js";
 
 /**
  * A question as it is sent.

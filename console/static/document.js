@@ -1,24 +1,20 @@
-// A document: its pages with the boxes of its passages, its state, and its versions.
+// A document: its pages with the boxes of its passages, its state, what happened to it, and
+// its versions.
 
 import { actionButton, confirm } from "./action.js";
 import { address, call, may } from "./api.js";
 import { classified } from "./classification.js";
 import { whoSees } from "./document_access.js";
 import { editDocument } from "./document_edit.js";
+import { documentReader } from "./document_reader.js";
+import { documentRuns } from "./document_runs.js";
 import { parsedView, versions } from "./document_versions.js";
 import { fill, h } from "./dom.js";
 import { statusOf } from "./documents_list.js";
-import { findField } from "./find.js";
 import { bytes, moment, number, t } from "./language.js";
-import { pagesOf, reasonWithout } from "./made_pages.js";
-import { blocks, plain, render } from "./markdown.js";
-import { passagesOf } from "./passages.js";
 import { polling } from "./polling.js";
-import { navigate, rename } from "./router.js";
-import { sheet } from "./sheet.js";
+import { navigate } from "./router.js";
 import { versionCompare } from "./version_compare.js";
-
-/** @typedef {import("./passages.js").Passage} Passage */
 
 /**
  * @param {string} id
@@ -27,64 +23,14 @@ import { versionCompare } from "./version_compare.js";
  */
 export async function openDocument(id, query) {
   let doc = await call("get-document", { path: { id } });
-  const passages = await passagesOf(id);
-  let page = Number(query.get("page")) || passages.find((one) => one.id === query.get("chunk"))?.page_number || 1;
+  const reader = documentReader(doc, query);
+  const runs = documentRuns(id);
   const head = h("div");
-  const reader = h("div", { class: "reader" });
   const details = h("div");
   const who = h("div");
   const rights = h("div");
   const compare = versionCompare(id);
-  const note = h("p", { class: "quiet", role: "status" });
-  let pageCount = doc.pageCount;
 
-  const readPage = (/** @type {string} */ chosen) => {
-    const paged = pageCount > 0 && passages.some((one) => one.bbox?.length);
-    const here = paged ? passages.filter((one) => one.bbox.some((box) => box.page_number === page)) : passages;
-    const list = h("ol", { class: "passages", "data-list": "", "aria-label": t("doc.passages") }, ...here.map((one, i) =>
-      h("li", { id: "passage-" + one.id, "data-item": "", tabindex: 0, class: one.id === chosen && "chosen", onfocus: () => choose(one.id), onmouseenter: () => choose(one.id) },
-        h("span", { class: "quiet" }, `${i + 1} ${one.heading?.join(" › ") ?? ""}`), h("div", { class: "text" }, ...blocks(one.text).map((block) => render(block, plain))))));
-    fill(reader, paged && sheetOf(doc, page, here, choose), h("div", {},
-      paged && h("div", { class: "row" }, h("button", { type: "button", "aria-label": t("doc.page.previous"), disabled: page <= 1, onclick: () => turn(-1) }, "‹"),
-        t("doc.page", { n: page, all: pageCount }),
-        h("button", { type: "button", "aria-label": t("doc.page.next"), disabled: page >= pageCount, onclick: () => turn(1) }, "›")), list));
-    if (chosen) choose(chosen);
-  };
-  const choose = (/** @type {string} */ chunk) => {
-    for (const one of reader.querySelectorAll("[data-chunk], .passages li")) {
-      one.classList.toggle("chosen", /** @type {HTMLElement} */ (one).dataset.chunk === chunk || one.id === "passage-" + chunk);
-    }
-  };
-  const turn = (/** @type {number} */ by) => {
-    page += by;
-    rename(`/documents/${encodeURIComponent(id)}?page=${page}`);
-    readPage("");
-  };
-  /** Shows the pages of an office document that has none yet, or says why there are none. */
-  const makePages = async () => {
-    if (!doc.publishedVersion || pageCount > 0 && passages.some((one) => one.bbox?.length)) return;
-    const late = setTimeout(() => (note.textContent = t("pages.making")), 500);
-    const list = await pagesOf(id).catch(() => null);
-    clearTimeout(late);
-    note.textContent = list ? reasonWithout(list) : "";
-    if (!list?.data.length) return;
-    passages.splice(0, passages.length, ...await passagesOf(id));
-    pageCount = list.data.length;
-    const chosen = query.get("chunk") ?? "";
-    page = Math.min(pageCount, Number(query.get("page")) || passages.find((one) => one.id === chosen)?.page_number || 1);
-    readPage(chosen);
-    if (!passages.some((one) => one.bbox?.length)) note.textContent = t("pages.unplaced");
-  };
-  const search = findField(async () => passages, (hit) => {
-    if (!hit) return;
-    const at = hit.boxes[0]?.page_number;
-    if (at && at !== page) {
-      page = at;
-      rename(`/documents/${encodeURIComponent(id)}?page=${page}`);
-    }
-    readPage(hit.passage.id);
-    document.getElementById("passage-" + hit.passage.id)?.scrollIntoView({ block: "nearest" });
-  });
   const act = (/** @type {"retry-document" | "reingest-document"} */ what) => async () => {
     doc = await call(what, { path: { id } });
     await draw();
@@ -101,18 +47,13 @@ export async function openDocument(id, query) {
     ...(doc.warnings ?? []).map((/** @type {any} */ one) => h("p", { class: "wrong" }, one.message)));
     if (shownFor(doc) !== who.dataset.of) fill(who, whoSees(doc));
     who.dataset.of = shownFor(doc);
-    fill(details, ...detailsOf(doc), ...await versions(id, compare.offer));
+    fill(details, ...detailsOf(doc), ...(await Promise.all([versions(id, compare.offer), runs.look()]))[0]);
     live.plan();
   };
   const refresh = async () => {
     const before = doc.publishedVersion;
     doc = await call("get-document", { path: { id } }).catch(() => doc);
-    if (doc.publishedVersion !== before) {
-      passages.splice(0, passages.length, ...await passagesOf(id));
-      pageCount = doc.pageCount;
-      readPage("");
-      void makePages();
-    }
+    if (doc.publishedVersion !== before) await reader.read(doc);
     await draw();
   };
   const readRights = async () => {
@@ -120,25 +61,14 @@ export async function openDocument(id, query) {
     fill(rights, await (await import("./document_rights.js")).documentRights(doc, () => void refresh()));
   };
   const live = polling(refresh, () => doc.status === "pending");
-  await draw();
-  readPage(query.get("chunk") ?? "");
-  void makePages();
+  await Promise.all([draw(), reader.read(doc)]);
   void readRights().catch(() => {}); // the rest of the page is there without it
-  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, search, note, reader, parsedView(id), details, who, rights, compare.element), stop: live.stop };
-}
-
-/**
- * Returns the picture of a page with the boxes of its passages.
- * @param {{id: string, name: string}} doc
- * @param {number} page
- * @param {Passage[]} passages
- * @param {(chunk: string) => void} choose
- */
-function sheetOf(doc, page, passages, choose) {
-  const boxes = passages.flatMap((one) => one.bbox.map((box) => ({ ...box, chunk: one.id })));
-  return sheet(doc, page, boxes, ({ chunk }) => ({
-    class: "box thin", "data-chunk": chunk, onmouseenter: () => choose(chunk), onclick: () => document.getElementById("passage-" + chunk)?.focus(),
-  }));
+  return { title: doc.name || doc.externalId, element: h("div", { class: "padded document" }, head, ...reader.elements, parsedView(id), details, runs.element, who, rights, compare.element),
+    stop: () => {
+      live.stop();
+      runs.stop();
+    },
+  };
 }
 
 /** Returns what whoSees shows of a document: what was typed there stays while the rest is drawn again. @param {any} doc */

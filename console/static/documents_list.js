@@ -8,10 +8,11 @@ import { addText } from "./document_add.js";
 import { bulkActions } from "./documents_bulk.js";
 import { documentFilters } from "./documents_filter.js";
 import { h } from "./dom.js";
+import { filesOf } from "./dropped.js";
 import { bytes, moment, number, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
 import { polling } from "./polling.js";
-import { filesOf, samples, uploads } from "./uploads.js";
+import { samples, uploads } from "./uploads.js";
 
 /** @typedef {"pending" | "published" | "error" | "inactive" | "deleting"} Status */
 
@@ -37,6 +38,7 @@ import { filesOf, samples, uploads } from "./uploads.js";
 
 // Milliseconds between two looks at documents in work: at a few, and at the many of an import,
 // which would keep the server busy.
+const soon = 300; // after a file was sent
 const pace = 2000;
 const calmPace = 10_000;
 const few = 10;
@@ -80,12 +82,13 @@ function columnsOf() {
  */
 export function openDocuments(asked) {
   let busy = false; // many documents are in work
+  let behind = false; // documents are missing in the list
   let order = "";
   const filters = documentFilters(asked, () => table.restart());
   const picked = h("input", { type: "file", multiple: true, hidden: true, onchange: () => take(picked) });
   const folder = h("input", { type: "file", webkitdirectory: true, hidden: true, onchange: () => take(folder) });
   const level = classificationChoice("", t("doc.classification.keep"), { "aria-label": t("doc.classification.upload"), title: t("doc.classification.upload") });
-  const sending = uploads(filters.project, () => level.value, () => void live.now());
+  const sending = uploads(filters.project, () => level.value, () => live.soon(busy ? calmPace : soon));
   const query = () => ({ ...filters.query(), sort: order });
   const columns = columnsOf();
   const choice = columnChoice(columns, () => table.redraw());
@@ -115,12 +118,13 @@ export function openDocuments(asked) {
       asked.length ? call("list-documents", { query: { id: asked } }) : { data: [] },
     ]);
     const known = new Set(table.items().map((doc) => doc.id));
-    for (const doc of newest.data.reverse()) if (!order || known.has(doc.id)) table.put(doc, true);
+    if (!order) behind = !table.renew(newest);
+    else for (const doc of newest.data) if (known.has(doc.id)) table.put(doc);
     for (const doc of now.data) table.put(doc);
     const there = new Set(now.data.map((/** @type {Doc} */ doc) => doc.id));
     for (const id of asked) if (!there.has(id)) table.drop(id);
   };
-  const live = polling(look, () => table.items().some(inWork), () => busy ? calmPace : pace);
+  const live = polling(look, () => behind || sending.busy() || table.items().some(inWork), () => busy ? calmPace : pace);
   const element = h("div", { class: "padded documents" },
     h("div", { class: "row" }, h("h1", {}, t("documents")), h("span", { class: "space" }), level,
       h("button", { type: "button", onclick: () => addText(filters.project(), () => void live.now()) }, t("doc.add")),

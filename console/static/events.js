@@ -7,7 +7,7 @@ import { doorHeaders, refusal } from "./api.js";
  * @typedef {object} Following
  * @property {(name: string, data: any, id: number) => void} event
  * @property {(state: "open" | "lost" | "resumed") => void} [state] of the connection
- * @property {(failure: Error) => void} [failed] the events cannot be read
+ * @property {(failure: unknown) => void} [failed] the events cannot be read, or event has a fault
  */
 
 const silence = 40_000; // milliseconds; the server sends a comment every 15 s
@@ -25,6 +25,7 @@ export function follow(url, after, to) {
   void (async () => {
     let pause = 500;
     let lost = false;
+    let fault = false;
     for (let ended = false; !ended && !stopped.signal.aborted; ) {
       try {
         ended = await read(url, () => after, stopped.signal, {
@@ -35,14 +36,16 @@ export function follow(url, after, to) {
           },
           event: (name, data, id) => {
             if (id > 0) after = id;
+            fault = true;
             to.event(name, data, id);
+            fault = false;
           },
         });
       } catch (failure) {
         if (stopped.signal.aborted) return;
         const status = /** @type {any} */ (failure).status ?? 0;
-        if (status >= 400 && status < 500 && status !== 429) {
-          to.failed?.(/** @type {Error} */ (failure));
+        if (fault || status >= 400 && status < 500 && status !== 429) {
+          to.failed?.(failure);
           return;
         }
       }

@@ -6,7 +6,7 @@ import { actionForm, field, removal, showOnce } from "./action_form.js";
 import { call, may, signedIn } from "./api.js";
 import { fill, h } from "./dom.js";
 import { moment, t as common } from "./language.js";
-import { choicesOfWorkspace, memberFields } from "./member_form.js";
+import { memberFields, rolesOfWorkspace } from "./member_form.js";
 import { pagedTable } from "./paged_table.js";
 import { navigate } from "./router.js";
 
@@ -17,8 +17,8 @@ import { navigate } from "./router.js";
  * @returns {Promise<import("./router.js").Page>}
  */
 export async function openMember(user) {
-  /** @type {[Member, import("./member_form.js").Choices]} */
-  const [member, choices] = await Promise.all([call("get-member", { path: { user } }), choicesOfWorkspace()]);
+  /** @type {[Member, import("./member_form.js").Role[]]} */
+  const [member, roles] = await Promise.all([call("get-member", { path: { user } }), rolesOfWorkspace()]);
   const person = member.kind === "person";
   const sessions = person && (may("sessions.admin") || signedIn().user === user) ? sessionsOf(user) : null;
   const element = h("div", { class: "padded document rights" }, h("h1", {}, common("access")), accessTabs("members"),
@@ -30,15 +30,15 @@ export async function openMember(user) {
       }, { hint: t(person ? "member.remove.person" : "member.remove.service", { name: user }), word: user })),
     !member.active && h("p", { class: "wrong" }, t("member.off")),
     member.provisioned_groups.length > 0 && h("p", { class: "quiet" }, t("member.provisioned", { groups: member.provisioned_groups.join(", ") })),
-    changeForm(member, choices),
+    changeForm(member, roles),
     sessions && h("section", {}, h("h2", {}, t("member.sessions")), sessions.element),
     !person && keysOf(member));
   return { title: user, element, stop: () => sessions?.stop() };
 }
 
-/** Returns the form that changes a member; its fields alone for who may not. @param {Member} member @param {import("./member_form.js").Choices} choices */
-function changeForm(member, choices) {
-  const fields = memberFields(choices, member);
+/** Returns the form that changes a member; its fields alone for who may not. @param {Member} member @param {import("./member_form.js").Role[]} roles */
+function changeForm(member, roles) {
+  const fields = memberFields(roles, member);
   const state = h("p", { role: "status", class: "quiet" });
   const button = h("button", { class: "first" }, t("member.change"));
   return h("form", { class: "stacked narrow", onsubmit: async (/** @type {Event} */ e) => {

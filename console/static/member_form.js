@@ -5,8 +5,7 @@ import { namesIn } from "./access_fields.js";
 import { attempt } from "./action.js";
 import { call, may } from "./api.js";
 import { h, openDialog } from "./dom.js";
-import { t as common } from "./language.js";
-import { projectNames } from "./project_choice.js";
+import { projectChoice } from "./project_choice.js";
 
 /**
  * @typedef {object} Member (schema MemberView)
@@ -24,23 +23,9 @@ import { projectNames } from "./project_choice.js";
 
 /** @typedef {{name: string, permissions: string[]}} Role */
 
-/** @typedef {{roles: Role[], projects: Map<string, string>}} Choices what a member can have: roles, and projects by their ids */
-
-/** Returns the roles and the projects of the workspace, as far as this reader knows them. @returns {Promise<Choices>} */
-export async function choicesOfWorkspace() {
-  const [roles, projects] = await Promise.all([may("roles.read") ? call("list-roles") : { data: [] }, projectNames()]);
-  return { roles: roles.data, projects };
-}
-
-/**
- * Returns the choice of the project to which a member is held; "" = none. The one that the member
- * has is in it, whether the list of projects has it or not.
- * @param {Map<string, string>} projects
- * @param {string} chosen
- */
-function projectOf(projects, chosen) {
-  const all = new Map([["", common("ask.every")], ...(chosen ? [/** @type {[string, string]} */ ([chosen, chosen])] : []), ...projects]);
-  return h("select", { name: "project" }, ...[...all].map(([id, name]) => h("option", { value: id, selected: id === chosen }, name)));
+/** Returns the roles of the workspace, as far as this reader knows them. @returns {Promise<Role[]>} */
+export async function rolesOfWorkspace() {
+  return may("roles.read") ? (await call("list-roles")).data : [];
 }
 
 /**
@@ -64,12 +49,12 @@ function roleBoxes(roles, chosen) {
 
 /**
  * Returns the fields of a member, and the body of the request that stores them.
- * @param {Choices} choices
+ * @param {Role[]} roles
  * @param {Member | null} member null = a new one
  */
-export function memberFields({ roles, projects }, member) {
+export function memberFields(roles, member) {
   const boxes = roleBoxes(roles, member?.roles ?? []);
-  const project = projectOf(projects, member?.project_id ?? "");
+  const project = projectChoice(member?.project_id ?? "", () => {}, true);
   const groups = h("input", { name: "groups", value: member?.groups.join(", ") });
   const clearance = clearanceChoice(member?.clearance ?? null);
   const end = endField(member?.expires_at);
@@ -89,7 +74,7 @@ export function memberFields({ roles, projects }, member) {
 export async function addMember(added) {
   const name = h("input", { name: "user", required: true, maxlength: 256, autocomplete: "off" });
   const kind = h("select", { name: "kind" }, ...(/** @type {const} */ (["person", "service"])).map((one) => h("option", { value: one }, t(`member.${one}`))));
-  const fields = memberFields(await choicesOfWorkspace(), null);
+  const fields = memberFields(await rolesOfWorkspace(), null);
   const form = h("form", { class: "stacked", onsubmit: async (/** @type {Event} */ e) => {
     e.preventDefault();
     const user = name.value.trim();

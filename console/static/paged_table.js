@@ -19,6 +19,7 @@ import { t } from "./language.js";
  * @property {HTMLElement} element
  * @property {() => void} restart begins the list anew, after a change of its filter
  * @property {(item: T, first?: boolean) => void} put shows an item as it is now; a new one at the end, or first
+ * @property {(found: {data: T[], next_cursor: string | null}) => boolean} renew shows the first rows as they are now; false = others are missing behind them, and the reader is further down
  * @property {(key: string) => void} drop
  * @property {() => T[]} items that were loaded
  * @property {() => void} redraw after other columns were hidden
@@ -119,41 +120,61 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
     places.delete(gone);
     empty.hidden = places.size > 0;
   };
+  const take = (/** @type {{data: T[], next_cursor: string | null}} */ found) => {
+    cursor = found.next_cursor ?? null;
+    problem.textContent = "";
+    const fresh = found.data.filter((item) => !places.has(key(item)));
+    if (fresh.length) addBlock(fresh);
+    fill(empty, none());
+    empty.hidden = places.size > 0;
+    loaded?.();
+  };
   const further = async () => {
     if (cursor === null) return;
     const now = ++turn;
     try {
       const found = await load(cursor);
       if (now !== turn) return;
-      cursor = found.next_cursor ?? null;
-      problem.textContent = "";
-      const fresh = found.data.filter((item) => !places.has(key(item)));
-      if (fresh.length) addBlock(fresh);
-      fill(empty, none());
-      empty.hidden = places.size > 0;
-      loaded?.();
+      take(found);
     } catch (failure) {
       if (now !== turn) return;
       fill(problem, reasonOf(failure), " ", h("button", { type: "button", onclick: () => void further() }, t("retry")));
       return;
     }
-    if (cursor !== null) { // it tells again if the end is still in sight
-      seen.unobserve(end);
-      seen.observe(end);
-    }
+    watchEnd();
+  };
+  const watchEnd = () => {
+    if (cursor === null) return;
+    seen.unobserve(end); // it tells again if the end is still in sight
+    seen.observe(end);
   };
   const seen = new IntersectionObserver((found) => {
     if (found.some((one) => one.isIntersecting)) void further();
   });
-  const restart = () => {
+  const clear = () => {
+    turn++;
     for (const { body } of blocks) {
       near.unobserve(body);
       body.remove();
     }
     blocks = [];
     places.clear();
+  };
+  const restart = () => {
+    clear();
     cursor = "";
     void further();
+  };
+  const renew = (/** @type {{data: T[], next_cursor: string | null}} */ found) => {
+    if (!found.next_cursor || found.data.some((item) => places.has(key(item)))) {
+      for (const item of found.data.toReversed()) put(item, true);
+      return true;
+    }
+    if (table.getBoundingClientRect().top < -innerHeight) return false;
+    clear();
+    take(found);
+    watchEnd();
+    return true;
   };
   const redraw = () => {
     drawTitles();
@@ -162,7 +183,7 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
   seen.observe(end);
   return {
     element: h("div", {}, h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": name }, table), empty, problem, end),
-    restart, put, drop, redraw,
+    restart, put, renew, drop, redraw,
     items: () => blocks.flatMap(({ items }) => items),
     stop: () => {
       turn++;

@@ -5,6 +5,7 @@ import { call } from "./api.js";
 /**
  * @typedef {object} Passage (schema ChunkView)
  * @property {string} id
+ * @property {number} number its place in the document, 1 = first; of a list that is narrowed
  * @property {string} text
  * @property {string[]} heading
  * @property {number | null} page_number
@@ -12,20 +13,27 @@ import { call } from "./api.js";
  * @property {{start: number, end: number, page_number: number, page_size: number[], bbox: number[]}[]} [lines] of the text, with their places
  */
 
+/** @typedef {{data: Passage[], next_cursor: string | null}} Part */
+
 /**
- * Returns the passages of a document, at most 2,000 of them.
+ * Returns a part of the passages of a document.
  * @param {string} id
- * @returns {Promise<Passage[]>}
+ * @param {import("./api.js").Query} which
+ * @returns {Promise<Part>}
  */
-export async function passagesOf(id) {
+export function passagesOf(id, which) {
+  return call("list-document-chunks", { path: { id }, query: which });
+}
+
+/** Returns the passages on a page of a document. @param {string} id @param {number} page */
+export async function passagesOn(id, page) {
   /** @type {Passage[]} */
   const all = [];
-  let cursor = "";
-  do {
-    const found = await call("list-document-chunks", { path: { id }, query: { limit: 500, cursor } });
+  for (let cursor = /** @type {string | null} */ (""); cursor !== null; ) {
+    const found = await passagesOf(id, { page_number: page, limit: 500, cursor });
     all.push(...found.data);
-    cursor = found.next_cursor ?? "";
-  } while (cursor && all.length < 2000);
+    cursor = found.next_cursor ?? null;
+  }
   return all;
 }
 

@@ -1,5 +1,6 @@
 // Looks again and again at what is under way.
 
+import { reasonOf } from "./api.js";
 import { pagedTable } from "./paged_table.js";
 
 const usual = 2000; // milliseconds between two looks
@@ -11,21 +12,25 @@ const usual = 2000; // milliseconds between two looks
  * @param {() => number} [pace] milliseconds between two looks
  */
 export function polling(look, underWay, pace = () => usual) {
-  let timer = 0;
+  let timer = 0; // 0 = no look is planned
   let stopped = false;
+  const soon = (/** @type {number} */ wait) => {
+    if (!stopped && !timer) timer = setTimeout(now, wait);
+  };
   const plan = () => {
-    clearTimeout(timer);
-    if (!stopped && underWay()) timer = setTimeout(now, pace());
+    if (underWay()) soon(pace());
   };
   const now = async () => {
-    if (!document.hidden) await look().catch(() => {}); // the next look tries again
+    clearTimeout(timer);
+    timer = 0;
+    if (!document.hidden) await look().catch(reasonOf); // the next look tries again
     plan();
   };
   const stop = () => {
     stopped = true;
     clearTimeout(timer);
   };
-  return { plan, now, stop };
+  return { plan, soon, now, stop };
 }
 
 /**

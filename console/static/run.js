@@ -1,7 +1,7 @@
 // A run: its state with the cause, what can be done about it, and what happened in it.
 
 import { actionButton, confirm } from "./action.js";
-import { address, call } from "./api.js";
+import { address, call, reasonOf } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { follow } from "./events.js";
 import { moment, t } from "./language.js";
@@ -51,7 +51,7 @@ export async function openRun(id) {
       draw();
     },
     state: (now) => (note.textContent = now === "lost" ? t("run.lost") : ""),
-    failed: (failure) => (note.textContent = failure.message),
+    failed: (failure) => (note.textContent = reasonOf(failure)),
   });
   draw();
   const steps = runSteps(id, () => run.status === "running");

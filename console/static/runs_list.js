@@ -15,7 +15,8 @@ export function named(value) {
 
 /** Says why something waits, and until when. @param {any} wait */
 export function waitOf(wait) {
-  return `${t("doc.waits", { since: moment(wait.since), message: wait.message })} · ${t("run.next", { at: moment(wait.nextAt ?? wait.next_at) })}`;
+  const { since, message, attempt, of } = wait;
+  return [t("doc.waits", { since: moment(since), message }), attempt > 0 && t("run.attempt", { n: attempt, of }), t("run.next", { at: moment(wait.nextAt ?? wait.next_at) })].filter(Boolean).join(" · ");
 }
 
 /** Says how a run or an import is, and why. @param {any} item */

@@ -6,7 +6,6 @@ import { fill, h } from "./dom.js";
 import { findField } from "./find.js";
 import { t } from "./language.js";
 import { blocks, plain, render } from "./markdown.js";
-import { passagesOf } from "./passages.js";
 import { sheet } from "./sheet.js";
 import { isWeb, sourceName } from "./sources.js";
 
@@ -19,8 +18,6 @@ export function sourcePanel() {
   let sources = [];
   let at = 0;
   let zoom = 100;
-  /** The passages of the document that is shown, once they were asked for. @type {Map<string, Promise<import("./passages.js").Passage[]>>} */
-  const passages = new Map();
   /** @type {HTMLElement | null} */
   let before = null;
   const title = h("h2", { tabindex: -1 });
@@ -44,13 +41,8 @@ export function sourcePanel() {
       h("button", { type: "button", "aria-label": t("source.larger"), onclick: () => scale(zoom + 25) }, "+"),
       h("button", { type: "button", "aria-label": t("close"), onclick: close }, "×")),
     content);
-  const known = (/** @type {Source} */ source) => {
-    const found = passages.get(source.documentId) ?? passagesOf(source.documentId);
-    passages.set(source.documentId, found);
-    return found;
-  };
   /** Returns the field that finds words in the document of a source. @param {Source} source */
-  const search = (source) => findField(() => known(source), (hit) => {
+  const search = (source) => findField(source.documentId, (hit) => {
     if (!hit) return;
     fill(place, ...(hit.boxes.length ? pagesOf(source, hit.boxes) : passage(hit.passage.text, "")));
     place.querySelector(".box")?.scrollIntoView({ block: "center" });
@@ -73,7 +65,7 @@ export function sourcePanel() {
         h("p", {}, h("a", { href: source.url, target: "_blank", rel: "noopener noreferrer nofollow" }, t("source.web"))));
     } else if (source.startTime !== null && source.startTime !== undefined) {
       const { player } = await import("./player.js");
-      const shown = await player(source, quote, () => known(source));
+      const shown = await player(source, quote);
       if (at !== index) return;
       fill(content, ...shown, original);
       content.querySelector(".marked")?.scrollIntoView({ block: "center" });
@@ -103,7 +95,6 @@ export function sourcePanel() {
     if (at !== index || !note.isConnected) return;
     note.textContent = list ? made.reasonWithout(list) : "";
     if (!list?.data.length) return;
-    passages.delete(source.documentId); // they have boxes now
     const boxes = await quoted(source, quote, await boxesOf(source));
     if (at !== index || !note.isConnected) return;
     if (boxes.length) fill(place, ...pagesOf(source, boxes));

@@ -43,6 +43,12 @@ const texts = {
 /** Events that go on with the line of the one before. */
 const grows = new Set(["apiMessageChunk", "tool_partial_update", "reasoning", "importUpdate", "evaluationUpdate", "generationUpdate"]);
 
+/** Returns what two events have in common that are one line; "" = nothing. @param {string} name @param {any} data */
+function keyOf(name, data) {
+  if (name === "documentUpdate") return `${data.stage} ${data.waiting?.attempt ?? ""}`;
+  return grows.has(name) ? name : "";
+}
+
 /** Returns the lines of a run, and the function that adds its next event. @param {string} run */
 export function timeline(run) {
   const list = h("ol", { class: "timeline", "aria-label": t("run.timeline") });
@@ -52,13 +58,14 @@ export function timeline(run) {
   let events = 0;
   /** @type {Map<string, HTMLElement>} */
   const calls = new Map();
-  /** @type {{name: string, title: HTMLElement, text: Text} | null} */
+  /** @type {{key: string, title: HTMLElement, text: Text} | null} */
   let last = null;
 
   const line = (/** @type {string} */ name, /** @type {any} */ data) => {
     const text = texts[name]?.(data);
-    if (!last || last.name !== name || !grows.has(name)) {
-      last = { name, title: h(text === undefined ? "span" : "summary"), text: document.createTextNode("") };
+    const key = keyOf(name, data);
+    if (!last || last.key !== key || !key) {
+      last = { key, title: h(text === undefined ? "span" : "summary"), text: document.createTextNode("") };
       const wrong = name === "error" || name === "modelFailed" || data.error || data.waiting || data.status === "failed";
       list.append(h("li", { class: wrong && "wrong" }, text === undefined ? last.title : fold(last.title, last.text)));
     }

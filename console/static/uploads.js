@@ -1,6 +1,6 @@
 // Files on their way to the server: some at a time, with what was refused and why.
 
-import { APIError, call, newKey, read } from "./api.js";
+import { APIError, call, newKey, read, reasonOf } from "./api.js";
 import { fill, h } from "./dom.js";
 import { t } from "./language.js";
 
@@ -68,7 +68,7 @@ export function uploads(project, classification, sent) {
         return answer.documents[0]?.error?.message ?? "";
       } catch (failure) {
         const status = failure instanceof APIError ? failure.status : 400;
-        if (status !== 0 && status !== 429 && status !== 503) return /** @type {Error} */ (failure).message;
+        if (status !== 0 && status !== 429 && status !== 503) return reasonOf(failure);
         state.textContent = t("error.network");
         await new Promise((resolve) => setTimeout(resolve, pauseFor)); // the server comes back, or has room
       }
@@ -80,34 +80,7 @@ export function uploads(project, classification, sent) {
     waiting.push(...chosen.map((one) => ({ level: classification(), ...one })));
     pump();
   };
-  return { element, add };
-}
-
-/**
- * Returns the files that were dropped, with those in dropped folders.
- * @param {DataTransfer} dropped
- * @returns {Promise<Chosen[]>}
- */
-export async function filesOf(dropped) {
-  const entries = [...dropped.items].map((one) => one.webkitGetAsEntry()).filter((one) => one !== null);
-  if (!entries.length) return [...dropped.files].map((file) => ({ file, path: file.name }));
-  /** @type {Chosen[]} */
-  const found = [];
-  const walk = async (/** @type {FileSystemEntry} */ entry) => {
-    if (entry.isFile) {
-      const file = await new Promise((/** @type {(file: File) => void} */ resolve, reject) => /** @type {FileSystemFileEntry} */ (entry).file(resolve, reject));
-      found.push({ file, path: entry.fullPath.replace(/^\//, "") });
-      return;
-    }
-    const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();
-    for (;;) { // it gives at most a hundred at a time
-      const some = await new Promise((/** @type {(list: FileSystemEntry[]) => void} */ resolve, reject) => reader.readEntries(resolve, reject));
-      if (!some.length) return;
-      for (const one of some) await walk(one);
-    }
-  };
-  for (const entry of entries) await walk(entry);
-  return found;
+  return { element, add, busy: () => waiting.length + open > 0 };
 }
 
 /**

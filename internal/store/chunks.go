@@ -92,18 +92,48 @@ func (r *chunkRow) chunk() (knowledge.Chunk, error) {
 	return c, nil
 }
 
+// ChunkQuery asks for chunks of a document. Zero fields ask for all.
+type ChunkQuery struct {
+	From       int // the ordinal of the first chunk
+	PageNumber int // only chunks on this page, and those of which no page is stored
+	Page
+}
+
 // DocumentChunks lists the chunks of a document's published version in their
 // order, by the rule of Documents. A cursor does not outlive its version.
 func (s *chunkStore) DocumentChunks(ctx context.Context, p knowledge.Principal, documentID string, page Page) ([]knowledge.Chunk, string, error) {
+	return s.QueryChunks(ctx, p, documentID, ChunkQuery{Page: page})
+}
+
+// FindChunks lists those chunks of QueryChunks that keep chooses, and that it may change. A
+// page may have fewer chunks than its limit, or none, and yet a cursor.
+func (s *chunkStore) FindChunks(ctx context.Context, p knowledge.Principal, documentID string, query ChunkQuery, keep func(*knowledge.Chunk) (bool, error)) ([]knowledge.Chunk, string, error) {
+	return findIn(query.Page, func(page Page) ([]knowledge.Chunk, string, error) {
+		query.Page = page
+		return s.QueryChunks(ctx, p, documentID, query)
+	}, keep, func(c knowledge.Chunk) position { return position{List: chunkList(c.Version), Order: int64(c.Ordinal)} })
+}
+
+// chunkList names the list of the chunks of a version.
+func chunkList(version int) string { return fmt.Sprintf("chunks-%d", version) }
+
+// QueryChunks is DocumentChunks for a part of the chunks.
+func (s *chunkStore) QueryChunks(ctx context.Context, p knowledge.Principal, documentID string, query ChunkQuery) ([]knowledge.Chunk, string, error) {
 	doc, err := s.readDocument(ctx, p, documentID)
 	if err != nil {
 		return nil, "", err
 	}
-	list := fmt.Sprintf("chunks-%d", doc.PublishedVersion)
+	list := chunkList(doc.PublishedVersion)
 	var rows []chunkRow
 	q := s.reader.NewSelect().Model(&rows).
 		Where("c.document_id = ? AND c.version = ? AND c.workspace = ?", doc.ID, doc.PublishedVersion, doc.Workspace)
-	q, limit, err := inOrder(q, "c.ordinal", "ASC", list, page)
+	if query.From > 0 {
+		q = q.Where("c.ordinal >= ?", query.From)
+	}
+	if query.PageNumber > 0 {
+		q = q.Where("(c.pages = '' OR c.pages LIKE ?)", fmt.Sprintf("%%[%d,%%", query.PageNumber))
+	}
+	q, limit, err := inOrder(q, "c.ordinal", "ASC", list, query.Page)
 	if err != nil {
 		return nil, "", err
 	}

@@ -130,11 +130,21 @@ func upsertMessage(ctx context.Context, tx transaction, row *messageRow) error {
 // Messages lists the messages of one of the principal's conversations, oldest
 // first.
 func (s *conversationStore) Messages(ctx context.Context, p knowledge.Principal, conversationID string, page Page) ([]Message, string, error) {
+	return s.listMessages(ctx, p, conversationID, "ASC", page)
+}
+
+// LatestMessages is Messages, newest first.
+func (s *conversationStore) LatestMessages(ctx context.Context, p knowledge.Principal, conversationID string, page Page) ([]Message, string, error) {
+	return s.listMessages(ctx, p, conversationID, "DESC", page)
+}
+
+func (s *conversationStore) listMessages(ctx context.Context, p knowledge.Principal, conversationID, direction string, page Page) ([]Message, string, error) {
 	if _, err := s.Conversation(ctx, p, conversationID); err != nil {
 		return nil, "", err
 	}
 	var rows []messageRow
-	q, limit, err := inOrder(s.messagesOf(&rows, p, conversationID), "m.position", "ASC", "messages", page)
+	list := "messages " + direction
+	q, limit, err := inOrder(s.messagesOf(&rows, p, conversationID), "m.position", direction, list, page)
 	if err != nil {
 		return nil, "", err
 	}
@@ -142,10 +152,10 @@ func (s *conversationStore) Messages(ctx context.Context, p knowledge.Principal,
 		return nil, "", fmt.Errorf("list messages of conversation %s: %w", conversationID, failure(err))
 	}
 	rows, cursor := next(rows, limit, func(r messageRow) position {
-		return position{List: "messages", Order: r.Position}
+		return position{List: list, Order: r.Position}
 	})
-	list, err := decodeRows(rows, (*messageRow).message)
-	return list, cursor, err
+	messages, err := decodeRows(rows, (*messageRow).message)
+	return messages, cursor, err
 }
 
 func (s *conversationStore) messagesOf(rows *[]messageRow, p knowledge.Principal, conversationID string) *bun.SelectQuery {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -194,6 +195,23 @@ func (s *projectStore) ProjectsNamed(ctx context.Context, p knowledge.Principal,
 		return nil, fmt.Errorf("list the projects named %q: %w", name, failure(err))
 	}
 	return ids, nil
+}
+
+// FindProjects lists those of Projects whose name and id together contain each of the words.
+// A page may have fewer projects than its limit, or none, and yet a cursor.
+func (s *projectStore) FindProjects(ctx context.Context, p knowledge.Principal, words string, page Page) ([]knowledge.Project, string, error) {
+	wanted := foundWords(words)
+	return findIn(page, func(page Page) ([]knowledge.Project, string, error) {
+		return s.Projects(ctx, p, page)
+	}, func(project *knowledge.Project) (bool, error) {
+		named := strings.Join(foundWords(project.Name, project.ID), " ")
+		return !slices.ContainsFunc(wanted, func(word string) bool { return !strings.Contains(named, word) }), nil
+	}, projectPosition)
+}
+
+// projectPosition returns the place of a project in the list of Projects.
+func projectPosition(p knowledge.Project) position {
+	return position{List: "projects", Order: micros(p.CreatedAt), ID: p.ID}
 }
 
 // Projects lists the projects that the principal covers, newest first.

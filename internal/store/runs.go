@@ -66,6 +66,7 @@ type RunQuery struct {
 	Status       knowledge.RunStatus
 	Project      string
 	Conversation string
+	Document     string // that is ingested or removed
 	Person       string // of the workspace, or a user of an application, who started it
 	Page
 }
@@ -229,6 +230,9 @@ func (s *runStore) Runs(ctx context.Context, p knowledge.Principal, query RunQue
 		if value != "" {
 			q = q.Where("? = ?", bun.Ident(column), value)
 		}
+	}
+	if query.Document != "" {
+		q = q.Where("r.subject = ? AND r.subject <> '' AND r.kind IN (?)", query.Document, bun.List([]knowledge.RunKind{knowledge.KindIngest, knowledge.KindRemove})) // not '' for the index
 	}
 	q = q.Where("NOT (r.parent <> '' AND EXISTS (SELECT 1 FROM evaluations AS e WHERE e.id = r.parent))")
 	if query.Person != "" {

@@ -83,6 +83,8 @@ export const ask = table({
   "source.document": ["Show in the document", "Im Dokument zeigen"],
   "source.open": ["Open the original", "Original öffnen"],
   "source.transcript": ["Transcript", "Mitschrift"],
+  "source.earlier": ["What was said before", "Was davor gesagt wird"],
+  "source.later": ["What is said then", "Was danach gesagt wird"],
   "source.play": ["Play from {at}", "Ab {at} abspielen"],
   "source.panel": ["Cited passage", "Zitierte Stelle"],
   "source.next": ["Next source", "Nächste Quelle"],

@@ -40,6 +40,7 @@ export const common = table({
   "help.help": ["Show this list", "Diese Liste zeigen"],
   "help.close": ["Close a panel", "Ein Fenster schließen"],
   "error.network": ["Cairn cannot be reached. It is tried again.", "Cairn ist nicht erreichbar. Es wird erneut versucht."],
+  "error.fault": ["The console has a fault: {message}. Reload the page. If it happens again, report it with the lines of the browser's console (F12).", "Die Konsole hat einen Fehler: {message}. Bitte die Seite neu laden. Kommt er wieder, bitte mit den Zeilen der Browser-Konsole (F12) melden."],
   "error.page": ["This page does not exist.", "Diese Seite gibt es nicht."],
   "signin.title": ["Sign in to Cairn", "Bei Cairn anmelden"],
   "signin.key": ["API key", "API-Schlüssel"],

@@ -94,6 +94,8 @@ export const documents = table({
   "doc.version": ["Version {n}", "Version {n}"],
   "doc.readers": ["readers see this one", "diese sehen die Leser"],
   "doc.run": ["Its run in Temporal", "Sein Lauf in Temporal"],
+  "doc.part": ["Passages {from}–{to} of {all}", "Stellen {from}–{to} von {all}"],
+  "doc.happened": ["What happened to it", "Was mit ihm geschah"],
   "doc.page": ["Page {n} of {all}", "Seite {n} von {all}"],
   "doc.page.next": ["Next page", "Nächste Seite"],
   "doc.page.previous": ["Previous page", "Vorige Seite"],

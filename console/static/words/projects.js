@@ -3,6 +3,8 @@
 import { table } from "./common.js";
 
 export const projects = table({
+  "project.find": ["Find a project", "Projekt suchen"],
+  "project.found": ["{n} projects found", "{n} Projekte gefunden"],
   "projects": ["Projects", "Projekte"],
   "copy": ["Copy", "Kopieren"],
   "once": ["Shown only now", "Nur jetzt zu sehen"],

@@ -29,6 +29,7 @@ export const runs = table({
   "run.skipped": ["skipped", "übersprungen"],
   "run.none": ["No runs yet. Ask a question or upload a document, and follow its run here.", "Noch keine Läufe. Eine Frage stellen oder ein Dokument hochladen und den Lauf hier verfolgen."],
   "run.none.found": ["No run matches.", "Kein Lauf passt."],
+  "run.attempt": ["attempt {n} of {of} failed", "Versuch {n} von {of} ist fehlgeschlagen"],
   "run.next": ["next attempt at {at}", "nächster Versuch {at}"],
   "run.link": ["Show its run", "Zum Lauf"],
   "run.resume": ["Resume", "Fortsetzen"],

@@ -250,6 +250,13 @@ func messageOrder(f *fixture) {
 	if diff := cmp.Diff(want, append(got, rest...)); diff != "" {
 		f.Error(diff)
 	}
+	newest, next, err := f.LatestMessages(f.ctx, reader("ann"), "talk", store.Page{Limit: 2})
+	f.must(err)
+	oldest, _, err := f.LatestMessages(f.ctx, reader("ann"), "talk", store.Page{Limit: 2, Cursor: next})
+	f.must(err)
+	if diff := cmp.Diff([]store.Message{want[2], want[1], want[0]}, append(newest, oldest...)); diff != "" {
+		f.Error(diff)
+	}
 	for n, first := range map[int]int{0: 3, 1: 2, 2: 1, 9: 0} {
 		last, err := f.History(f.ctx, reader("ann"), "talk", n)
 		f.must(err)

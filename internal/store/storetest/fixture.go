@@ -65,6 +65,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"roles", testRoles},
 		{"provisioning", testProvisioning},
 		{"pages", testPages},
+		{"found_parts", testFoundParts},
 		{"hostile_input", testHostileInput},
 		{"generations", testGenerations},
 		{"reports", testReports},

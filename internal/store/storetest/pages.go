@@ -34,12 +34,24 @@ func (f *fixture) lists(p knowledge.Principal, document string) map[string]func(
 			list, next, err := f.DocumentChunks(f.ctx, p, document, page)
 			return idsOf(list, func(c knowledge.Chunk) string { return c.ID }), next, err
 		},
+		"chunks from the second": func(page store.Page) ([]string, string, error) {
+			list, next, err := f.QueryChunks(f.ctx, p, document, store.ChunkQuery{From: 1, Page: page})
+			return idsOf(list, func(c knowledge.Chunk) string { return c.ID }), next, err
+		},
+		"found chunks": func(page store.Page) ([]string, string, error) {
+			list, next, err := f.FindChunks(f.ctx, p, document, store.ChunkQuery{Page: page}, keepAll)
+			return idsOf(list, func(c knowledge.Chunk) string { return c.ID }), next, err
+		},
 		"runs": func(page store.Page) ([]string, string, error) {
 			list, next, err := f.Runs(f.ctx, p, store.RunQuery{Page: page})
 			return idsOf(list, func(r store.Run) string { return r.ID }), next, err
 		},
 		"projects": func(page store.Page) ([]string, string, error) {
 			list, next, err := f.Projects(f.ctx, p, page)
+			return idsOf(list, func(p knowledge.Project) string { return p.ID }), next, err
+		},
+		"found projects": func(page store.Page) ([]string, string, error) {
+			list, next, err := f.FindProjects(f.ctx, p, "p", page)
 			return idsOf(list, func(p knowledge.Project) string { return p.ID }), next, err
 		},
 		"keys": func(page store.Page) ([]string, string, error) {
@@ -58,6 +70,10 @@ func (f *fixture) lists(p knowledge.Principal, document string) map[string]func(
 			list, next, err := f.Messages(f.ctx, p, "talk", page)
 			return idsOf(list, func(m store.Message) string { return m.ID }), next, err
 		},
+		"latest messages": func(page store.Page) ([]string, string, error) {
+			list, next, err := f.LatestMessages(f.ctx, p, "talk", page)
+			return idsOf(list, func(m store.Message) string { return m.ID }), next, err
+		},
 		"deliveries": func(page store.Page) ([]string, string, error) {
 			list, next, err := f.Deliveries(f.ctx, p, store.DeliveryQuery{Page: page})
 			return idsOf(list, func(d store.Delivery) string { return d.ID }), next, err
@@ -68,6 +84,9 @@ func (f *fixture) lists(p knowledge.Principal, document string) map[string]func(
 		},
 	}
 }
+
+// keepAll finds every chunk.
+func keepAll(*knowledge.Chunk) (bool, error) { return true, nil }
 
 func idsOf[T any](list []T, id func(T) string) []string {
 	ids := make([]string, 0, len(list))
@@ -92,7 +111,7 @@ func (f *fixture) crowd() (knowledge.Principal, string) {
 		_, err := f.EnsureConversation(f.ctx, p, store.Conversation{ID: numbered("c", i), Title: "talk", CreatedAt: now})
 		f.must(err)
 		f.cite(p, "talk", numbered("m", i))
-		f.publish(upload("a.txt"), "1", "2", "3", "4", "5", "6", "7")
+		f.publish(upload("a.txt"), "1", "2", "3", "4", "5", "6", "7", "8")
 	}
 	return p, upload("a.txt").DocumentID
 }
@@ -140,7 +159,7 @@ func wrongPage(f *fixture) {
 			f.Errorf("%s: a limit of 500: %v", name, err)
 		}
 		cursors := []string{"x", "e30", "bnVsbA", "' OR 1=1 --", "\x00", "eyJsIjoiZG9jdW1lbnRzIiwibyI6IjEifQ", "W10"}
-		if name != "projects" {
+		if name != "projects" && name != "found projects" { // of the same list
 			cursors = append(cursors, other)
 		}
 		for _, cursor := range cursors {

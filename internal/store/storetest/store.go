@@ -140,6 +140,7 @@ type Tenants interface {
 	Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error)
 	ProjectsNamed(ctx context.Context, p knowledge.Principal, name string) ([]string, error)
 	Projects(ctx context.Context, p knowledge.Principal, page store.Page) ([]knowledge.Project, string, error)
+	FindProjects(ctx context.Context, p knowledge.Principal, words string, page store.Page) ([]knowledge.Project, string, error)
 	CreateKey(ctx context.Context, k store.Key) error
 	RevokeKeyTree(ctx context.Context, p knowledge.Principal, id string) error
 	EndedKeys(ctx context.Context, ids []string) ([]string, error)
@@ -209,6 +210,8 @@ type Documents interface {
 	VersionFor(ctx context.Context, p knowledge.Principal, documentID string, version int) (store.Version, error)
 	UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch store.DocumentPatch) (knowledge.Document, error)
 	DocumentChunks(ctx context.Context, p knowledge.Principal, documentID string, page store.Page) ([]knowledge.Chunk, string, error)
+	QueryChunks(ctx context.Context, p knowledge.Principal, documentID string, query store.ChunkQuery) ([]knowledge.Chunk, string, error)
+	FindChunks(ctx context.Context, p knowledge.Principal, documentID string, query store.ChunkQuery, keep func(*knowledge.Chunk) (bool, error)) ([]knowledge.Chunk, string, error)
 	Chunk(ctx context.Context, p knowledge.Principal, id string) (store.ChunkView, error)
 	VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]store.ChunkView, error)
 	DocumentWithChunks(ctx context.Context, p knowledge.Principal, projects []string) (string, error)
@@ -349,6 +352,7 @@ type Conversations interface {
 	Feedback(ctx context.Context, p knowledge.Principal, runs ...string) ([]store.Feedback, error)
 	SaveMessages(ctx context.Context, workspace string, list ...store.Message) error
 	Messages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
+	LatestMessages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
 	History(ctx context.Context, p knowledge.Principal, conversation string, n int) (store.History, error)
 	SaveSummary(ctx context.Context, workspace, conversation, upto, summary string) error
 	DocumentWords(ctx context.Context, p knowledge.Principal, document string, use func(text string)) error
