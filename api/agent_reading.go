@@ -169,10 +169,7 @@ func (ar *agentRoutes) read(ctx context.Context, _ knowledge.Publication, p know
 
 // messages returns a conversation of the principal with its messages.
 func (ar *agentRoutes) messages(ctx context.Context, p knowledge.Principal, id string) (ConversationView, []messageView, error) {
-	found, err := ar.conversations.getConversation(ctx, p, &struct {
-		ConversationPath
-		PageQuery
-	}{ConversationPath{ID: id}, PageQuery{Limit: 500}})
+	found, err := ar.conversations.getConversation(ctx, p, &conversationInput{ConversationPath: ConversationPath{ID: id}, PageQuery: PageQuery{Limit: 500}})
 	if err != nil {
 		return ConversationView{}, nil, err
 	}

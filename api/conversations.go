@@ -109,11 +109,13 @@ func (cr *conversationRoutes) listConversations(ctx context.Context, p knowledge
 	return page(convert(conversations, viewConversation), next), nil
 }
 
-func (cr *conversationRoutes) getConversation(ctx context.Context, p knowledge.Principal, in *struct {
+type conversationInput struct {
 	ConversationPath
 	PageQuery
 	Order string `query:"order" enum:"asc,desc" doc:"desc: the messages, newest first. Default: asc"`
-}) (*conversationAnswer, error) {
+}
+
+func (cr *conversationRoutes) getConversation(ctx context.Context, p knowledge.Principal, in *conversationInput) (*conversationAnswer, error) {
 	c, err := cr.store.Conversation(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read conversation %s: %w", in.ID, err)
