@@ -154,6 +154,7 @@ func TestAnswersOfQueriesGoWithTheirDocuments(t *testing.T) {
 	}
 	loop := record.Loop{Searches: []string{output.Search}, Turns: []record.Turn{{Key: in.Key, Outputs: []record.ToolOutput{output}}}}
 	reads := func() string {
+		f.Must(f.Blobs.Delete(f.Ctx, run.TurnKey(2))) // so that the model is called again
 		_, err = do(f, f.Answering.CallModel, answering.ModelCallInput{RunRef: run, Turn: 2, Loop: loop})
 		f.Must(err)
 		return f.Sent()
