@@ -62,6 +62,21 @@ func TestSyncedSharePoint(t *testing.T) {
 	if !finds("ann", "seagull") || finds("bob", "seagull") || !finds("eve", "seagull") || finds("eve", "puffin") {
 		t.Error("after the change somebody finds what another one may see")
 	}
+	before := s.imported(t)
+	g.World.Move(a, 0, "renamed.txt")
+	wantSync(t, s.syncNow(t, y.ID), 1, 1, 0, 0, 0)
+	renamed := 0
+	for address, d := range s.imported(t) {
+		if d.ID != before[address].ID || d.PublishedVersion != 1 {
+			t.Errorf("after a rename a document is %+v, was %+v", d, before[address])
+		}
+		if d.Name == "renamed.txt" {
+			renamed++
+		}
+	}
+	if renamed != 1 || len(before) != 2 {
+		t.Errorf("%d of %d documents are renamed", renamed, len(before))
+	}
 	g.Asked()
 	wantSync(t, s.syncNow(t, y.ID), 0, 0, 0, 0, 0)
 	if asked := g.Asked(); asked > 5 {

@@ -118,23 +118,29 @@ func (g *MSGraph) delta(w http.ResponseWriter, r *http.Request, drive string, wo
 			out["@odata.deltaLink"] = link(fmt.Sprintf("changes~%d", last))
 		}
 	default:
-		ids := slices.DeleteFunc(append([]int{0}, world.ids(false)...), func(id int) bool { return id < from })
-		next := ""
-		if len(ids) > max(size, 1) {
-			next, ids = link(fmt.Sprintf("all~%d", ids[max(size, 1)])), ids[:max(size, 1)]
-		}
-		list := []any{}
-		for _, id := range ids {
-			list = append(list, g.render(world, drive, id))
-		}
+		list, next := g.everything(world, drive, from, max(size, 1))
 		out["value"] = list
-		if next != "" {
-			out["@odata.nextLink"] = next
+		if next > 0 {
+			out["@odata.nextLink"] = link(fmt.Sprintf("all~%d", next))
 		} else { // what was removed during the listing is never told
 			out["@odata.deltaLink"] = link(fmt.Sprintf("changes~%d", world.logged()))
 		}
 	}
 	answer(w, out)
+}
+
+// everything returns items as they are now, from one on, and the first one behind them, 0 =
+// there is none.
+func (g *MSGraph) everything(world *World, drive string, from, size int) (list []any, next int) {
+	ids := slices.DeleteFunc(append([]int{0}, world.ids(false)...), func(id int) bool { return id < from })
+	if len(ids) > size {
+		next, ids = ids[size], ids[:size]
+	}
+	list = []any{}
+	for _, id := range ids {
+		list = append(list, g.render(world, drive, id))
+	}
+	return list, next
 }
 
 // changes returns the items that have changed, as they are now, behind the root and, unless
