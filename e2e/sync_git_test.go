@@ -58,10 +58,10 @@ func TestGitSync(t *testing.T) {
 		t.Fatalf("a document is %+v", before)
 	}
 
-	t.Run("a run without a change asks once", func(t *testing.T) {
+	t.Run("a run without a change asks once, and for the file that failed", func(t *testing.T) {
 		asked.Store(0)
-		wantSync(t, s.syncNow(t, y.ID), 0, 0, 0, 0, 0)
-		if n := asked.Load(); n != 1 {
+		wantSync(t, s.syncNow(t, y.ID), 1, 0, 0, 1, 0)
+		if n := asked.Load(); n != 2 {
 			t.Errorf("it sent %d requests", n)
 		}
 	})
@@ -73,7 +73,7 @@ func TestGitSync(t *testing.T) {
 		r.Write("docs/new.txt", "The password of the new lighthouse is gannet.")
 		r.Commit()
 		texts := m.Totals().Texts
-		wantSync(t, s.syncNow(t, y.ID), gitFiles/5+2, gitFiles/5+2, 0, 0, 1)
+		wantSync(t, s.syncNow(t, y.ID), gitFiles/5+3, gitFiles/5+2, 0, 1, 1)
 		if n := m.Totals().Texts - texts; n != 2 {
 			t.Errorf("%d texts were embedded for two new ones", n)
 		}
