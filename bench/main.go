@@ -32,6 +32,7 @@ var measures = []measure{
 	{"completions", false, completions},
 	{"streams", false, idleStreams},
 	{"console", false, consoles},
+	{"drop", false, drops},
 	{"cranfield", false, cranfield},
 	{"retrieval", false, retrieval},
 	{"search", false, search},
@@ -55,6 +56,7 @@ type bench struct {
 	seed       uint64
 	documents  int    // how many are ingested and searched
 	objects    int    // how many are imported
+	files      int    // how many the drop measure drops
 	items      int    // of the evaluation of the evaluate measure
 	tailRounds int    // rounds of questions in the tail measure
 	streams    int    // open streams of the streams measure
@@ -87,6 +89,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&b.binary, "binary", "bin/cairn", "the built command")
 	flag.StringVar(&b.data, "data", "../shared/data", "the folder with cranfield and files")
 	flag.IntVar(&b.objects, "objects", 20000, "how many objects are imported")
+	flag.IntVar(&b.files, "files", 10_000, "how many files the drop measure drops on the console")
 	flag.IntVar(&b.items, "items", 10_000, "how many questions the evaluate measure evaluates")
 	flag.IntVar(&b.streams, "streams", 10_000, "how many streams the streams measure opens")
 	flag.Uint64Var(&b.seed, "seed", 1, "seed of the moments of kills")
