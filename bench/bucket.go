@@ -42,7 +42,7 @@ type bulkServer struct {
 
 // withBucket starts a server whose bucket holds so many objects under each prefix. m are
 // the options of a stand-in model, nil = the offline model. The caller closes it.
-func (b *bench) withBucket(ctx context.Context, m *modeltest.Options, counts map[string]int) (*bulkServer, error) {
+func (b *bench) withBucket(ctx context.Context, m *modeltest.Options, counts map[string]int, env ...string) (*bulkServer, error) {
 	list, err := b.abstracts()
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (b *bench) withBucket(ctx context.Context, m *modeltest.Options, counts map
 			return nil, errors.Join(err, s.close())
 		}
 	}
-	env := bucketEnv()
+	env = append(bucketEnv(), env...)
 	if m != nil {
 		s.model = modeltest.New(*m)
 		env = append(env, modelEnv(s.model)...)

@@ -44,6 +44,7 @@ var measures = []measure{
 	{"import-crash", false, bulkCrash},
 	{"import-fair", false, bulkFair},
 	{"blobs", false, blobs},
+	{"protect", false, protect},
 	{"evaluate", false, evaluations},
 	{"cluster", false, clusters},
 	{"cluster-line", false, clusterLine},
