@@ -31,6 +31,7 @@ var elsewhere = regexp.MustCompile(`/auth/(session|login|callback)$|/query$|/too
 func TestExamplesOfThePages(t *testing.T) {
 	t.Parallel()
 	e := open(t)
+	e.do("PUT", own+"/projects/default/publication", e.admin, map[string]any{"visibility": "workspace", "title": "Default"}).want(200) // which an example reads
 	sent := 0
 	for _, page := range []string{"/docs", "/"} {
 		for _, found := range exampleCommand.FindAllSubmatch(e.do("GET", page, "", nil).body, -1) {
