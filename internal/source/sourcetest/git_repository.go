@@ -53,7 +53,7 @@ func (r *Repository) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 func (r *Repository) Git(arguments ...string) string {
 	r.t.Helper()
 	c := exec.Command("git", append([]string{"-C", r.work, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "gc.auto=0"}, arguments...)...)
-	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	c.Env = append(c.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
 	out, err := c.CombinedOutput()
 	if err != nil {
 		r.t.Fatalf("git %s: %v\n%s", strings.Join(arguments, " "), err, out)
