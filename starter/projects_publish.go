@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 type projectsPublishCmd struct {
@@ -47,12 +48,9 @@ func (p projectsPublishCmd) Run(ctx context.Context, a *app) error {
 	if p.forPrograms() {
 		return p.write(a, made)
 	}
-	fmt.Fprintf(a.stdout, "published project %s (%s)\npage: %s\ncard: %s\nscript: <script src=\"%s\" data-agent=\"%s\" defer></script>\n", made.ProjectID, made.Visibility, made.URL, made.CardURL, made.ScriptURL, made.Slug)
-	if made.Secret != "" {
-		fmt.Fprintf(a.stdout, "secret: %s\n", made.Secret)
-		fmt.Fprintln(a.stderr, "The secret signs the tokens of your users. It is shown this once.")
-	}
-	return nil
+	script := fmt.Sprintf("<script src=%q data-agent=%q defer></script>", made.ScriptURL, made.Slug)
+	return terminal.Fields(a.stdout, "project", made.ProjectID, "visibility", made.Visibility, "page", made.URL, "card", made.CardURL, "script", script,
+		"secret of tokens (shown only now)", made.Secret)
 }
 
 // wanted returns the present publication with what the flags change.

@@ -48,7 +48,8 @@ func TestTables(t *testing.T) {
 			t.Fatalf("the catalog is %+v, the file begins %.16q", catalog, file)
 		}
 		// A worker dies after the tables are stored, and before the step has its result.
-		for _, key := range f.Keys(sqltable.FileKey(in.VersionRef)[:strings.Index(sqltable.FileKey(in.VersionRef), "tables/")]) {
+		folder, _, _ := strings.Cut(sqltable.FileKey(in.VersionRef), "tables/")
+		for _, key := range f.Keys(folder) {
 			if !strings.Contains(key, "/tables/tables.db") {
 				f.Must(f.Blobs.Delete(f.Ctx, key))
 			}

@@ -147,7 +147,7 @@ func wantRange(t *testing.T, k *blob.Keyed, file []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	if c.Size() != int64(len(file)) {
 		t.Errorf("the size is %d instead of %d", c.Size(), len(file))
 	}
@@ -173,7 +173,7 @@ func TestAnOriginalIsEncryptedWhileItIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	if seal(t, k); c.Size() != int64(len(file)) {
 		t.Errorf("the size is %d", c.Size())
 	}

@@ -21,7 +21,7 @@ func (p *Pool) Query(ctx context.Context, path, sql string) (sqltable.Result, er
 	if err != nil {
 		return sqltable.Result{}, fmt.Errorf("make a folder for the result: %w", err)
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	if _, err := p.run(ctx, request{Input: Input{Path: path, Folder: folder}, Query: sql}); err != nil {
 		return sqltable.Result{}, err
 	}

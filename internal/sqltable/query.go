@@ -49,14 +49,14 @@ func Run(ctx context.Context, path, query string) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("open the tables: %w", err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // it was only read
 	within, cancel := context.WithTimeout(ctx, Time)
 	defer cancel()
 	conn, err := db.Conn(within)
 	if err != nil {
 		return Result{}, fmt.Errorf("open the tables: %w", err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if err := limit(conn); err != nil {
 		return Result{}, fmt.Errorf("limit a query: %w", err)
 	}

@@ -84,7 +84,7 @@ func (r *rows) write(ctx context.Context, tx *sql.Tx, name string) (Table, error
 	if err != nil {
 		return t, err
 	}
-	defer insert.Close()
+	defer func() { _ = insert.Close() }()
 	values := make([]any, 1+len(converters))
 	for i, cells := range r.cells {
 		values[0] = r.numbers[i]

@@ -104,7 +104,7 @@ func (c *client) exchange(ctx context.Context, method, address string, body []by
 			return err
 		}
 		in := source.NewBody(answer.Body, cancel)
-		defer in.Close()
+		defer func() { _ = in.Close() }() // it was only read
 		return known(read(answer, in))
 	})
 }

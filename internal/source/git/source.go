@@ -301,7 +301,7 @@ func (s *Source) Open(ctx context.Context, o source.Object, known string) (io.Re
 	}
 	in := bufio.NewReader(r)
 	head, err := in.Peek(len(largePointer))
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		_ = r.Close() // it was only read
 		return nil, o, err
 	}

@@ -182,9 +182,9 @@ func TestTLS(t *testing.T) {
 			defer server.Close()
 			line := make([]byte, 4096)
 			n, _ := server.Read(line)
-			fmt.Fprint(server, "* OK ready\r\n")
+			_, _ = fmt.Fprint(server, "* OK ready\r\n")
 			if tag, _, _ := strings.Cut(string(line[:n]), " "); strings.Contains(string(line[:n]), "STARTTLS") {
-				fmt.Fprintf(server, "%s BAD unknown command\r\n", tag)
+				_, _ = fmt.Fprintf(server, "%s BAD unknown command\r\n", tag)
 			}
 		}()
 		return client, nil

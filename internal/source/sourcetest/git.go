@@ -230,7 +230,7 @@ func (g *Git) pack(names []string, withoutFiles bool) []byte {
 		_ = g.zip.Close()
 	}
 	head := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(len(done)))
-	pack := append(head, body.Bytes()...)
+	pack := slices.Concat(head, body.Bytes())
 	sum := sha1.Sum(pack) //nolint:gosec // Git ends packs with it
 	return append(pack, sum[:]...)
 }

@@ -21,9 +21,9 @@ func testPublications(t *testing.T, open func(t *testing.T) Store) {
 	})
 }
 
-// publishAs publishes a project of a workspace.
-func (f *fixture) publishAs(workspace, project, slug string) (knowledge.Publication, bool, error) {
-	return f.PutPublication(f.ctx, manager(workspace), project, func(p *knowledge.Publication) error {
+// publishAs publishes a project of the workspace acme.
+func (f *fixture) publishAs(project, slug string) (knowledge.Publication, bool, error) {
+	return f.PutPublication(f.ctx, manager("acme"), project, func(p *knowledge.Publication) error {
 		p.Slug, p.Sealed = slug, "v1:sealed"
 		p.PublicationSettings = knowledge.PublicationSettings{
 			Visibility: knowledge.VisiblePublic, Title: "Guide of " + project, Starters: []string{"What?"}, AllowedOrigins: []string{"https://www.example.com"},
@@ -34,7 +34,7 @@ func (f *fixture) publishAs(workspace, project, slug string) (knowledge.Publicat
 }
 
 func publicationFound(f *fixture) {
-	stored, created, err := f.publishAs("acme", "handbook", "guide")
+	stored, created, err := f.publishAs("handbook", "guide")
 	f.must(err)
 	found, err := f.PublicationBySlug(f.ctx, "guide")
 	f.must(err)
@@ -43,7 +43,7 @@ func publicationFound(f *fixture) {
 	if diff := cmp.Diff(stored, found) + cmp.Diff(stored, own); diff != "" || !created || found.Workspace != "acme" || found.Title != "Guide of handbook" || found.CreatedAt.IsZero() {
 		f.Errorf("created %t, %+v: %s", created, found, diff)
 	}
-	again, created, err := f.publishAs("acme", "handbook", "leader")
+	again, created, err := f.publishAs("handbook", "leader")
 	f.must(err)
 	if created || !again.CreatedAt.Equal(stored.CreatedAt) || again.Sealed != stored.Sealed {
 		f.Errorf("created %t, %+v", created, again)
@@ -57,18 +57,18 @@ func publicationFound(f *fixture) {
 }
 
 func publicationTaken(f *fixture) {
-	_, _, err := f.publishAs("acme", "handbook", "guide")
+	_, _, err := f.publishAs("handbook", "guide")
 	f.must(err)
-	_, _, err = f.publishAs("acme", "press", "guide")
+	_, _, err = f.publishAs("press", "guide")
 	f.wantCode(err, knowledge.CodeConflict)
-	_, _, err = f.publishAs("acme", "press", "guide-2")
+	_, _, err = f.publishAs("press", "guide-2")
 	f.must(err)
 }
 
 func publicationsApart(f *fixture) {
-	_, _, err := f.publishAs("acme", "handbook", "guide")
+	_, _, err := f.publishAs("handbook", "guide")
 	f.must(err)
-	_, _, err = f.publishAs("acme", "press", "press")
+	_, _, err = f.publishAs("press", "press")
 	f.must(err)
 	press := knowledgetest.Principal(knowledge.Claims{Workspace: "acme", Project: "press", KeyID: "k", Scopes: []knowledge.Scope{knowledge.ScopeAdmin}})
 	for name, test := range map[string]struct {
@@ -91,17 +91,17 @@ func publicationsApart(f *fixture) {
 }
 
 func publicationGone(f *fixture) {
-	_, _, err := f.publishAs("acme", "handbook", "guide")
+	_, _, err := f.publishAs("handbook", "guide")
 	f.must(err)
 	f.removeProject()
 	_, err = f.PublicationBySlug(f.ctx, "guide")
 	f.wantCode(err, knowledge.CodeNotFound)
-	_, _, err = f.publishAs("acme", "handbook", "guide")
+	_, _, err = f.publishAs("handbook", "guide")
 	f.wantCode(err, knowledge.CodeNotFound)
 }
 
 func publicationUnchanged(f *fixture) {
-	_, _, err := f.publishAs("acme", "handbook", "guide")
+	_, _, err := f.publishAs("handbook", "guide")
 	f.must(err)
 	wrong := errors.New("wrong")
 	_, _, err = f.PutPublication(f.ctx, manager("acme"), "handbook", func(p *knowledge.Publication) error {
@@ -116,6 +116,6 @@ func publicationUnchanged(f *fixture) {
 }
 
 func publicationTooLate(f *fixture) {
-	_, _, err := f.publishAs("acme", "nothing", "guide")
+	_, _, err := f.publishAs("nothing", "guide")
 	f.wantCode(err, knowledge.CodeNotFound)
 }
