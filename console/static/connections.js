@@ -11,7 +11,7 @@ import { pagedTable } from "./paged_table.js";
 /** @typedef {any} Connection a connection of the API (schema ConnectionView) */
 /** @typedef {{ok: boolean, error: {code: string, message: string} | null, secret_ends: string | null}} Check (schema ConnectionCheck) */
 
-/** The types of docs/sources.md: the options of a connection, those that it must have, and the scope of a sync. */
+/** The types of docs/syncs.md: the options of a connection, those that it must have, and the scope of a sync. */
 export const types = /** @type {const} */ ({
   webdav: { options: ["url", "username"], required: "url", scope: ["folder"], example: "https://cloud.example.com/remote.php/dav/files/ann/" },
   sharepoint: { options: ["tenant", "client_id", "url"], required: "tenant client_id", scope: ["site", "drive", "folder"], example: "https://graph.microsoft.us" },
