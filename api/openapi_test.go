@@ -113,7 +113,7 @@ func readPage(t *testing.T, path string) string {
 	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
 		t.Fatalf("%d %s", got.status, got.header)
 	}
-	for _, never := range []string{"src=", "<link", "https://", "@import", "url("} {
+	for _, never := range []string{` src="`, `href="https://`, "<script src", "<link", "@import", "url("} {
 		if strings.Contains(page, never) {
 			t.Errorf("the page has %s", never)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -203,20 +204,24 @@ func TestConsoleRoles(t *testing.T) {
 	}
 }
 
-// wantRole checks that a role is there, with one permission and without another.
+// wantRole waits until a role has a permission and lacks another one, or until there is none: a
+// button is disabled while it saves too.
 func (s *server) wantRole(t *testing.T, name string, there bool, with, without string) {
 	t.Helper()
-	roles, err := s.Roles(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(roles.Data, func(r client.Role) bool { return r.Name == name })
-	if (i >= 0) != there {
-		t.Fatalf("the roles are %+v", roles.Data)
-	}
-	if there && (!slices.Contains(roles.Data[i].Permissions, with) || slices.Contains(roles.Data[i].Permissions, without)) {
-		t.Errorf("the role may %s", roles.Data[i].Permissions)
-	}
+	await(t, time.Minute, "the role "+name+" is saved", func(ctx context.Context) error {
+		roles, err := s.Roles(ctx)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(roles.Data, func(r client.Role) bool { return r.Name == name })
+		if (i >= 0) != there {
+			return fmt.Errorf("the roles are %+v", roles.Data)
+		}
+		if there && (!slices.Contains(roles.Data[i].Permissions, with) || slices.Contains(roles.Data[i].Permissions, without)) {
+			return fmt.Errorf("the role may %s", roles.Data[i].Permissions)
+		}
+		return nil
+	})
 }
 
 // TestConsoleAccessIsForWhoMay signs a reader in, who has no link to people and rights, and whose

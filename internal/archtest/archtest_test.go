@@ -244,7 +244,7 @@ var mayImport = map[string][]string{
 	"internal/retrieve/retrievetest":           {"internal/index", "internal/knowledge", "internal/knowledge/knowledgetest", "internal/retrieve", "internal/store"},
 	"internal/service":                         {"internal/childserver"},
 	"internal/store/postgrestest":              {"internal/service", "internal/store"},
-	"internal/store/storetest":                 {"internal/envelope", "internal/knowledge", "internal/knowledge/knowledgetest", "internal/source", "internal/store"},
+	"internal/store/storetest":                 {"internal/blob", "internal/envelope", "internal/knowledge", "internal/knowledge/knowledgetest", "internal/source", "internal/store"},
 
 	"internal/standin":           {},
 	"internal/source/sourcetest": {"internal/knowledge", "internal/safedial", "internal/source", "internal/source/throttle"},
