@@ -15,7 +15,7 @@ import (
 
 // ConnectionOptions are the settings of a connection.
 type ConnectionOptions struct {
-	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive, sharepoint: leave it out for Google's, or for Microsoft's public cloud. webdav: of the files of the user who signs in, such as http://cloud.example.com/remote.php/dav/files/ann/. git: of a repository, or of what is above several ones. imap: imaps://imap.example.com, or imap:// with STARTTLS. confluence: such as https://example.atlassian.net/wiki. crawl: of the page or sitemap at which it begins"`
+	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive, sharepoint: leave it out for Google's, or for Microsoft's public cloud. webdav: of the files of the user who signs in, such as https://cloud.example.com/remote.php/dav/files/ann/. git: of a repository, or of what is above several ones. imap: imaps://imap.example.com, or imap:// with STARTTLS. confluence: such as https://example.atlassian.net/wiki. crawl: of the page or sitemap at which it begins"`
 	Username string `json:"username,omitempty" maxLength:"256" doc:"webdav, git, imap: the user who signs in with the secret; git: leave it out for services that look at the token alone. confluence: in the cloud, the mail address of the account; leave it out for a data center"`
 	Subject  string `json:"subject,omitempty" maxLength:"256" doc:"drive: the user of Google Workspace for whom the service account acts, by domain-wide delegation. His domain is the organisation of permissions mirror"`
 	Tenant   string `json:"tenant,omitempty" maxLength:"256" doc:"sharepoint: the id or the domain of the tenant of Microsoft Entra"`

@@ -16,7 +16,7 @@ import (
 
 // SyncScope is the part of a service that a sync follows.
 type SyncScope struct {
-	Site   string `json:"site,omitempty" maxLength:"2048" doc:"sharepoint: the address of a site, such as http://contoso.sharepoint.com/sites/legal, or its id"`
+	Site   string `json:"site,omitempty" maxLength:"2048" doc:"sharepoint: the address of a site, such as https://contoso.sharepoint.com/sites/legal, or its id"`
 	Drive  string `json:"drive,omitempty" maxLength:"256" doc:"drive: the id of a shared drive. sharepoint: the name of a library of the site, the id of a drive, or the address of a person, whose OneDrive is followed. Default: all libraries, pages and lists of the site"`
 	Folder string `json:"folder,omitempty" maxLength:"2048" doc:"drive: the id of a folder. sharepoint: the path of a folder of the library; without a drive, of the first library of the site. webdav: the path of a folder below the address of the connection. git: a path in the repository. Default: all files"`
 
