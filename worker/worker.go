@@ -98,6 +98,7 @@ type Worker struct {
 	workers   []sdk.Worker
 	ingestion *ingestion.Activities
 	patience  time.Duration
+	stop      sync.Once
 }
 
 // Activities are the activities that a worker runs.
@@ -239,12 +240,14 @@ func (w *Worker) Start() error {
 }
 
 // Stop ends the polling and blocks until running activities have ended, at most for
-// StopTimeout.
+// StopTimeout. Each caller waits for the same end.
 func (w *Worker) Stop() {
-	var stopping sync.WaitGroup
-	stopping.Go(func() { ingestion.Drain(w.ingestion, w.patience) })
-	for _, x := range w.workers {
-		stopping.Go(x.Stop)
-	}
-	stopping.Wait()
+	w.stop.Do(func() {
+		var stopping sync.WaitGroup
+		stopping.Go(func() { ingestion.Drain(w.ingestion, w.patience) })
+		for _, x := range w.workers {
+			stopping.Go(x.Stop)
+		}
+		stopping.Wait()
+	})
 }
