@@ -138,12 +138,9 @@ func (ar *agentRoutes) avatar(w http.ResponseWriter, r *http.Request, _ knowledg
 
 // visit gives a browser the token of a new visitor.
 func (ar *agentRoutes) visit(ctx context.Context, _ knowledge.Principal, in *Visit) (*visitOutput, error) {
-	pub, err := ar.visitors.agent(in.request)
+	pub, err := ar.visitors.public(in.request)
 	if err != nil {
 		return nil, err
-	}
-	if pub.Visibility != knowledge.VisiblePublic {
-		return nil, errSignIn(pub.Slug)
 	}
 	if err := quota.CountAgent(ctx, pub); err != nil {
 		return nil, err

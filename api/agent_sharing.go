@@ -66,15 +66,12 @@ func (ar *agentRoutes) readShared(ctx context.Context, _ knowledge.Principal, in
 	Visit
 	Share string `path:"share" maxLength:"2000" doc:"The token of the link"`
 }) (*sharedOutput, error) {
-	pub, err := ar.visitors.agent(in.request)
+	pub, err := ar.visitors.public(in.request)
 	if err != nil {
 		return nil, err
 	}
 	if err := quota.CountAgent(ctx, pub); err != nil {
 		return nil, err
-	}
-	if pub.Visibility != knowledge.VisiblePublic {
-		return nil, errSignIn(pub.Slug)
 	}
 	p, conversation, err := ar.visitors.access.VisitorOfShare(pub, in.Share, ar.visitors.now())
 	if err != nil {

@@ -56,9 +56,27 @@ func (v *visitors) agent(r *http.Request) (knowledge.Publication, error) {
 		return pub, err
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && !v.edge.FromOwnPage(r) && !slices.Contains(pub.AllowedOrigins, origin) {
+		if pub.Visibility == knowledge.VisibleWorkspace { // only its people learn that it is there
+			if _, err := v.colleague(r, pub); err != nil {
+				return pub, err
+			}
+		}
 		return pub, knowledge.Errorf(knowledge.CodeForbidden, "pages of %s may not ask this agent: add the origin to allowedOrigins of its publication", origin)
 	}
 	return pub, nil
+}
+
+// public returns the public agent that a request names. For those who may not ask an agent of a
+// workspace, that is as one that is not there.
+func (v *visitors) public(r *http.Request) (knowledge.Publication, error) {
+	pub, err := v.agent(r)
+	if err != nil || pub.Visibility == knowledge.VisiblePublic {
+		return pub, err
+	}
+	if _, err := v.colleague(r, pub); err != nil {
+		return pub, err
+	}
+	return pub, knowledge.Errorf(knowledge.CodeForbidden, "the agent is one of a workspace, which has no visitors: ask it with your own credentials")
 }
 
 func errSignIn(slug string) error {

@@ -134,7 +134,7 @@ func (s *server) things(t *testing.T, m *modeltest.Server) things {
 	}
 	create("project", webhooks+"/projects", map[string]any{"slug": "private-lights", "tools": map[string]any{"approval": []string{"documents_rag"}},
 		"webhooks": []map[string]any{{"url": "http://127.0.0.1:1/hook", "types": []string{"documents_created"}}}})
-	made["slug"], made["share"] = "keeper-of-the-lamps", "token"
+	made["slug"], made["share"] = "lights-of-the-harbour", "token"
 	if status := s.call(t, "PUT", made.in("/workspaces/default/projects/{project}/publication"), map[string]any{"slug": made["slug"], "visibility": "workspace", "title": "Lamps"}, nil); status != http.StatusOK {
 		t.Fatalf("publication: status %d", status)
 	}

@@ -21,8 +21,8 @@ import (
 
 // TableQuerier runs queries on tables in child processes with limits.
 type TableQuerier interface {
-	// Query runs a query on a file that sqltable.Write has made. A query that is refused or
-	// takes too long is no error. One that takes too much memory is CodeParseLimit.
+	// Query runs a query on a file that sqltable.Write has made. A query that is refused, or
+	// takes too much time or memory, is no error.
 	Query(ctx context.Context, path, sql string) (sqltable.Result, error)
 }
 
@@ -114,11 +114,7 @@ func (f fileTools) runQuery(ctx context.Context, ref knowledge.VersionRef, sql s
 		return sqltable.Result{}, err
 	}
 	defer remove()
-	result, err := f.Tables.Query(ctx, path, sql)
-	if knowledge.IsCode(err, knowledge.CodeParseLimit) {
-		return sqltable.Result{Refused: "it takes too much time or memory"}, nil
-	}
-	return result, err
+	return f.Tables.Query(ctx, path, sql)
 }
 
 // localTables copies the tables of a version to a temporary file, for the child process.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/sqltable"
 )
 
@@ -22,7 +23,11 @@ func (p *Pool) Query(ctx context.Context, path, sql string) (sqltable.Result, er
 		return sqltable.Result{}, fmt.Errorf("make a folder for the result: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	if _, err := p.run(ctx, request{Input: Input{Path: path, Folder: folder}, Query: sql}); err != nil {
+	_, err = p.run(ctx, request{Input: Input{Path: path, Folder: folder}, Query: sql})
+	if knowledge.IsCode(err, knowledge.CodeParseLimit) {
+		return sqltable.Result{Refused: "it takes too much time or memory"}, nil
+	}
+	if err != nil {
 		return sqltable.Result{}, err
 	}
 	data, err := os.ReadFile(filepath.Join(folder, resultFile))
