@@ -26,6 +26,7 @@ func (ar *agentRoutes) mountA2A(e *edge.Edge, route func(id, method, path, summa
 	anything := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}}
 	card := route("get-agent-card", http.MethodGet, cardPath, "The card of an agent (A2A)", "", 0)
 	card.Responses = map[string]*huma.Response{"200": {Description: "The card, as the A2A protocol describes it", Content: anything}}
+	card.Parameters = agentParameters()
 	edge.HandleRaw(e, card, ar.card)
 	call := route("call-agent", http.MethodPost, a2aPath, "Call an agent by the A2A protocol",
 		"JSON-RPC: SendMessage, SendStreamingMessage, GetTask, CancelTask and SubscribeToTask of version 1.0, and their names in version 0.3 (docs/agents.md). Callers of a public agent need no credentials.", 0)
@@ -33,6 +34,7 @@ func (ar *agentRoutes) mountA2A(e *edge.Edge, route func(id, method, path, summa
 	call.Responses = map[string]*huma.Response{"200": {Description: "The response of JSON-RPC, or a stream of them", Content: map[string]*huma.MediaType{
 		"application/json": anything["application/json"], "text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},
 	}}}
+	call.Parameters = agentParameters()
 	edge.HandleRaw(e, call, ar.call)
 }
 

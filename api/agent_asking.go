@@ -97,6 +97,7 @@ func (ar *agentRoutes) mount(e *edge.Edge) {
 	edge.Handle(e, route("get-agent", http.MethodGet, "", "What an agent is", "Browsers get its page.", 0), ar.describe)
 	picture := route("get-agent-avatar", http.MethodGet, "/avatar", "The picture of an agent", "", 0)
 	picture.Responses = map[string]*huma.Response{"200": {Description: "The picture", Content: map[string]*huma.MediaType{"image/png": {}, "image/jpeg": {}, "image/webp": {}}}}
+	picture.Parameters = agentParameters()
 	edge.HandleRaw(e, picture, ar.avatar)
 	edge.Handle(e, route("visit-agent", http.MethodPost, "/visits", "Become an anonymous visitor of a public agent", "", http.StatusCreated), ar.visit)
 	edge.Handle(e, route("ask-agent", http.MethodPost, "/questions", "Ask an agent", "", http.StatusAccepted), ofVisitor(ar.visitors, ar.ask))
@@ -134,6 +135,11 @@ func (ar *agentRoutes) avatar(w http.ResponseWriter, r *http.Request, _ knowledg
 	w.Header().Set("Cache-Control", "private, max-age=300")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	_, _ = w.Write(data) // a reader that has left is nobody to tell
+}
+
+// agentParameters describe the address of an agent, for routes whose requests huma does not read.
+func agentParameters() []*huma.Param {
+	return []*huma.Param{{Name: "slug", In: "path", Required: true, Description: "The agent", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: new(63)}}}
 }
 
 // visit gives a browser the token of a new visitor.

@@ -97,7 +97,7 @@ type syncsAddCmd struct {
 
 // Help returns the command's example.
 func (syncsAddCmd) Help() string {
-	return "Examples:\n\n    cairn syncs add 0b4d4a3e --project legal --folder Contracts --every 15m --permissions mirror --wait\n" +
+	return "Example:\n\n    cairn syncs add 0b4d4a3e --project legal --folder Contracts --every 15m --permissions mirror --wait\n" +
 		"    cairn syncs add 0b4d4a3e --project handbook --repository handbook.git --branch main --folder docs"
 }
 
