@@ -69,7 +69,7 @@ export async function openCalibration(id) {
   /** @type {Evaluation} */
   let one = await read();
   const source = one.of ?? id; // people score the answers where they were given
-  const [facts, state, verdict, figures] = [h("dl", { class: "facts" }), h("div"), h("div"), h("div")];
+  const [facts, state, verdict, figures] = [h("dl", { class: "facts" }), h("div"), h("div"), h("div", { class: "figures" })];
   const score = h("a", { class: "button first", href: addressOf(source) + "/review?sampling=random&calibration" }, say("calib.score"));
   const again = againForm(source, noModels.includes(one.judge) ? "" : one.judge);
   const draw = () => {
@@ -78,7 +78,7 @@ export async function openCalibration(id) {
     fill(state, isOpen(one) && h("p", {}, ...stateOf(one), " ", judgedOf(one)));
     fill(verdict, ...(isOpen(one) ? [] : verdictOf(one)));
     fill(figures, figuresOf(one), others.length > 0 && h("p", {}, say("calib.of"), ...others.flatMap((/** @type {string} */ other) => [" ", h("a", { href: addressOf(other) }, other.slice(0, 8))])),
-      ...(one.agreement?.warnings ?? []).map((/** @type {string} */ warning) => h("p", { class: "quiet" }, warning)));
+      ...(one.agreement?.against?.length ? [] : one.agreement?.warnings ?? []).map((/** @type {string} */ warning) => h("p", { class: "quiet" }, warning)));
     again.hidden = isOpen(one);
     live.plan();
   };

@@ -86,7 +86,7 @@ func (a *Agreement) warn(defined bool) {
 		add("the judge scores lower than people, by %.2f on average", -a.Bias.Mean)
 	}
 	if a.N < LeastCalibrated {
-		add("%d answers are few to compare: score at least %d", a.N, LeastCalibrated)
+		add("few answers were scored (%d): score at least %d", a.N, LeastCalibrated)
 	}
 }
 
