@@ -36,7 +36,7 @@ func TestDocumentSummary(t *testing.T) {
 	if first["code"] != "provider_failed" || first["count"] != 2.0 || first["action"] != "retry" || first["repair"] != "see that the endpoint of the model answers (cairn doctor asks it)" {
 		t.Errorf("%v", first)
 	}
-	if second["code"] != "corrupt" || second["example_id"] != corrupt || second["action"] != "acknowledge" || second["repair"] != "upload a sound file" {
+	if second["code"] != "corrupt" || second["example_id"] != corrupt || second["action"] != "acknowledge" || second["repair"] != "upload an intact file" {
 		t.Errorf("%v", second)
 	}
 	e.do("POST", own+"/documents/acknowledge", e.editor, `{"filter":{"code":"corrupt"}}`).want(200)

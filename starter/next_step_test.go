@@ -51,7 +51,7 @@ var nextSteps = []struct {
 	{knowledge.CodeUnsupportedFormat, false, "this looks like a program, which is not supported", "convert the file to a kind of docs/formats.md and upload it under the external id x, or: cairn documents remove d", "acknowledge --all --code unsupported_format"},
 	{knowledge.CodeMalformed, false, "the file is not valid JSON", "correct what the message names and upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code malformed"},
 	{knowledge.CodeInvalid, false, "the kind has no pages", "correct what the message names and upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code invalid"},
-	{knowledge.CodeCorrupt, false, "the file is damaged", "upload a sound file under the external id x, or: cairn documents remove d", "acknowledge --all --code corrupt"},
+	{knowledge.CodeCorrupt, false, "the file is damaged", "upload an intact file under the external id x, or: cairn documents remove d", "acknowledge --all --code corrupt"},
 	{knowledge.CodeRejected, false, "the malware scanner found something in the file", "look at where the file came from, and upload a clean one under the external id x, or: cairn documents remove d", "acknowledge --all --code rejected"},
 	{knowledge.CodePIIFound, false, "there is personal data in it", "take the personal data out and upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code pii_found"},
 	{knowledge.CodeConsentMissing, false, "there is no consent of ann", "record the consents (cairn consents add), then: cairn documents retry d", "retry --all --code consent_missing"},
@@ -59,7 +59,7 @@ var nextSteps = []struct {
 	{knowledge.CodeNotFound, false, "the object is not there", "upload the file again under the external id x, or: cairn documents remove d", "acknowledge --all --code not_found"},
 	{knowledge.CodeForbidden, false, "the source refused access", "give access to the source, or upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code forbidden"},
 	{knowledge.CodeUnauthorized, false, "the source refused the credentials", "give access to the source, or upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code unauthorized"},
-	{knowledge.CodeMethodNotAllowed, false, "no document has this", "upload a sound file under the external id x, or: cairn documents remove d", "acknowledge --all --code method_not_allowed"},
+	{knowledge.CodeMethodNotAllowed, false, "no document has this", "upload an intact file under the external id x, or: cairn documents remove d", "acknowledge --all --code method_not_allowed"},
 }
 
 // TestNextStepFitsTheCause has the advice on each code that the API knows.

@@ -122,5 +122,5 @@ func newFile(code knowledge.Code) string {
 	case knowledge.CodeUnauthorized, knowledge.CodeForbidden:
 		return "give access to the source, or upload the file"
 	}
-	return "upload a sound file"
+	return "upload an intact file"
 }
