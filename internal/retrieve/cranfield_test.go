@@ -240,8 +240,8 @@ type embedder struct{ model *localmodel.Model }
 
 func (e embedder) Lexical() float64 { return localmodel.Lexical }
 
-func (e embedder) CompareWords(question string, texts []string) ([]float64, float64) {
-	return localmodel.CompareWords(question, texts)
+func (e embedder) CompareWords(question string, texts []string, enough float64) ([]float64, float64) {
+	return localmodel.CompareWords(question, texts, enough)
 }
 
 func (e embedder) Embed(_ context.Context, texts []string) ([][]float32, error) {

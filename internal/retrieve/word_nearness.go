@@ -13,8 +13,8 @@ type WordComparer interface {
 	Embedder
 	// CompareWords returns for each text how near its words are to those of the question in
 	// meaning, 0 to 1, and the largest share of the question's words that a text has itself.
-	// near is nil if the model knows no meanings of words.
-	CompareWords(question string, texts []string) (near []float64, literal float64)
+	// near is nil if that share is enough, or the model knows no meanings of words.
+	CompareWords(question string, texts []string, enough float64) (near []float64, literal float64)
 }
 
 // The share of the nearness of words in the score of a passage. Where a passage has a third of
@@ -43,7 +43,7 @@ func (s *search) compareWords(groups []*group, views []store.ChunkView, scores m
 	for i, v := range views {
 		texts[i] = withHeader(v.Chunk)
 	}
-	near, literal := words.CompareWords(s.probes[0].meaning, texts)
+	near, literal := words.CompareWords(s.probes[0].meaning, texts, enoughWords)
 	if len(near) == 0 {
 		return
 	}

@@ -15,8 +15,8 @@ type byWords struct {
 	knows   bool
 }
 
-func (w *byWords) CompareWords(_ string, texts []string) (near []float64, literal float64) {
-	if !w.knows {
+func (w *byWords) CompareWords(_ string, texts []string, enough float64) (near []float64, literal float64) {
+	if !w.knows || w.literal >= enough {
 		return nil, 0
 	}
 	for _, text := range texts {

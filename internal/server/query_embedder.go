@@ -103,9 +103,9 @@ func (e queryEmbedder) Lexical() float64 {
 }
 
 // CompareWords implements retrieve.WordComparer.
-func (e queryEmbedder) CompareWords(question string, texts []string) (near []float64, literal float64) {
+func (e queryEmbedder) CompareWords(question string, texts []string, enough float64) (near []float64, literal float64) {
 	if e.Endpoint().Model != localmodel.EmbeddingModel {
 		return nil, 0
 	}
-	return localmodel.CompareWords(question, texts)
+	return localmodel.CompareWords(question, texts, enough)
 }

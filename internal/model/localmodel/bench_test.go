@@ -50,7 +50,7 @@ func BenchmarkCompareWords(b *testing.B) {
 	passages := paraphrases(b)[:4]
 	b.ReportAllocs()
 	for b.Loop() {
-		localmodel.CompareWords("How many days of vacation does an employee get in a year?", passages)
+		localmodel.CompareWords("How many days of vacation does an employee get in a year?", passages, 1)
 	}
 }
 

@@ -2,22 +2,23 @@ package localmodel
 
 import "math"
 
-// sameWord is the cosine from which on two words count as the same.
-const sameWord = 0.999
-
 // CompareWords compares texts with a question word by word, by what the words mean: the
 // meaning of a whole text is that of all its sentences, of which mostly one answers.
 //
 // near has for each text the mean of the largest cosines of the question's words with a word
 // of the text, weighted by how rare the question's words are: 0 to 1. literal is the share of
-// the question's words, weighted too, that the text with most of them has itself.
-func CompareWords(question string, texts []string) (near []float64, literal float64) {
+// the question's words, weighted too, that the text with most of them has itself. If a text
+// has a share of enough, near is nil: then the words alone tell, and no meaning is read.
+func CompareWords(question string, texts []string, enough float64) (near []float64, literal float64) {
 	c := newWordComparison(readMeanings(), question)
+	for _, text := range texts {
+		if literal = max(literal, c.literal(text)); literal >= enough {
+			return nil, literal
+		}
+	}
 	near = make([]float64, len(texts))
 	for i, text := range texts {
-		var has float64
-		near[i], has = c.compare(text)
-		literal = max(literal, has)
+		near[i] = c.compare(text)
 	}
 	return near, literal
 }
@@ -26,8 +27,11 @@ func CompareWords(question string, texts []string) (near []float64, literal floa
 // word that it has read, because the passages of a search share most of their words.
 type wordComparison struct {
 	table   *meanings
-	asked   [][]float32 // meanings of the question's words, of length 1
-	weights []float64   // of the question's words, 1 together
+	asked   [][]float32    // meanings of the question's words, of length 1
+	weights []float64      // of the question's words, 1 together
+	at      map[string]int // of the question's words in asked
+	rows    map[int]int    // the same by the row of a word that is one
+	has     []bool         // working memory: which of the question's words a text has
 
 	read    map[string][]float32 // word -> its cosines with asked
 	largest []float32            // working memory: of the words of a text
@@ -35,22 +39,25 @@ type wordComparison struct {
 }
 
 func newWordComparison(table *meanings, question string) *wordComparison {
-	c := &wordComparison{table: table, read: map[string][]float32{}, sum: make([]float32, table.dimensions)}
+	c := &wordComparison{table: table, read: map[string][]float32{}, at: map[string]int{}, rows: map[int]int{}, sum: make([]float32, table.dimensions)}
 	total := 0.0
-	seen := map[string]bool{}
 	w := words{text: question}
 	for word, ok := w.next(); ok; word, ok = w.next() {
-		if seen[string(word)] {
+		if _, seen := c.at[string(word)]; seen {
 			continue
 		}
-		seen[string(word)] = true
 		meaning := make([]float32, table.dimensions)
-		for _, p := range table.appendParts(nil, word) {
+		parts := table.appendParts(nil, word)
+		for _, p := range parts {
 			table.addRow(meaning, p.row, p.weight)
 		}
 		length := math.Sqrt(cosine(meaning, meaning))
 		if !normalise(meaning) {
 			continue // the table has none of it
+		}
+		c.at[string(word)] = len(c.asked)
+		if len(parts) == 1 {
+			c.rows[parts[0].row] = len(c.asked)
 		}
 		c.asked, c.weights = append(c.asked, meaning), append(c.weights, length)
 		total += length
@@ -58,12 +65,35 @@ func newWordComparison(table *meanings, question string) *wordComparison {
 	for i := range c.weights {
 		c.weights[i] /= total
 	}
-	c.largest = make([]float32, len(c.asked))
+	c.largest, c.has = make([]float32, len(c.asked)), make([]bool, len(c.asked))
 	return c
 }
 
-// compare returns how near a text is, and its share of the question's words.
-func (c *wordComparison) compare(text string) (near, literal float64) {
+// literal returns the share of the question's words that a text has itself, or as the part of
+// a word that the table does not have as a whole.
+func (c *wordComparison) literal(text string) (share float64) {
+	clear(c.has)
+	note := func(i int, asked bool) {
+		if asked && !c.has[i] {
+			c.has[i] = true
+			share += c.weights[i]
+		}
+	}
+	var buffer [8]part
+	w := words{text: text}
+	for word, ok := w.next(); ok; word, ok = w.next() {
+		i, asked := c.at[string(word)]
+		note(i, asked)
+		for _, p := range c.table.appendParts(buffer[:0], word) {
+			i, asked := c.rows[p.row]
+			note(i, asked)
+		}
+	}
+	return share
+}
+
+// compare returns how near a text is.
+func (c *wordComparison) compare(text string) (near float64) {
 	clear(c.largest)
 	w := words{text: text}
 	for word, ok := w.next(); ok; word, ok = w.next() {
@@ -73,11 +103,8 @@ func (c *wordComparison) compare(text string) (near, literal float64) {
 	}
 	for i, weight := range c.weights {
 		near += weight * float64(c.largest[i])
-		if c.largest[i] >= sameWord {
-			literal += weight
-		}
 	}
-	return near, literal
+	return near
 }
 
 // cosines returns the cosines of a word with the question's words. A word that the table has
