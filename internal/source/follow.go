@@ -1,6 +1,9 @@
 package source
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // TokenAll is the token of the first page of a listing of everything, whatever the
 // cursor is.
@@ -59,4 +62,9 @@ type Scope struct {
 	Branch     string `json:"branch,omitempty"`
 	Mailbox    string `json:"mailbox,omitempty"`
 	Space      string `json:"space,omitempty"`
+}
+
+// Distinct returns names in their order, each once.
+func Distinct(names []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }

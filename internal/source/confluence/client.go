@@ -21,17 +21,7 @@ type client struct {
 
 // get asks for a resource, and reads the answer into a value.
 func (c *client) get(ctx context.Context, path string, query url.Values, into any) error {
-	return source.Retry(ctx, func() error {
-		answer, err := c.send(ctx, path, query, true)
-		if err != nil {
-			return err
-		}
-		defer answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			return c.refused(answer, path)
-		}
-		return source.DecodeJSON(answer.Body, into)
-	})
+	return source.ReadJSON(ctx, func() (*http.Response, error) { return c.send(ctx, path, query, true) }, func(answer *http.Response) error { return c.refused(answer, path) }, into)
 }
 
 // isPublic reports whether people who have not signed in find something by a query.
@@ -82,26 +72,11 @@ func (c *client) send(ctx context.Context, path string, query url.Values, signed
 }
 
 // open opens the bytes of an attachment. The caller closes the body.
-func (c *client) open(ctx context.Context, download string) (answer *http.Response, cancel context.CancelFunc, err error) {
+func (c *client) open(ctx context.Context, download string) (*http.Response, *source.Body, error) {
 	if !strings.HasPrefix(download, "/") || strings.HasPrefix(download, "//") { // the credentials go to no other server
 		return nil, nil, knowledge.Errorf(knowledge.CodeInvalid, "Confluence names an address of the attachment that is not its own")
 	}
-	ctx, cancel = context.WithCancel(ctx)
-	err = source.Retry(ctx, func() error {
-		if answer, err = c.send(ctx, download[1:], nil, true); err != nil { //nolint:bodyclose // the caller closes it
-			return err
-		}
-		if answer.StatusCode == http.StatusOK {
-			return nil
-		}
-		defer answer.Body.Close()
-		return c.refused(answer, download)
-	})
-	if err != nil {
-		cancel()
-		return nil, nil, err
-	}
-	return answer, cancel, nil
+	return source.OpenBody(ctx, func(ctx context.Context) (*http.Response, error) { return c.send(ctx, download[1:], nil, true) }, func(answer *http.Response) error { return c.refused(answer, download) })
 }
 
 // refused returns the error for an answer that is none.

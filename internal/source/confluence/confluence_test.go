@@ -40,17 +40,13 @@ func bodyOf(delivered string) string {
 
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	scripts := 10_000
-	if testing.Short() {
-		scripts = 400
-	}
 	for _, product := range []struct {
 		name  string
 		cloud bool
 	}{{"cloud", true}, {"data center", false}} {
 		t.Run(product.name, func(t *testing.T) {
 			t.Parallel()
-			sourcetest.Follow(t, scripts/2, func(mirror bool) sourcetest.Place {
+			sourcetest.Follow(t, sourcetest.Scripts()/2, func(mirror bool) sourcetest.Place {
 				fake := sourcetest.NewConfluence(newWorld(), product.cloud)
 				fake.Attached, fake.Lag = func(id int) bool { return id%3 == 0 }, 2*time.Minute
 				fake.Posts = func(id int) bool { return id%4 == 1 }

@@ -29,12 +29,12 @@ func (s *Source) Open(ctx context.Context, o source.Object, known string) (io.Re
 		o.Bytes = int64(len(page))
 		return io.NopCloser(strings.NewReader(page)), o, nil
 	}
-	answer, cancel, err := s.client.open(ctx, c.Links.Download) //nolint:bodyclose // Body closes it
+	answer, body, err := s.client.open(ctx, c.Links.Download) //nolint:bodyclose // Body closes it
 	if err != nil {
 		return nil, o, err
 	}
 	o.Bytes = answer.ContentLength
-	return source.NewBody(answer.Body, cancel), o, nil
+	return body, o, nil
 }
 
 // document returns a page as an HTML document with its title. Confluence has replaced its

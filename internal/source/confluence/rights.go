@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
 )
 
 // rights are what a page of a listing needs to know who may see its contents. They are read
@@ -79,7 +80,7 @@ func (r *rights) named(ctx context.Context, who audience) (*knowledge.Access, er
 		}
 		a.Groups = append(a.Groups, name)
 	}
-	a.Users, a.Groups = slices.Compact(slices.Sorted(slices.Values(a.Users))), slices.Compact(slices.Sorted(slices.Values(a.Groups)))
+	a.Users, a.Groups = source.Distinct(a.Users), source.Distinct(a.Groups)
 	return a, nil
 }
 
@@ -128,7 +129,7 @@ func (r *rights) spaceAudience(ctx context.Context, of space) (audience, error) 
 	if r.client.username == "" {
 		err = r.client.get(ctx, "rest/api/space/"+url.PathEscape(of.Key)+"/permissions", nil, &list)
 	} else {
-		err = r.each(ctx, "api/v2/spaces/"+url.PathEscape(string(of.ID))+"/permissions", func(p permission) { list = append(list, p) })
+		list, err = r.permissions(ctx, "api/v2/spaces/"+url.PathEscape(string(of.ID))+"/permissions")
 	}
 	var users []user
 	var groups []group
@@ -149,20 +150,18 @@ func (r *rights) spaceAudience(ctx context.Context, of space) (audience, error) 
 // perList is how many permissions or members one request asks for.
 const perList = 200
 
-// each calls add for the permissions of a list of the cloud.
-func (r *rights) each(ctx context.Context, path string, add func(permission)) error {
+// permissions returns the permissions of a list of the cloud.
+func (r *rights) permissions(ctx context.Context, path string) (all []permission, err error) {
 	q := url.Values{"limit": {strconv.Itoa(perList)}}
 	for {
 		var list results[permission]
 		if err := r.client.get(ctx, path, q, &list); err != nil {
-			return err
+			return nil, err
 		}
-		for _, p := range list.Results {
-			add(p)
-		}
+		all = append(all, list.Results...)
 		next := list.nextQuery()
 		if next == nil {
-			return nil
+			return all, nil
 		}
 		q.Set("cursor", next.Get("cursor"))
 	}

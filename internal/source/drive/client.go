@@ -24,12 +24,8 @@ const (
 	scope       = "https://www.googleapis.com/auth/drive.readonly"
 )
 
-// tokenLife is how long a token is asked for, and renewBefore how long before its end it is
-// renewed.
-const (
-	tokenLife   = time.Hour
-	renewBefore = 5 * time.Minute
-)
+// tokenLife is how long a token is asked for.
+const tokenLife = time.Hour
 
 // account is the file of a service account.
 type account struct {
@@ -86,52 +82,19 @@ func (c *client) bearer(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", knowledge.Errorf(knowledge.CodeInvalid, "the private key of the service account does not sign").WithCause(err)
 	}
-	var granted struct {
-		Token   string `json:"access_token"`
-		Seconds int    `json:"expires_in"`
-	}
-	err = source.Retry(ctx, func() error { return c.exchange(ctx, assertion, &granted) })
-	if err != nil {
-		return "", err
-	}
-	c.token, c.ends = granted.Token, now.Add(time.Duration(granted.Seconds)*time.Second-renewBefore)
-	return c.token, nil
-}
-
-func (c *client) exchange(ctx context.Context, assertion string, granted any) error {
-	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.tokens, strings.NewReader(form.Encode()))
-	if err != nil {
-		return knowledge.Errorf(knowledge.CodeInvalid, "the address of the tokens is not valid").WithCause(err)
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer, err := c.http.Do(request)
-	if err != nil {
-		return source.FromExchange(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusUnauthorized {
-		return knowledge.Errorf(knowledge.CodeForbidden, "Google does not accept the service account: check that its key is not revoked and, with options.subject, that its client id has the scope %s by domain-wide delegation in the admin console", scope)
-	}
-	if answer.StatusCode != http.StatusOK {
-		return source.FromStatus(answer.StatusCode, answer.Header, "service account", c.account.Email)
-	}
-	return source.DecodeJSON(answer.Body, granted)
+	c.token, c.ends, err = source.TokenRequest{
+		Address: c.tokens, Subject: "service account", Name: c.account.Email,
+		Form: url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}},
+		Refused: func(io.Reader) error {
+			return knowledge.Errorf(knowledge.CodeForbidden, "Google does not accept the service account: check that its key is not revoked and, with options.subject, that its client id has the scope %s by domain-wide delegation in the admin console", scope)
+		},
+	}.Fetch(ctx, c.http)
+	return c.token, err
 }
 
 // get asks for a resource, and reads the answer into a value.
 func (c *client) get(ctx context.Context, path string, query url.Values, into any) error {
-	return source.Retry(ctx, func() error {
-		answer, err := c.send(ctx, path, query)
-		if err != nil {
-			return err
-		}
-		defer answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			return refused(answer, path)
-		}
-		return source.DecodeJSON(answer.Body, into)
-	})
+	return source.ReadJSON(ctx, func() (*http.Response, error) { return c.send(ctx, path, query) }, func(answer *http.Response) error { return refused(answer, path) }, into)
 }
 
 func (c *client) send(ctx context.Context, path string, query url.Values) (*http.Response, error) {
@@ -153,23 +116,8 @@ func (c *client) send(ctx context.Context, path string, query url.Values) (*http
 }
 
 // open opens the bytes of a resource. The caller closes the body.
-func (c *client) open(ctx context.Context, path string, query url.Values) (answer *http.Response, cancel context.CancelFunc, err error) {
-	ctx, cancel = context.WithCancel(ctx)
-	err = source.Retry(ctx, func() error {
-		if answer, err = c.send(ctx, path, query); err != nil { //nolint:bodyclose // the caller closes it
-			return err
-		}
-		if answer.StatusCode == http.StatusOK {
-			return nil
-		}
-		defer answer.Body.Close()
-		return refused(answer, path)
-	})
-	if err != nil {
-		cancel()
-		return nil, nil, err
-	}
-	return answer, cancel, nil
+func (c *client) open(ctx context.Context, path string, query url.Values) (*http.Response, *source.Body, error) {
+	return source.OpenBody(ctx, func(ctx context.Context) (*http.Response, error) { return c.send(ctx, path, query) }, func(answer *http.Response) error { return refused(answer, path) })
 }
 
 // refused returns the error for an answer that is none.

@@ -16,11 +16,7 @@ import (
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)
-	scripts := 10_000
-	if testing.Short() {
-		scripts = 400
-	}
-	sourcetest.Follow(t, scripts, func(mirror bool) sourcetest.Place {
+	sourcetest.Follow(t, sourcetest.Scripts(), func(mirror bool) sourcetest.Place {
 		world := sourcetest.NewWorld("ann@example.org")
 		fake := sourcetest.NewDrive(world, key)
 		fake.Exports = func(int) bool { return false } // their names have another extension

@@ -165,10 +165,10 @@ func (s *Source) Open(ctx context.Context, o source.Object, known string) (io.Re
 	if media != "" {
 		path, query = path+"/export", url.Values{"mimeType": {media}}
 	}
-	answer, cancel, err := s.client.open(ctx, path, query) //nolint:bodyclose // Body closes it
+	answer, body, err := s.client.open(ctx, path, query) //nolint:bodyclose // Body closes it
 	if err != nil {
 		return nil, o, err
 	}
 	o.Bytes = answer.ContentLength
-	return source.NewBody(answer.Body, cancel), o, nil
+	return body, o, nil
 }

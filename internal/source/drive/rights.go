@@ -3,10 +3,10 @@ package drive
 import (
 	"context"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
 )
 
 // permission is a right of somebody to read a file. All roles of Drive may read.
@@ -40,7 +40,7 @@ func (s *Source) access(ctx context.Context, f file) (*knowledge.Access, error) 
 			a.Workspace = true
 		}
 	}
-	a.Users, a.Groups = sorted(a.Users), sorted(a.Groups)
+	a.Users, a.Groups = source.Distinct(a.Users), source.Distinct(a.Groups)
 	return a, nil
 }
 
@@ -71,5 +71,3 @@ func (s *Source) permissions(ctx context.Context, id string) (all []permission, 
 		q.Set("pageToken", answer.Next)
 	}
 }
-
-func sorted(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }

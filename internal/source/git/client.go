@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -65,11 +66,7 @@ func (c *client) send(ctx context.Context, method, address string, body []byte) 
 		request.Header.Set("Accept", "application/x-git-upload-pack-result")
 	}
 	if c.secret != "" {
-		user := c.username
-		if user == "" {
-			user = defaultUser
-		}
-		request.SetBasicAuth(user, c.secret)
+		request.SetBasicAuth(cmp.Or(c.username, defaultUser), c.secret)
 	}
 	answer, err := c.http.Do(request)
 	if err != nil {

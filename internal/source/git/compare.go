@@ -107,8 +107,8 @@ func (c *comparison) keep(base, head []file) (arrived []file) {
 	return arrived
 }
 
-// rename gives files the keys of paths that had their content, and returns those for which
-// there is none. A path with the same name in another folder comes first.
+// rename sets the keys of files to those of paths that had their content. It returns the files
+// without such a path. A path with the same name in another folder is preferred.
 func (c *comparison) rename(arrived []file) (created []file) {
 	var left []file
 	for _, f := range arrived {
@@ -124,7 +124,8 @@ func (c *comparison) rename(arrived []file) (created []file) {
 	return created
 }
 
-// take gives a file the key of a path that had its content.
+// take sets the key of a file to that of a path that had its content, and reports whether there
+// is one.
 func (c *comparison) take(f file, same func(from string) bool) bool {
 	list := c.moved[f.hash]
 	at := slices.IndexFunc(list, same)

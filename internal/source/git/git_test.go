@@ -20,11 +20,7 @@ const host = "http://git.test"
 
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	scripts := 10_000
-	if testing.Short() {
-		scripts = 400
-	}
-	sourcetest.Follow(t, scripts, func(filters bool) sourcetest.Place {
+	sourcetest.Follow(t, sourcetest.Scripts(), func(filters bool) sourcetest.Place {
 		world := sourcetest.NewWorld("ann@example.org")
 		fake := sourcetest.NewGit(world)
 		fake.Filters = filters

@@ -47,11 +47,7 @@ func (f files) Open(ctx context.Context, o source.Object, known string) (io.Read
 
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	scripts := 10_000
-	if testing.Short() {
-		scripts = 400
-	}
-	sourcetest.Follow(t, scripts, func(sequences bool) sourcetest.Place {
+	sourcetest.Follow(t, sourcetest.Scripts(), func(sequences bool) sourcetest.Place {
 		world := sourcetest.NewWorld("ann@example.org")
 		fake := sourcetest.NewIMAP(world)
 		fake.Sequences = sequences

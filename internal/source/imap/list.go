@@ -160,7 +160,8 @@ func (s *Source) page(one *session, at place) (source.Page, error) {
 	if err != nil {
 		return source.Page{}, err
 	}
-	// What came since the run began is for the next one, which could not tell whether it is gone.
+	// Messages that arrived after the run began are left to the next run. If they were listed
+	// here and removed, that run could not tell.
 	list = slices.DeleteFunc(list, func(uid goimap.UID) bool { return uint32(uid) <= at.After || uint32(uid) >= at.Next })
 	var page source.Page
 	if len(list) > s.size {

@@ -38,7 +38,7 @@ func headerFields() *goimap.FetchItemBodySection {
 func (s *Source) object(m *imapclient.FetchMessageBuffer, validity uint32) source.Object {
 	header := textproto.MIMEHeader{}
 	if data := m.FindBodySection(headerFields()); data != nil {
-		// What stands before a broken line is enough.
+		// After a broken line, the fields before it are used.
 		header, _ = textproto.NewReader(bufio.NewReader(bytes.NewReader(data))).ReadMIMEHeader()
 	}
 	key := keyOf(header, m.RFC822Size)

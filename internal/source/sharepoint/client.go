@@ -64,17 +64,7 @@ func (c *client) get(ctx context.Context, path string, header http.Header, into 
 
 // getFrom asks for an address of a resource, and reads the answer into a value.
 func (c *client) getFrom(ctx context.Context, resource, address string, header http.Header, into any) error {
-	return source.Retry(ctx, func() error {
-		answer, err := c.send(ctx, resource, address, header)
-		if err != nil {
-			return err
-		}
-		defer answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			return c.refused(answer)
-		}
-		return decodeBody(answer.Body, into)
-	})
+	return source.ReadJSON(ctx, func() (*http.Response, error) { return c.send(ctx, resource, address, header) }, c.refused, into)
 }
 
 // send sends a request with a token. A token that is refused is replaced once: it may have
@@ -158,29 +148,15 @@ func all[T any](ctx context.Context, c *client, path string, limit int) (list []
 
 // open opens the bytes of a file of a drive. Graph answers with an address that is signed for
 // a while, and that gets no token. The caller closes the body.
-func (c *client) open(ctx context.Context, path string) (answer *http.Response, cancel context.CancelFunc, err error) {
-	ctx, cancel = context.WithCancel(ctx)
-	err = source.Retry(ctx, func() error {
-		if answer, err = c.send(ctx, c.resource, c.resource+graphVersion+path, nil); err != nil { //nolint:bodyclose // the caller closes it
-			return err
+func (c *client) open(ctx context.Context, path string) (*http.Response, *source.Body, error) {
+	return source.OpenBody(ctx, func(ctx context.Context) (*http.Response, error) {
+		answer, err := c.send(ctx, c.resource, c.resource+graphVersion+path, nil)
+		if err != nil || answer.StatusCode != http.StatusFound {
+			return answer, err
 		}
-		if answer.StatusCode == http.StatusFound {
-			_ = answer.Body.Close()
-			if answer, err = c.download(ctx, answer); err != nil { //nolint:bodyclose // the caller closes it
-				return err
-			}
-		}
-		if answer.StatusCode == http.StatusOK {
-			return nil
-		}
-		defer answer.Body.Close()
-		return c.refused(answer)
-	})
-	if err != nil {
-		cancel()
-		return nil, nil, err
-	}
-	return answer, cancel, nil
+		_ = answer.Body.Close()
+		return c.download(ctx, answer)
+	}, c.refused)
 }
 
 // download follows the redirect of an answer, without a token.

@@ -45,12 +45,12 @@ func (s *Source) Open(ctx context.Context, o source.Object, known string) (io.Re
 	if at.Part.Pages && i.isPage() {
 		return s.openPage(ctx, at, i, o)
 	}
-	answer, cancel, err := s.client.open(ctx, at.Part.path()+"items/"+escape(at.Item)+"/content") //nolint:bodyclose // Body closes it
+	answer, body, err := s.client.open(ctx, at.Part.path()+"items/"+escape(at.Item)+"/content") //nolint:bodyclose // Body closes it
 	if err != nil {
 		return nil, o, err
 	}
 	o.Bytes = answer.ContentLength
-	return source.NewBody(answer.Body, cancel), o, nil
+	return body, o, nil
 }
 
 // inMemory returns the bytes of an object that was made here.

@@ -90,7 +90,7 @@ func (r *run) access(ctx context.Context, list []permission) (*knowledge.Access,
 			return nil, err
 		}
 	}
-	a.Users, a.Groups = sorted(a.Users), sorted(a.Groups)
+	a.Users, a.Groups = source.Distinct(a.Users), source.Distinct(a.Groups)
 	return a, nil
 }
 
@@ -157,8 +157,6 @@ func (r *run) addGrantee(ctx context.Context, a *knowledge.Access, g grantee) er
 	return nil
 }
 
-func sorted(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
-
 // siteGroups returns the login names of the members of SharePoint's own groups of the site, by
 // the ids of the groups. SharePoint tells them to an application that signs in with a
 // certificate; without one nobody is in them.
@@ -193,7 +191,7 @@ func (r *run) siteGroups(ctx context.Context) (map[string][]string, error) {
 		for _, u := range g.Users {
 			members = append(members, u.Login)
 		}
-		r.groups[strconv.Itoa(g.ID)] = sorted(members)
+		r.groups[strconv.Itoa(g.ID)] = source.Distinct(members)
 	}
 	return r.groups, nil
 }

@@ -26,11 +26,7 @@ func library() source.Scope { return source.Scope{Drive: sourcetest.MSDrive} }
 
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	scripts := 10_000
-	if testing.Short() {
-		scripts = 400
-	}
-	sourcetest.Follow(t, scripts, func(mirror bool) sourcetest.Place {
+	sourcetest.Follow(t, sourcetest.Scripts(), func(mirror bool) sourcetest.Place {
 		fake := sourcetest.NewMSGraph(sourcetest.NewWorld("ann@example.org"))
 		fake.Uses, fake.Lags = 40, true
 		return sourcetest.Place{

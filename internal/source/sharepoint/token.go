@@ -2,12 +2,9 @@ package sharepoint
 
 import (
 	"context"
-	"encoding/json"
 	"io"
-	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -15,9 +12,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/source"
 )
-
-// renewBefore is how long before its end a token is renewed.
-const renewBefore = 5 * time.Minute
 
 // The application permissions of Graph. Each of the first may read files.
 const roleFullControl = "Sites.FullControl.All"
@@ -45,15 +39,16 @@ func (c *client) bearer(ctx context.Context, resource string) (string, error) {
 	if err := c.secret.addTo(form, c.clientID, address); err != nil {
 		return "", err
 	}
-	var answer struct {
-		Token   string `json:"access_token"`
-		Seconds int    `json:"expires_in"`
+	text, ends, err := source.TokenRequest{
+		Address: address, Form: form, Subject: "tenant", Name: c.tenant,
+		Refused: func(body io.Reader) error {
+			return knowledge.Errorf(knowledge.CodeForbidden, "Microsoft Entra does not accept the application %s: %s", c.clientID, reasonOf(body))
+		},
+	}.Fetch(ctx, c.http)
+	if err == nil {
+		c.tokens[resource] = granted{text, ends}
 	}
-	if err := source.Retry(ctx, func() error { return c.exchange(ctx, address, form, &answer) }); err != nil {
-		return "", err
-	}
-	c.tokens[resource] = granted{answer.Token, now.Add(time.Duration(answer.Seconds)*time.Second - renewBefore)}
-	return answer.Token, nil
+	return text, err
 }
 
 // forget drops a token that was refused.
@@ -65,32 +60,12 @@ func (c *client) forget(resource, token string) {
 	}
 }
 
-func (c *client) exchange(ctx context.Context, address string, form url.Values, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
-	if err != nil {
-		return knowledge.Errorf(knowledge.CodeInvalid, "the address of the tokens is not valid").WithCause(err)
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer, err := c.http.Do(request)
-	if err != nil {
-		return source.FromExchange(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusUnauthorized {
-		return knowledge.Errorf(knowledge.CodeForbidden, "Microsoft Entra does not accept the application %s: %s", c.clientID, reasonOf(answer.Body))
-	}
-	if answer.StatusCode != http.StatusOK {
-		return source.FromStatus(answer.StatusCode, answer.Header, "tenant", c.tenant)
-	}
-	return decodeBody(answer.Body, into)
-}
-
 // reasonOf returns what an administrator has to change, from the numbers that Entra states.
 func reasonOf(body io.Reader) string {
 	var stated struct {
 		Codes []int `json:"error_codes"`
 	}
-	_ = decodeBody(body, &stated) // without numbers the reason is a general one
+	_ = source.DecodeJSON(body, &stated) // without numbers the reason is a general one
 	for code, reason := range map[int]string{
 		7000222: "its client secret has expired; make another one, and give it to the connection",
 		7000215: "its client secret is wrong; the secret is the value, and not the id, that Entra shows once",
@@ -130,19 +105,4 @@ func (c *client) require(ctx context.Context, purpose, ask string, roles ...stri
 	}
 	return knowledge.Errorf(knowledge.CodeForbidden, "the application may not %s. Send this to an administrator of Microsoft Entra: please grant the application %s "+
 		"the application permission %s of Microsoft Graph, with admin consent", purpose, c.clientID, ask)
-}
-
-// maxAnswer bounds an answer in bytes.
-const maxAnswer = 64 << 20
-
-// decodeBody reads an answer. One that ends early is an error that can be retried.
-func decodeBody(body io.Reader, into any) error {
-	data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
-	if err == nil {
-		err = json.Unmarshal(data, into)
-	}
-	if err != nil {
-		return source.Unavailable(err)
-	}
-	return nil
 }

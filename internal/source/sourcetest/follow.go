@@ -44,6 +44,14 @@ type Place struct {
 // shards divide the scripts, so that they run side by side.
 const shards = 4
 
+// Scripts returns how many random scripts a connector is tested by.
+func Scripts() int {
+	if testing.Short() {
+		return 400
+	}
+	return 10_000
+}
+
 // Follow runs random scripts against a connector: each changes a world step by step, and
 // lets a follower run in between, while requests fail, are throttled or are cut off, the
 // process is killed, and the world changes during the run. After each run it compares what

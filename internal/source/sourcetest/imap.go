@@ -49,7 +49,7 @@ func NewIMAP(w *World) *IMAP {
 	return &IMAP{World: w, Username: "ann", Password: "app-password", Mailbox: "INBOX", Sequences: true, validity: 1, next: 1, flags: map[int][]string{}}
 }
 
-// Renumber gives the mailbox another UIDVALIDITY, and all messages other numbers.
+// Renumber changes the UIDVALIDITY of the mailbox and the numbers of all messages.
 func (m *IMAP) Renumber() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
 )
 
 // Item returns a copy of an item; there is false if there is none that is not in the trash.
@@ -98,7 +99,7 @@ func (w *World) access(id int) knowledge.Access {
 			break
 		}
 	}
-	a.Users, a.Groups = slices.Compact(slices.Sorted(slices.Values(a.Users))), slices.Compact(slices.Sorted(slices.Values(a.Groups)))
+	a.Users, a.Groups = source.Distinct(a.Users), source.Distinct(a.Groups)
 	return a
 }
 
@@ -122,7 +123,7 @@ func (w *World) People(users, groups []string) []string {
 	for _, g := range groups {
 		people = append(people, w.Members[g]...)
 	}
-	return slices.Compact(slices.Sorted(slices.Values(people)))
+	return source.Distinct(people)
 }
 
 // ids returns the ids of the items that are not in the trash, or of those that are.

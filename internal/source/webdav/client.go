@@ -269,22 +269,8 @@ func cleanTag(tag string) string {
 }
 
 // get opens a file. The caller closes the body.
-func (c *client) get(ctx context.Context, p string) (answer *http.Response, cancel context.CancelFunc, err error) {
-	ctx, cancel = context.WithCancel(ctx)
-	err = source.Retry(ctx, func() error {
-		if answer, err = c.send(ctx, http.MethodGet, p, false, nil, http.Header{"Accept-Encoding": {"identity"}}); err != nil { //nolint:bodyclose // the caller closes it
-			return err
-		}
-		if answer.StatusCode == http.StatusOK {
-			return nil
-		}
-		defer answer.Body.Close()
-		_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // the connection is used again
-		return c.refused(answer, "file", p)
-	})
-	if err != nil {
-		cancel()
-		return nil, nil, err
-	}
-	return answer, cancel, nil
+func (c *client) get(ctx context.Context, p string) (*http.Response, *source.Body, error) {
+	return source.OpenBody(ctx, func(ctx context.Context) (*http.Response, error) {
+		return c.send(ctx, http.MethodGet, p, false, nil, http.Header{"Accept-Encoding": {"identity"}})
+	}, func(answer *http.Response) error { return c.refused(answer, "file", p) })
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
 )
 
 // The kinds of sharees of Nextcloud that have a counterpart. Others, such as public links,
@@ -42,10 +43,8 @@ func (r rights) with(e entry) rights {
 
 // access returns the rights as the access of a document: each name once, in order.
 func (r rights) access() *knowledge.Access {
-	return &knowledge.Access{Users: sorted(r.users), Groups: sorted(r.groups)}
+	return &knowledge.Access{Users: source.Distinct(r.users), Groups: source.Distinct(r.groups)}
 }
-
-func sorted(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
 // rightsAbove returns the rights of the folder of the scope, with those of the folders
 // above it.

@@ -143,13 +143,12 @@ func (s *Source) Open(ctx context.Context, o source.Object, known string) (io.Re
 	if known != "" && known == o.ETag { // the listing has just said so
 		return nil, o, source.ErrUnchanged
 	}
-	answer, cancel, err := s.client.get(ctx, o.Ref)
+	answer, body, err := s.client.get(ctx, o.Ref) //nolint:bodyclose // Body closes it
 	if err != nil {
 		return nil, o, err
 	}
 	fail := func(err error) (io.ReadCloser, source.Object, error) {
-		_ = answer.Body.Close()
-		cancel()
+		_ = body.Close()
 		return nil, o, err
 	}
 	tag := cleanTag(answer.Header.Get("ETag"))
@@ -170,5 +169,5 @@ func (s *Source) Open(ctx context.Context, o source.Object, known string) (io.Re
 	if kind := answer.Header.Get("Content-Type"); kind != "" {
 		o.MediaType = kind
 	}
-	return source.NewBody(answer.Body, cancel), o, nil
+	return body, o, nil
 }

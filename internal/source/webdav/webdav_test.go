@@ -28,9 +28,5 @@ func place(mirror bool) sourcetest.Place {
 
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	scripts := 10_000
-	if testing.Short() {
-		scripts = 400
-	}
-	sourcetest.Follow(t, scripts, place)
+	sourcetest.Follow(t, sourcetest.Scripts(), place)
 }
