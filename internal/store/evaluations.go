@@ -74,11 +74,8 @@ func ownOrManaged(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 // the same owner started before under this id stays as it is. A project that the principal
 // does not cover is not found.
 func (s *evaluationStore) StartEvaluation(ctx context.Context, p knowledge.Principal, e Evaluation) (Evaluation, error) {
-	if err := requireWorkspace(p); err != nil {
+	if err := requireProjectOf(p, e.Project); err != nil {
 		return Evaluation{}, err
-	}
-	if !p.CoversProject(e.Project) {
-		return Evaluation{}, knowledge.NotFound("project", e.Project)
 	}
 	now := s.orNow(e.CreatedAt)
 	row := evaluationRow{

@@ -84,11 +84,8 @@ type FeedbackQuery struct {
 // FeedbackSince returns what was said of answers, newest first, by the rule of Feedback.
 // Answers to the items of evaluations are left out.
 func (s *runStore) FeedbackSince(ctx context.Context, p knowledge.Principal, query FeedbackQuery) ([]Feedback, error) {
-	if err := requireWorkspace(p); err != nil {
+	if err := requireProjectOf(p, query.Project); err != nil {
 		return nil, err
-	}
-	if !p.CoversProject(query.Project) {
-		return nil, knowledge.NotFound("project", query.Project)
 	}
 	var rows []feedbackRow
 	q := s.reader.NewSelect().Model(&rows).Join("JOIN runs AS r ON r.id = f.run_id").

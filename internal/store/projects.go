@@ -113,11 +113,8 @@ func (s *projectStore) CreateProject(ctx context.Context, p knowledge.Project, k
 // reindex has filled it. change receives the present one in the same transaction, so that no
 // concurrent change is lost; its error is returned.
 func (s *projectStore) UpdateProject(ctx context.Context, p knowledge.Principal, id string, change func(*knowledge.Project) error) (knowledge.Project, error) {
-	if err := requireWorkspace(p); err != nil {
+	if err := requireProjectOf(p, id); err != nil {
 		return knowledge.Project{}, err
-	}
-	if !p.CoversProject(id) {
-		return knowledge.Project{}, knowledge.NotFound("project", id)
 	}
 	var project knowledge.Project
 	err := s.write(ctx, "update project "+id, func(ctx context.Context, tx transaction) error {

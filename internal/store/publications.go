@@ -88,17 +88,6 @@ func (s *publicationStore) PutPublication(ctx context.Context, p knowledge.Princ
 	return stored, created, err
 }
 
-// requireProjectOf refuses a principal of no workspace, or of another project.
-func requireProjectOf(p knowledge.Principal, project string) error {
-	if err := requireWorkspace(p); err != nil {
-		return err
-	}
-	if !p.CoversProject(project) {
-		return knowledge.NotFound("project", project)
-	}
-	return nil
-}
-
 // Publication returns the publication of a project that the principal covers.
 func (s *publicationStore) Publication(ctx context.Context, p knowledge.Principal, project string) (knowledge.Publication, error) {
 	if err := requireProjectOf(p, project); err != nil {

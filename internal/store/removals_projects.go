@@ -17,11 +17,8 @@ const projectGone = "gone"
 // legal hold is a conflict. A repetition returns the first run while that one runs; after
 // it the project is not found.
 func (s *removalStore) RemoveProject(ctx context.Context, p knowledge.Principal, id, runID string) (Run, error) {
-	if err := requireWorkspace(p); err != nil {
+	if err := requireProjectOf(p, id); err != nil {
 		return Run{}, err
-	}
-	if !p.CoversProject(id) {
-		return Run{}, knowledge.NotFound("project", id)
 	}
 	var run Run
 	err := s.write(ctx, "mark project "+id+" as removed", func(ctx context.Context, tx transaction) error {

@@ -12,11 +12,8 @@ import (
 // time and have ended, newest first. The questions of other runs are left out. It needs the
 // permission runs.admin.
 func (s *runStore) QuestionsSince(ctx context.Context, p knowledge.Principal, project string, since time.Time, limit int) ([]Run, error) {
-	if err := requireWorkspace(p); err != nil {
+	if err := requireProjectOf(p, project); err != nil {
 		return nil, err
-	}
-	if !p.CoversProject(project) {
-		return nil, knowledge.NotFound("project", project)
 	}
 	if !p.May(knowledge.RunsAdmin) {
 		return nil, knowledge.Errorf(knowledge.CodeForbidden, "reading everybody's questions needs the permission runs.admin")

@@ -14,6 +14,17 @@ func requireWorkspace(p knowledge.Principal) error {
 	return nil
 }
 
+// requireProjectOf refuses a principal of no workspace, or of another project.
+func requireProjectOf(p knowledge.Principal, project string) error {
+	if err := requireWorkspace(p); err != nil {
+		return err
+	}
+	if !p.CoversProject(project) {
+		return knowledge.NotFound("project", project)
+	}
+	return nil
+}
+
 // requireWrite refuses a principal that may not change documents.
 func requireWrite(p knowledge.Principal) error {
 	if err := requireWorkspace(p); err != nil {

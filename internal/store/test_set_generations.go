@@ -10,11 +10,8 @@ import (
 // run that the same owner started before under this id is returned as it is. A project that the
 // principal does not cover is not found.
 func (s *testSetStore) StartGeneration(ctx context.Context, p knowledge.Principal, project, id string, begun knowledge.GenerationProgress) (Run, error) {
-	if err := requireWorkspace(p); err != nil {
+	if err := requireProjectOf(p, project); err != nil {
 		return Run{}, err
-	}
-	if !p.CoversProject(project) {
-		return Run{}, knowledge.NotFound("project", project)
 	}
 	progress, err := encode(begun)
 	if err != nil {

@@ -75,11 +75,8 @@ type testSetVersionRow struct {
 // stored before under this id is returned as it is. A project that the principal does not
 // cover is not found.
 func (s *testSetStore) AddTestSet(ctx context.Context, p knowledge.Principal, set TestSet, items TestItems) (TestSet, error) {
-	if err := requireWorkspace(p); err != nil {
+	if err := requireProjectOf(p, set.Project); err != nil {
 		return TestSet{}, err
-	}
-	if !p.CoversProject(set.Project) {
-		return TestSet{}, knowledge.NotFound("project", set.Project)
 	}
 	now := micros(s.orNow(set.CreatedAt))
 	row := testSetRow{
