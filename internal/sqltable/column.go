@@ -43,18 +43,18 @@ func newConverter(c Column, texts []string, preferred notation) converter {
 	return v
 }
 
-// isNumeric sets the type of a column of numbers.
+// isNumeric reports whether a column is one of numbers, and sets its type then.
 func (v *converter) isNumeric(texts []string, preferred notation) bool {
 	var amounts []amount
 	var units []string
+	others := 0
 	for _, t := range texts {
 		a, ok := readAmount(t)
 		if !ok {
-			v.Others++
+			others++
 			continue
 		}
 		if a.isCode() {
-			v.Others = 0
 			return false
 		}
 		amounts = append(amounts, a)
@@ -66,16 +66,13 @@ func (v *converter) isNumeric(texts []string, preferred notation) bool {
 	unit, same := commonUnit(units)
 	n, consistent := notationOf(amounts, preferred)
 	if !enough || !same || !consistent {
-		v.Others = 0
 		return false
 	}
 	t, kept := numberType(amounts, n)
-	if !kept {
-		v.Others = 0
-		return false
+	if kept {
+		v.notation, v.Unit, v.Type, v.Others = n, unit, t, others
 	}
-	v.notation, v.Unit, v.Type = n, unit, t
-	return true
+	return kept
 }
 
 // numberType returns the type of a column of numbers. kept is false if one of them would lose

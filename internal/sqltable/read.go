@@ -48,9 +48,10 @@ func (r *rows) add(b knowledge.Block, hasHeader bool) {
 	if hasHeader && len(lines) > 1 {
 		r.headers, first = splitRow(lines[0]), 2 // and the row of dashes
 	}
+	exact := exactOf(b)
 	for i := first; i < len(lines); i++ {
 		if cells := splitRow(lines[i]); cells != nil {
-			if values := exactOf(b, i); values != nil {
+			if values := exact[i]; values != nil {
 				r.exact[len(r.cells)] = values
 			}
 			r.cells = append(r.cells, cells)
@@ -59,18 +60,16 @@ func (r *rows) add(b knowledge.Block, hasHeader bool) {
 	}
 }
 
-// exactOf returns the stored values of the numbers of a line that are shown rounded, by column.
-func exactOf(b knowledge.Block, line int) map[int]string {
-	var values map[int]string
+// exactOf returns the stored values of the numbers that are shown rounded, by line and column.
+func exactOf(b knowledge.Block) map[int]map[int]string {
+	lines := map[int]map[int]string{}
 	for _, e := range b.Sheet.Exact {
-		if e.Line == line {
-			if values == nil {
-				values = map[int]string{}
-			}
-			values[e.Column] = e.Value
+		if lines[e.Line] == nil {
+			lines[e.Line] = map[int]string{}
 		}
+		lines[e.Line][e.Column] = e.Value
 	}
-	return values
+	return lines
 }
 
 // rowNumber returns the row of a line of a block. Lines of a text with blank lines or with
