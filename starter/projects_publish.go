@@ -49,7 +49,7 @@ func (p projectsPublishCmd) Run(ctx context.Context, a *app) error {
 		return p.write(a, made)
 	}
 	script := fmt.Sprintf("<script src=%q data-agent=%q defer></script>", made.ScriptURL, made.Slug)
-	return terminal.Fields(a.stdout, "project", made.ProjectID, "visibility", made.Visibility, "page", made.URL, "card", made.CardURL, "script", script,
+	return terminal.Fields(a.stdout, "project", made.ProjectID, "visibility", string(made.Visibility), "page", made.URL, "card", made.CardURL, "script", script,
 		"secret of tokens (shown only now)", made.Secret)
 }
 
@@ -62,15 +62,12 @@ func (p projectsPublishCmd) wanted(ctx context.Context, c *client.Client) (clien
 		if err != nil {
 			return client.NewPublication{}, err
 		}
-		now = client.Publication{Visibility: "workspace", Title: project.Name}
+		now.PublicationSettings = knowledge.PublicationSettings{Visibility: knowledge.VisibleWorkspace, Title: project.Name}
 	} else if err != nil {
 		return client.NewPublication{}, err
 	}
-	n := client.NewPublication{
-		Slug: p.Slug, Visibility: now.Visibility, Title: now.Title, Description: now.Description, Starters: now.Starters, Avatar: now.Avatar,
-		AllowedOrigins: now.AllowedOrigins, Limits: now.Limits, RotateSecret: p.RotateSecret,
-	}
-	n.Visibility, n.Title = cmp.Or(p.Visibility, n.Visibility), cmp.Or(p.Title, n.Title)
+	n := client.NewPublication{Slug: p.Slug, PublicationSettings: now.PublicationSettings, RotateSecret: p.RotateSecret}
+	n.Visibility, n.Title = cmp.Or(knowledge.Visibility(p.Visibility), n.Visibility), cmp.Or(p.Title, n.Title)
 	n.Description, n.Avatar = cmp.Or(p.Description, n.Description), cmp.Or(p.Avatar, n.Avatar)
 	if len(p.Starter) > 0 {
 		n.Starters = p.Starter

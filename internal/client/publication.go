@@ -4,44 +4,28 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // Publication is a project as an agent.
 type Publication struct {
-	ProjectID      string             `json:"project_id"`
-	Slug           string             `json:"slug"`
-	Visibility     string             `json:"visibility"` // public or workspace
-	Title          string             `json:"title"`
-	Description    string             `json:"description,omitempty"`
-	Starters       []string           `json:"starters,omitempty"`
-	Avatar         string             `json:"avatar,omitempty"`
-	AllowedOrigins []string           `json:"allowedOrigins,omitempty"`
-	Limits         *PublicationLimits `json:"limits,omitempty"`
-	URL            string             `json:"url"`
-	CardURL        string             `json:"card_url"`
-	ScriptURL      string             `json:"script_url"`
-	Secret         string             `json:"secret,omitempty"` // shown once
-	CreatedAt      time.Time          `json:"created_at"`
-	UpdatedAt      time.Time          `json:"updated_at"`
-}
-
-// PublicationLimits bound the requests of a minute to an agent.
-type PublicationLimits struct {
-	RequestsPerMinute int `json:"requestsPerMinute,omitempty"`
-	VisitorRequests   int `json:"visitorRequestsPerMinute,omitempty"`
+	ProjectID string `json:"project_id"`
+	Slug      string `json:"slug"`
+	knowledge.PublicationSettings
+	URL       string    `json:"url"`
+	CardURL   string    `json:"card_url"`
+	ScriptURL string    `json:"script_url"`
+	Secret    string    `json:"secret,omitempty"` // shown once
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // NewPublication is how a project is to be published.
 type NewPublication struct {
-	Slug           string             `json:"slug,omitempty"`
-	Visibility     string             `json:"visibility"`
-	Title          string             `json:"title"`
-	Description    string             `json:"description,omitempty"`
-	Starters       []string           `json:"starters,omitempty"`
-	Avatar         string             `json:"avatar,omitempty"`
-	AllowedOrigins []string           `json:"allowedOrigins,omitempty"`
-	Limits         *PublicationLimits `json:"limits,omitempty"`
-	RotateSecret   bool               `json:"rotate_secret,omitempty"`
+	Slug string `json:"slug,omitempty"`
+	knowledge.PublicationSettings
+	RotateSecret bool `json:"rotate_secret,omitempty"`
 }
 
 // Publication returns how a project is published.
