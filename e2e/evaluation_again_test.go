@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"net/http"
 	"testing"
 
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
@@ -23,13 +22,7 @@ func TestErasedAnswersAreNotJudgedAgain(t *testing.T) {
 	if before := again(); before.Status != "completed" || before.Progress.Judged != items {
 		t.Fatalf("it is %s, %+v, %+v", before.Status, before.Progress, before.Error)
 	}
-	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", map[string]any{"retention": map[string]any{"runs": 0}}, nil); status != http.StatusOK {
-		t.Fatalf("the rules: status %d", status)
-	}
-	due, err := s.RunRetention(t.Context(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	due := s.startRetention(t, map[string]any{"runs": 0})
 	if _, err := s.Wait(t.Context(), due.RunID, nil); err != nil {
 		t.Fatal(err)
 	}

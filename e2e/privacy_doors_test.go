@@ -93,10 +93,7 @@ func TestRedactedAnswersThroughOtherDoors(t *testing.T) {
 		var pieces []string
 		for value, label := range personalMarkers() {
 			sentence := fmt.Sprintf("The %s of the holder is %s.\n\n", label, value)
-			for ; len(sentence) > 4; sentence = sentence[4:] {
-				pieces = append(pieces, sentence[:4])
-			}
-			pieces = append(pieces, sentence)
+			pieces = append(pieces, smallPieces(sentence)...)
 		}
 		return long(modeltest.Reply{Pieces: pieces})
 	}})

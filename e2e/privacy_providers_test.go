@@ -115,6 +115,14 @@ func (s *server) keeping(t *testing.T, slug string, privacy map[string]any) {
 	}
 }
 
+// smallPieces returns a text in pieces of four bytes, as a model streams it.
+func smallPieces(text string) (pieces []string) {
+	for ; len(text) > 4; text = text[4:] {
+		pieces = append(pieces, text[:4])
+	}
+	return append(pieces, text)
+}
+
 // planted are the values of the statement and of the question.
 func planted() []string {
 	values := []string{"ann.private@marker.example", "GB82WEST12345698765432"}
@@ -261,12 +269,7 @@ func TestAnswersWithoutPersonalData(t *testing.T) {
 		for _, value := range values {
 			fmt.Fprintf(&said, "The %s of the holder is %s.\n\n", personalMarkers()[value], value)
 		}
-		var pieces []string
-		text := said.String()
-		for ; len(text) > 4; text = text[4:] {
-			pieces = append(pieces, text[:4])
-		}
-		return modeltest.Reply{Pieces: append(pieces, text)}
+		return modeltest.Reply{Pieces: smallPieces(said.String())}
 	}})
 	s := start(t, at(m.URL())...)
 	for _, answers := range []string{"redact", "off"} {

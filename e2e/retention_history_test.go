@@ -8,17 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
-// TestRetentionHistories applies a retention, and checks that its history has ids and counts
-// alone.
-func TestRetentionHistories(t *testing.T) {
-	t.Parallel()
-	s := start(t, at(standIn(t, modeltest.Options{}).URL())...)
-	s.publishIn(t, "default", "pharology", "The lighthouse has a catadioptric lens.", nil)
-	rules := map[string]any{"documents": []map[string]any{{"days": 0, "action": "remove"}}}
+// startRetention sets the rules of the default project, and starts a run that applies them.
+func (s *server) startRetention(t *testing.T, rules map[string]any) client.RetentionDue {
+	t.Helper()
 	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", map[string]any{"retention": rules}, nil); status != http.StatusOK {
 		t.Fatalf("the rules: status %d", status)
 	}
@@ -26,6 +23,16 @@ func TestRetentionHistories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return due
+}
+
+// TestRetentionHistories applies a retention, and checks that its history has ids and counts
+// alone.
+func TestRetentionHistories(t *testing.T) {
+	t.Parallel()
+	s := start(t, at(standIn(t, modeltest.Options{}).URL())...)
+	s.publishIn(t, "default", "pharology", "The lighthouse has a catadioptric lens.", nil)
+	due := s.startRetention(t, map[string]any{"documents": []map[string]any{{"days": 0, "action": "remove"}}})
 	if _, err := s.Wait(t.Context(), due.RunID, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -54,13 +61,9 @@ func TestRetentionAfterAKill(t *testing.T) {
 		s.publishIn(t, "default", fmt.Sprint("old-", i), fmt.Sprintf("Text %d is old.", i), map[string]any{"tags": []string{"draft"}})
 	}
 	s.publishIn(t, "default", "kept", "This one is kept.", nil)
-	rules := map[string]any{"documents": []map[string]any{{"tag": "draft", "days": 0, "action": "remove"}}}
-	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", map[string]any{"retention": rules}, nil); status != http.StatusOK {
-		t.Fatalf("the rules: status %d", status)
-	}
-	due, err := s.RunRetention(t.Context(), false)
-	if err != nil || due.Documents != 12 {
-		t.Fatalf("%+v, %v", due, err)
+	due := s.startRetention(t, map[string]any{"documents": []map[string]any{{"tag": "draft", "days": 0, "action": "remove"}}})
+	if due.Documents != 12 {
+		t.Fatalf("%+v", due)
 	}
 	s.kill()
 	s.restart()

@@ -82,17 +82,23 @@ func TestFileTools(t *testing.T) {
 				change = append(change, tc.change)
 			}
 			got := f.reads(f.Ask("what?", change...), tc.tool, tc.arguments)
-			for _, part := range tc.has {
-				if !strings.Contains(got, part) {
-					t.Errorf("the model reads no %q in %q", part, got)
-				}
-			}
-			for _, part := range tc.hasNot {
-				if strings.Contains(got, part) {
-					t.Errorf("the model reads %q in %q", part, got)
-				}
-			}
+			wantRead(t, got, tc.has, tc.hasNot)
 		})
+	}
+}
+
+// wantRead checks what the model has read of the answer to a tool call.
+func wantRead(t *testing.T, got string, has, hasNot []string) {
+	t.Helper()
+	for _, part := range has {
+		if !strings.Contains(got, part) {
+			t.Errorf("the model reads no %q in %q", part, got)
+		}
+	}
+	for _, part := range hasNot {
+		if strings.Contains(got, part) {
+			t.Errorf("the model reads %q in %q", part, got)
+		}
 	}
 }
 

@@ -82,16 +82,7 @@ func TestQueryTable(t *testing.T) {
 				change = append(change, tc.change)
 			}
 			got := f.reads(f.Ask("what?", change...), tool.QueryTable, tc.arguments)
-			for _, part := range tc.has {
-				if !strings.Contains(got, part) {
-					t.Errorf("the model reads no %q in %q", part, got)
-				}
-			}
-			for _, part := range tc.hasNot {
-				if strings.Contains(got, part) {
-					t.Errorf("the model reads %q in %q", part, got)
-				}
-			}
+			wantRead(t, got, tc.has, tc.hasNot)
 		})
 	}
 }
