@@ -142,7 +142,7 @@ func agentParameters() []*huma.Param {
 	return []*huma.Param{{Name: "slug", In: "path", Required: true, Description: "The agent", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: new(63)}}}
 }
 
-// visit gives a browser the token of a new visitor.
+// visit returns the token of a new visitor for a browser.
 func (ar *agentRoutes) visit(ctx context.Context, _ knowledge.Principal, in *Visit) (*visitOutput, error) {
 	pub, err := ar.visitors.public(in.request)
 	if err != nil {

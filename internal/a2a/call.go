@@ -153,11 +153,11 @@ func ParseCall(body []byte, version string) (Call, *Error) {
 	if id := bytes.TrimSpace(r.ID); len(id) == 0 || id[0] == '{' || id[0] == '[' || bytes.Equal(id, []byte("null")) {
 		return Call{}, &Error{CodeInvalidRequest, "id must be a text or a number"}
 	}
+	if r.JSONRPC != "2.0" {
+		return call, &Error{CodeInvalidRequest, `jsonrpc must be "2.0"`}
+	}
 	var known bool
-	if call.Operation, call.Version, known = operationOf(r.Method); r.JSONRPC != "2.0" || !known {
-		if r.JSONRPC != "2.0" {
-			return call, &Error{CodeInvalidRequest, `jsonrpc must be "2.0"`}
-		}
+	if call.Operation, call.Version, known = operationOf(r.Method); !known {
 		return call, &Error{CodeNoMethod, "this agent has the methods SendMessage, SendStreamingMessage, GetTask, CancelTask and SubscribeToTask, and those of version 0.3"}
 	}
 	if version != "" && !strings.HasPrefix(version, "1.") && !strings.HasPrefix(version, "0.3") && version != "1" {

@@ -57,8 +57,8 @@ type Source struct {
 	Used     bool   `json:"usedInResponse"`
 }
 
-// ParseResult reads the data of the event completedMessage.
-func ParseResult(data []byte) (*Result, error) {
+// parseResult reads the data of the event completedMessage.
+func parseResult(data []byte) (*Result, error) {
 	var r Result
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("read an answer: %w", err)
@@ -79,7 +79,7 @@ func ParseResult(data []byte) (*Result, error) {
 func (t *Task) End(name string, data []byte, at time.Time) error {
 	t.At = at
 	if name == "completedMessage" {
-		answer, err := ParseResult(data)
+		answer, err := parseResult(data)
 		if err != nil {
 			return fmt.Errorf("read event %s: %w", name, err)
 		}

@@ -37,6 +37,11 @@ func (s *search) preferNumbers(views []store.ChunkView, scores map[string]float6
 		scores[v.ID] = min(1, scores[v.ID]+numberWeight*float64(found)/float64(len(asked)))
 		s.trace.weighed(v.ID, scores[v.ID])
 	}
+	sortByScore(views, scores)
+}
+
+// sortByScore sorts passages, best first, equal ones in their order.
+func sortByScore(views []store.ChunkView, scores map[string]float64) {
 	slices.SortStableFunc(views, func(a, b store.ChunkView) int { return cmp.Compare(scores[b.ID], scores[a.ID]) })
 }
 

@@ -1,7 +1,6 @@
 package retrieve
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -56,5 +55,5 @@ func (s *search) compareWords(groups []*group, views []store.ChunkView, scores m
 		scores[v.ID] = (1-share)*scores[v.ID] + share*(near[i]-low)/(high-low)
 		s.trace.weighed(v.ID, scores[v.ID])
 	}
-	slices.SortStableFunc(views, func(a, b store.ChunkView) int { return cmp.Compare(scores[b.ID], scores[a.ID]) })
+	sortByScore(views, scores)
 }

@@ -79,7 +79,7 @@ func withDeployment(ctx context.Context, cfg config.Config, o Options, use func(
 // cluster whose workers are the first that pin runs.
 func (p *platform) beginFirst(ctx context.Context) {
 	d := p.client.WorkerDeploymentClient().GetHandle(worker.Deployment)
-	for told := false; ; {
+	for {
 		described, err := d.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
 		if err == nil && described.Info.RoutingConfig.CurrentVersion != nil {
 			return
@@ -91,15 +91,11 @@ func (p *platform) beginFirst(ctx context.Context) {
 			p.log.InfoContext(ctx, "new runs begin with this version", "version", p.version)
 			return
 		}
-		// The Temporal server learns of the first worker when it asks for work.
+		p.log.DebugContext(ctx, "the version of this process cannot begin runs yet", "error", err) // the Temporal server learns of the first worker when it asks for work
 		select {
 		case <-time.After(clusterCheck):
 		case <-ctx.Done():
 			return
-		}
-		if !told && ctx.Err() == nil {
-			told = true
-			p.log.DebugContext(ctx, "the version of this process cannot begin runs yet", "error", err)
 		}
 	}
 }
