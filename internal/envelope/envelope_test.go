@@ -2,10 +2,12 @@ package envelope_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -171,6 +173,48 @@ func TestRotate(t *testing.T) {
 	if second.Active() != first.Active() {
 		t.Error("after a rotation and a refresh two processes have different data keys")
 	}
+}
+
+// TestAKeyThatIsNewerThanTheRing opens what another process sealed right after a rotation, though
+// the keys were read a moment before; a key that is nowhere is not looked for with every value.
+func TestAKeyThatIsNewerThanTheRing(t *testing.T) {
+	t.Parallel()
+	keys, path := &countedKeys{}, envelopetest.KeyFile(t, 1)
+	first, err := envelopetest.Load(t, keys, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := envelopetest.Load(t, keys, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := first.Rotate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wantPlain(t, second, seal(t, first, "after", "a"), "a", "after")
+	}
+	foreign := seal(t, envelopetest.New(t), "text", "a")
+	before := keys.reads.Load()
+	for range 100 {
+		if _, err := second.Unseal(t.Context(), foreign, "a"); !errors.Is(err, envelope.ErrOpen) {
+			t.Fatalf("a value of another instance: %v", err)
+		}
+	}
+	if reads := keys.reads.Load() - before; reads > 10 {
+		t.Errorf("the keys were read %d times for 100 values with a key that is not there", reads)
+	}
+}
+
+// countedKeys counts how often the keys are read.
+type countedKeys struct {
+	envelopetest.Keys
+	reads atomic.Int64
+}
+
+func (k *countedKeys) DataKeys(ctx context.Context) ([]envelope.Key, error) {
+	k.reads.Add(1)
+	return k.Keys.DataKeys(ctx)
 }
 
 func TestReplaceTheMasterKey(t *testing.T) {

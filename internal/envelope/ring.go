@@ -35,12 +35,12 @@ type Ring struct {
 	keys    Keys       // nil before Load
 	master  func(context.Context) (Master, error)
 
-	kept []Key // as they were read last; guarded by loading
+	kept   []Key               // as they were read last; guarded by loading
+	absent map[keyID]time.Time // keys that were looked for in vain, and when; guarded by loading
 
 	mu     sync.RWMutex
 	open   map[keyID][]byte
 	active *activeKey // nil = nothing is encrypted
-	read   time.Time  // when the keys were read last
 }
 
 type activeKey struct {
@@ -107,7 +107,6 @@ func (r *Ring) reload(ctx context.Context, rotate bool) error {
 			return fmt.Errorf("read the data keys: %w", err)
 		}
 		if !rotate && len(kept) > 0 && slices.Equal(kept, r.kept) {
-			r.note()
 			return nil
 		}
 		if master == nil {
@@ -192,14 +191,7 @@ func (r *Ring) use(kept []Key, open map[keyID][]byte) {
 	newest, _ := parseID(kept[len(kept)-1].ID) // unwrap has parsed it
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.open, r.active, r.read = open, &activeKey{newest, open[newest]}, time.Now()
-}
-
-// note notes that the keys were read.
-func (r *Ring) note() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.read = time.Now()
+	r.open, r.active = open, &activeKey{newest, open[newest]}
 }
 
 // Active returns the id of the newest data key, "" without one.
@@ -210,36 +202,44 @@ func (r *Ring) Active() string {
 	return ""
 }
 
-// missPause is the least time between two reads of the keys because one is unknown.
-const missPause = time.Second
+// absentPause is the least time between two searches for the same key in vain, and maxAbsent the
+// number of such keys that are remembered.
+const (
+	absentPause = time.Second
+	maxAbsent   = 1000
+)
 
-// keyOf returns a data key. One that this process does not know may be newer than its keys.
+// keyOf returns a data key. One that this process does not know may be newer than its keys, so
+// they are read again; that they were read a moment ago says nothing.
 func (r *Ring) keyOf(ctx context.Context, id keyID) ([]byte, error) {
-	if key, _ := r.known(id); key != nil {
+	if key := r.known(id); key != nil {
 		return key, nil
 	}
 	r.loading.Lock()
 	defer r.loading.Unlock()
-	key, read := r.known(id)
-	if key != nil {
+	if key := r.known(id); key != nil {
 		return key, nil
 	}
-	if r.keys == nil || time.Since(read) < missPause {
+	if r.keys == nil || time.Since(r.absent[id]) < absentPause {
 		return nil, ErrOpen
 	}
 	if err := r.reload(ctx, false); err != nil {
 		return nil, err
 	}
-	if key, _ = r.known(id); key == nil {
-		return nil, ErrOpen
+	if key := r.known(id); key != nil {
+		return key, nil
 	}
-	return key, nil
+	if r.absent == nil || len(r.absent) >= maxAbsent {
+		r.absent = map[keyID]time.Time{}
+	}
+	r.absent[id] = time.Now()
+	return nil, ErrOpen
 }
 
-func (r *Ring) known(id keyID) (key []byte, read time.Time) {
+func (r *Ring) known(id keyID) []byte {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.open[id], r.read
+	return r.open[id]
 }
 
 func parseID(text string) (id keyID, err error) {
