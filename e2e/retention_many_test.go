@@ -27,10 +27,10 @@ func TestRetentionOfMany(t *testing.T) {
 		driver, action, done, entry string
 		documents                   int
 	}{
-		"hidden_on_SQLite":      {"sqlite", "inactive", "inactive", "retention-hide-documents", 20_000},
-		"removed_on_SQLite":     {"sqlite", "remove", "removed", "retention-remove-documents", 1_000},
-		"hidden_on_PostgreSQL":  {"pgx", "inactive", "inactive", "retention-hide-documents", 5_000},
-		"removed_on_PostgreSQL": {"pgx", "remove", "removed", "retention-remove-documents", 500},
+		"hidden_on_SQLite":      {"sqlite", "inactive", "inactive", "retention-hide-documents", 10_000},
+		"removed_on_SQLite":     {"sqlite", "remove", "removed", "retention-remove-documents", 300},
+		"hidden_on_PostgreSQL":  {"pgx", "inactive", "inactive", "retention-hide-documents", 2_000},
+		"removed_on_PostgreSQL": {"pgx", "remove", "removed", "retention-remove-documents", 300},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env, address := at(standIn(t, modeltest.Options{}).URL()), ""
