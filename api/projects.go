@@ -28,9 +28,9 @@ type projectView struct {
 
 	SameName []string `json:"sameName,omitempty" doc:"After a project is created or renamed: the ids of other projects with the same name, oldest first, at most 100"`
 
-	Notices []settingNotice `json:"notices,omitempty" doc:"After a change of ai.prompt or ai.promptRules: what the prompt lacks. After a change of ai.model or ai.failover: models that could not be checked, because the endpoint did not list its models"`
+	Notices []settingNotice `json:"notices,omitempty" doc:"After a change of ai.prompt or ai.promptRules: what the prompt lacks. After a change of ai.model or ai.failover: models that could not be checked, because the endpoint did not list its models. After a change of privacy: that older documents are as they were"`
 
-	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"After a change of ai.embeddings, ai.textSplitter, ai.enrichment, ai.multimodal or ai.tables: the number of published documents that were processed with other settings. POST …/projects/{id}/reindex processes them again"`
+	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"After a change of privacy, ai.embeddings, ai.textSplitter, ai.enrichment, ai.multimodal or ai.tables: the number of published documents that were processed with other settings. POST …/projects/{id}/reindex processes them again"`
 }
 
 // ProjectChange is what a project can be made of, or what is to change of it.
@@ -207,12 +207,13 @@ func (pr *projectRoutes) changeProject(ctx context.Context, p knowledge.Principa
 		shown.Notices = promptNotices(project.Config.AI)
 	}
 	shown.Notices = append(shown.Notices, notices...)
-	if change.names("embeddings", "textSplitter", "enrichment", "multimodal") {
+	if change.Privacy != nil || change.names("embeddings", "textSplitter", "enrichment", "multimodal", "tables") {
 		outdated, err := pr.store.CountOutdated(ctx, p, project.ID, project.Config)
 		if err != nil { // the change is stored all the same
 			edge.RequestLog(ctx).WarnContext(ctx, "outdated documents are not counted", "project", project.ID, "error", err)
 		} else {
 			shown.OutdatedDocuments = &outdated
+			shown.Notices = append(shown.Notices, privacyNotices(change, project.Config.Privacy, outdated)...)
 		}
 	}
 	return newProjectOutput(shown), nil

@@ -99,6 +99,11 @@ func TestProjects(t *testing.T) {
 			{`{"ai":{"multimodal":null}}`, 0.0},
 			{`{"name":"Default"}`, nil},
 			{`{"ai":null}`, 0.0},
+			{`{"ai":{"tables":true}}`, 1.0},
+			{`{"ai":null}`, 0.0},
+			{`{"privacy":{"answers":"redact"}}`, 0.0},
+			{`{"privacy":{"pii":"redact"}}`, 1.0},
+			{`{"privacy":null}`, 0.0},
 		} {
 			got := e.do("PATCH", own+"/projects/default", e.admin, test.change).want(200)
 			if got["outdatedDocuments"] != test.want {
@@ -332,6 +337,31 @@ func TestPreferences(t *testing.T) {
 	e.do("PUT", "/preferences", e.reader, `{"rag":{"model":"","reranker":""}}`).want(200)
 	e.do("PUT", "/preferences", e.reader, `{"rag":{"model":1}}`).refused(422, knowledge.CodeInvalid)
 	e.do("PUT", "/preferences", e.reader, `{"model":"a"}`).refused(422, knowledge.CodeInvalid)
+}
+
+// TestWhatAChangeOfPrivacyLeaves: the answer to a change of privacy says how many documents are as they
+// were, until they are made again.
+func TestWhatAChangeOfPrivacyLeaves(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	for range 2 {
+		e.publish(e.add(e.editor, knowledge.NewID(), "some text"))
+	}
+	for _, test := range []struct{ change, want string }{
+		{`{"privacy":{"answers":"redact"}}`, ""},
+		{`{"privacy":{"pii":"redact"}}`, "2 documents were processed with other settings and stay as they are: their passages have their personal data, and their originals are not encrypted"},
+		{`{"name":"Default"}`, ""},
+		{`{"privacy":{"pii":"reject"}}`, "2 documents were processed with other settings and stay as they are: those with personal data stay published"},
+		{`{"privacy":{"pii":"off"}}`, ""},
+	} {
+		notices, _ := e.do("PATCH", own+"/projects/default", e.admin, test.change).want(200)["notices"].([]any)
+		if test.want == "" && len(notices) == 0 {
+			continue
+		}
+		if len(notices) != 1 || notices[0].(map[string]any)["code"] != "documents_outdated" || !strings.HasPrefix(notices[0].(map[string]any)["message"].(string), test.want) {
+			t.Errorf("%s: %v, want %q", test.change, notices, test.want)
+		}
+	}
 }
 
 // TestWhatAPromptLacks: the answer to a change of a prompt says what it lacks, and no other answer

@@ -45,6 +45,7 @@ var measures = []measure{
 	{"import-fair", false, bulkFair},
 	{"blobs", false, blobs},
 	{"protect", false, protect},
+	{"retention", false, retention},
 	{"evaluate", false, evaluations},
 	{"cluster", false, clusters},
 	{"cluster-line", false, clusterLine},
@@ -62,6 +63,11 @@ type bench struct {
 	tailRounds int    // rounds of questions in the tail measure
 	streams    int    // open streams of the streams measure
 	backlog    string // PDFs of the backlog measure and their pages
+
+	// Of the retention measure.
+	aged     int    // documents
+	action   string // remove or inactive
+	database string // sqlite or postgres
 
 	// Of the search measure.
 	sizes        string // of the indexes
@@ -95,6 +101,9 @@ func run(ctx context.Context) error {
 	flag.IntVar(&b.streams, "streams", 10_000, "how many streams the streams measure opens")
 	flag.Uint64Var(&b.seed, "seed", 1, "seed of the moments of kills")
 	flag.StringVar(&b.backlog, "backlog", "200x100", "how many PDFs the backlog measure uploads, and their pages")
+	flag.IntVar(&b.aged, "aged", 1_000_000, "how many documents the retention measure removes or hides")
+	flag.StringVar(&b.action, "action", "inactive", "what the retention measure does with them: remove or inactive")
+	flag.StringVar(&b.database, "database", "sqlite", "the database of the retention measure: sqlite or postgres")
 	flag.StringVar(&b.sizes, "sizes", "1400,10000,100000/10,1000000", "sizes of the search measure in chunks, and after a slash in how many workspaces")
 	flag.IntVar(&b.searches, "searches", 400, "how many questions the search measure asks with each number of clients")
 	flag.StringVar(&b.dir, "dir", "", "the folder for the indexes of the search measure, 4 KB a chunk; the system's folder for temporary files by default")

@@ -26,7 +26,8 @@ type auditEntry struct {
 		For, Question  string
 		Session, Link  bool
 		Documents      []string
-		QuestionSHA256 string `json:"question_sha256"`
+		Objects        []string // of a change that a workflow made by itself
+		QuestionSHA256 string   `json:"question_sha256"`
 		Workspace      string
 	}
 }

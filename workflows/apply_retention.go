@@ -57,7 +57,7 @@ func retainPages(ctx workflow.Context, in *ingestion.RetentionInput) error {
 		if err := workflow.ExecuteActivity(options, acts.RetainPage, *in).Get(ctx, &page); err != nil {
 			return err
 		}
-		in.Progress = page.Progress
+		in.Place, in.Progress = page.Place, page.Progress
 		p := in.Progress
 		workflow.SetCurrentDetails(ctx, fmt.Sprintf("| removed | inactive | conversations | runs | kept by hold |\n|---|---|---|---|---|\n| %d | %d | %d | %d | %d |",
 			p.Removed, p.Inactive, p.Conversations, p.Runs, p.KeptByHold))

@@ -46,6 +46,11 @@ func New(d Dependencies) *Activities {
 		ender: ender, vectors: vectors, answers: answers,
 	}
 
+	removing := &Removing{
+		stepLog: logged, Removals: d.Removals, Children: d.Children, Workflows: d.Workflows, Index: d.Index, Blobs: d.Blobs, Metrics: d.Metrics,
+		ender: ender, vectors: vectors, stopping: stopping,
+	}
+
 	a := &Activities{
 		Preparing:  &Preparing{steps: measured, Config: d.Config, Blobs: d.Blobs, Runs: d.Runs, scans: d.Scanner != nil, cutting: cutting, ending: ending},
 		Fetching:   &Fetching{steps: measured, Config: d.Config, Blobs: d.Blobs, Dialer: d.Dialer, Browser: d.Browser},
@@ -62,16 +67,14 @@ func New(d Dependencies) *Activities {
 		},
 		Retiring: &Retiring{stepLog: logged, Versions: d.Versions, Children: d.Children, Workflows: d.Workflows, Index: d.Index, vectors: vectors},
 		Ending:   ending,
-		Removing: &Removing{
-			stepLog: logged, Removals: d.Removals, Children: d.Children, Workflows: d.Workflows, Index: d.Index, Blobs: d.Blobs, Metrics: d.Metrics,
-			ender: ender, vectors: vectors, stopping: stopping,
-		},
+		Removing: removing,
 		RemovingProjects: &RemovingProjects{
 			Removals: d.Removals, Workflows: d.Workflows, Index: d.Index, Blobs: d.Blobs, Metrics: d.Metrics, Log: d.Log,
 			ender: ender, stopping: stopping,
 		},
 		Retaining: &Retaining{
 			Retention: d.Retention, Workflows: d.Workflows, Blobs: d.Blobs, Base: d.Config.Levels.Base(), Metrics: d.Metrics, Log: d.Log, ender: ender,
+			removing: removing, Attributes: d.Attributes,
 		},
 		Erasing: &Erasing{
 			Subjects: d.Subjects, Workflows: d.SubjectWorkflows, Quotations: d.Quotations, Blobs: d.Blobs, Metrics: d.Metrics, Log: d.Log, ender: ender, stopping: stopping,

@@ -2,9 +2,12 @@ package ingestion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -13,15 +16,19 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// retainPage is how many documents, conversations or runs a page of a retention takes.
-const retainPage = 100
+// retainPage is how many documents, conversations or runs a page of a retention takes, and
+// retainAtOnce how many documents it removes side by side.
+const (
+	retainPage   = 100
+	retainAtOnce = 16
+)
 
 // Retention is the part of the store that applies the retention of projects. Every method is
 // idempotent: what it has removed or hidden is no longer due.
 type Retention interface {
-	// RetainDocuments removes or hides the next documents that are due and that no hold keeps.
-	// It returns the removals, whose workflows the caller starts, and how many it has hidden.
-	RetainDocuments(ctx context.Context, scope store.RetentionScope, limit int) (removals []store.Removal, hidden int, err error)
+	// RetainDocuments hides the next documents that are due and that no hold keeps, or marks them
+	// as removed. The caller ends the removals.
+	RetainDocuments(ctx context.Context, scope store.RetentionScope, after store.RetentionPlace, limit int) (store.RetainedDocuments, error)
 	// RetainConversations deletes the next conversations that are due, and returns their number.
 	RetainConversations(ctx context.Context, scope store.RetentionScope, limit int) (int, error)
 	// DueRuns lists the next runs of questions that are due. DropDueRuns deletes them.
@@ -36,15 +43,17 @@ type Retention interface {
 }
 
 // RetentionInput names a run of retention. Now is the time of its workflow: what is due by it
-// and by the clock of the worker is removed.
+// and by the clock of the worker is removed. Place is how far it has looked.
 type RetentionInput struct {
 	knowledge.RunRef
 	Now      time.Time                   `json:"now"`
+	Place    store.RetentionPlace        `json:"place,omitzero"`
 	Progress knowledge.RetentionProgress `json:"progress"`
 }
 
 // RetainResult is what a page has done. Done says that nothing is due any more.
 type RetainResult struct {
+	Place    store.RetentionPlace        `json:"place,omitzero"`
 	Progress knowledge.RetentionProgress `json:"progress"` // of the whole run
 	Done     bool                        `json:"done,omitempty"`
 }
@@ -58,6 +67,9 @@ type Retaining struct {
 	Metrics   Metrics
 	Log       *slog.Logger
 	ender     step.RunEnder
+	removing  *Removing
+	// Attributes bring hidden documents into the index.
+	Attributes *Attributes
 }
 
 // RetainPage removes or hides the next page of what is due in a workspace: documents first, then
@@ -72,17 +84,16 @@ func (a *Retaining) RetainPage(ctx context.Context, in RetentionInput) (RetainRe
 }
 
 func (a *Retaining) page(ctx context.Context, in RetentionInput) (RetainResult, error) {
-	scope, result := store.RetentionScope{Workspace: in.Workspace, Now: in.Now, Base: a.Base, Run: in.Run}, RetainResult{Progress: in.Progress}
-	removals, hidden, err := a.Retention.RetainDocuments(ctx, scope, retainPage)
-	result.Progress.Removed += len(removals)
-	result.Progress.Inactive += hidden
-	for _, r := range removals {
-		if err := a.Workflows.Remove(ctx, r); err != nil {
-			a.Log.WarnContext(ctx, "a removal starts later", "document", r.Document, "run", r.RunID, "error", err) // the sweep starts it
-		}
-	}
-	if err != nil || len(removals)+hidden > 0 {
+	scope := store.RetentionScope{Workspace: in.Workspace, Now: in.Now, Base: a.Base, Run: in.Run}
+	result := RetainResult{Place: in.Place, Progress: in.Progress}
+	documents, err := a.Retention.RetainDocuments(ctx, scope, in.Place, retainPage)
+	if err != nil {
 		return result, err
+	}
+	result.Progress.Removed, result.Progress.Inactive = documents.Progress.Removed, documents.Progress.Inactive
+	if !documents.Done {
+		result.Place = documents.Next
+		return result, errors.Join(a.remove(ctx, documents.Removals), a.hide(ctx, documents.Hidden))
 	}
 	conversations, err := a.Retention.RetainConversations(ctx, scope, retainPage)
 	result.Progress.Conversations += conversations
@@ -100,6 +111,52 @@ func (a *Retaining) page(ctx context.Context, in RetentionInput) (RetainResult, 
 	}
 	result.Progress.KeptByHold, result.Done = due.KeptByHold, true
 	return result, err
+}
+
+// remove ends the removals of a page before the next one begins, so that no more than a page is
+// under way however many documents are due. A removal that cannot end now has a workflow, which
+// waits and tries again.
+func (a *Retaining) remove(ctx context.Context, removals []store.Removal) error {
+	ended := make([]bool, len(removals))
+	var group errgroup.Group
+	group.SetLimit(retainAtOnce) // they share commits
+	for i, r := range removals {
+		group.Go(func() error {
+			var err error
+			if ended[i], err = a.removing.now(ctx, r); err != nil {
+				a.Log.WarnContext(ctx, "a removal is tried again", "document", r.Document, "run", r.RunID, "error", err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // no function returns an error
+	if err := a.Retention.EraseDeleted(ctx); err != nil {
+		return err
+	}
+	for i, r := range removals {
+		var err error
+		if ended[i] {
+			err = a.removing.end(ctx, r)
+		} else {
+			err = a.Workflows.Remove(ctx, r)
+		}
+		if err != nil {
+			a.Log.WarnContext(ctx, "a removal ends later", "document", r.Document, "run", r.RunID, "error", err) // the sweep starts it
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// hide brings hidden documents into the index, so that they take no place among the hits of a
+// search.
+func (a *Retaining) hide(ctx context.Context, documents []string) error {
+	for _, id := range documents {
+		if err := a.Attributes.UpdateIndex(ctx, id); err != nil {
+			a.Log.WarnContext(ctx, "a document is hidden in the index later", "document", id, "error", err) // by the sweep
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 // runs deletes the next runs that are due, each after its blobs and its history.

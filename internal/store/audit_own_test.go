@@ -33,9 +33,9 @@ func TestOwnChangesAreInTheAudit(t *testing.T) {
 			})
 			must(a.T, err)
 		}
-		_, hidden, err := a.RetainDocuments(ctx, store.RetentionScope{Workspace: "acme", Run: "r"}, 10)
-		if err != nil || hidden != 2 {
-			a.Fatalf("%d documents were hidden, %v", hidden, err)
+		page, err := a.RetainDocuments(ctx, store.RetentionScope{Workspace: "acme", Run: "r"}, store.RetentionPlace{}, 10)
+		if err != nil || len(page.Hidden) != 2 {
+			a.Fatalf("%d documents were hidden, %v", len(page.Hidden), err)
 		}
 		must(a.T, a.keeper.Keep(ctx))
 		entries, err := a.AuditAfter(ctx, auditor("acme", "", knowledge.AuditRead), store.AuditQuery{Action: "retention-hide-documents"}, 0, 10)
@@ -64,8 +64,8 @@ func byRequest(a *audited) {
 	})
 	must(a.T, err)
 	ctx, _ := a.request("r1")
-	if _, hidden, err := a.RetainDocuments(ctx, store.RetentionScope{Workspace: "acme"}, 10); err != nil || hidden != 1 {
-		a.Fatalf("%d documents were hidden, %v", hidden, err)
+	if page, err := a.RetainDocuments(ctx, store.RetentionScope{Workspace: "acme"}, store.RetentionPlace{}, 10); err != nil || len(page.Hidden) != 1 {
+		a.Fatalf("%d documents were hidden, %v", len(page.Hidden), err)
 	}
 	must(a.T, a.keeper.Keep(a.Context()))
 	entries, err := a.AuditAfter(a.Context(), auditor("acme", "", knowledge.AuditRead), store.AuditQuery{Action: "retention-hide-documents"}, 0, 10)

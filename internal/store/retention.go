@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -26,8 +27,30 @@ type RetentionScope struct {
 	Run string
 }
 
+// RetentionPlace is how far a run has looked through the documents of a workspace: the rule, by
+// its project and its number there, and the document that it looked at last. A document that is
+// kept is so looked at once in a run, not once in each page. Of rules that change meanwhile the
+// next run finds what this one has passed.
+type RetentionPlace struct {
+	Project  string `json:"project,omitempty"`
+	Rule     int    `json:"rule,omitempty"`
+	Created  int64  `json:"created,omitempty"` // microseconds
+	Document string `json:"document,omitempty"`
+}
+
+// RetainedDocuments is what a page did to documents. Done says that no document is left to look at.
+// Progress is what the run has done to documents so far, pages that a crash repeats included.
+type RetainedDocuments struct {
+	Removals []Removal // that have been started in SQL alone
+	Hidden   []string
+	Next     RetentionPlace
+	Done     bool
+	Progress knowledge.RetentionProgress
+}
+
 // dueRule is a rule of a project with its documents as a condition.
 type dueRule struct {
+	place  RetentionPlace // before its first document
 	action knowledge.RetentionAction
 	where  string
 	args   []any
@@ -71,8 +94,10 @@ func (s *retentionStore) rules(ctx context.Context, scope RetentionScope) ([]due
 	now := s.time(scope)
 	var rules []dueRule
 	for i, c := range configs {
-		for _, r := range c.Documents {
-			rules = append(rules, newDueRule(scope, ids[i], r, knowledge.Cutoff(now, r.Days)))
+		for number, r := range c.Documents {
+			rule := newDueRule(scope, ids[i], r, knowledge.Cutoff(now, r.Days))
+			rule.place = RetentionPlace{Project: ids[i], Rule: number}
+			rules = append(rules, rule)
 		}
 	}
 	return rules, nil
@@ -95,53 +120,59 @@ func newDueRule(scope RetentionScope, project string, r knowledge.RetentionRule,
 		parts, args = append(parts, "d.classification = ?"), append(args, r.Classification)
 	}
 	parts = append(parts, "d.created_at <= ? AND (SELECT v.created_at FROM document_versions AS v WHERE v.document_id = d.id AND v.version = d.version) <= ?")
-	return dueRule{r.Action, strings.Join(parts, " AND "), append(args, micros(cutoff), micros(cutoff))} // the first one is of an index
+	return dueRule{action: r.Action, where: strings.Join(parts, " AND "), args: append(args, micros(cutoff), micros(cutoff))} // the first one is of an index
 }
 
 // due lists the next documents that a rule concerns and no hold keeps, the oldest first. It holds
 // up no writer, however many documents it looks at.
-func (s *retentionStore) due(ctx context.Context, rule dueRule, limit int) (ids []string, err error) {
-	query := "SELECT d.id FROM documents AS d WHERE " + rule.where + " AND " + unheld + " ORDER BY d.created_at, d.id LIMIT ?"
-	err = each(ctx, s.reader, query, slices.Concat(rule.args, []any{limit}), func(rows *sql.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		ids = append(ids, id)
+func (s *retentionStore) due(ctx context.Context, rule dueRule, after RetentionPlace, limit int) (ids []string, next RetentionPlace, err error) {
+	query := "SELECT d.id, d.created_at FROM documents AS d WHERE " + rule.where + " AND " + unheld +
+		" AND (d.created_at, d.id) > (?, ?) ORDER BY d.created_at, d.id LIMIT ?"
+	next = rule.place
+	err = each(ctx, s.reader, query, slices.Concat(rule.args, []any{after.Created, after.Document, limit}), func(rows *sql.Rows) error {
+		err := rows.Scan(&next.Document, &next.Created)
+		ids = append(ids, next.Document)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list documents whose time is over: %w", failure(err))
+		return nil, next, fmt.Errorf("list documents whose time is over: %w", failure(err))
 	}
-	return ids, nil
+	return ids, next, nil
 }
 
 // RetainDocuments removes or hides the next documents of a workspace whose time is over, at most
-// limit of them, those under hold excepted. It returns the removals, whose workflows the caller
-// starts, and how many it has hidden; none of either if nothing is due.
-func (s *retentionStore) RetainDocuments(ctx context.Context, scope RetentionScope, limit int) (removals []Removal, hidden int, err error) {
+// limit of them behind a place, those under hold excepted. The caller ends the removals.
+func (s *retentionStore) RetainDocuments(ctx context.Context, scope RetentionScope, after RetentionPlace, limit int) (RetainedDocuments, error) {
 	rules, err := s.rules(ctx, scope)
 	if err != nil {
-		return nil, 0, err
+		return RetainedDocuments{}, err
 	}
 	for _, rule := range rules {
-		ids, err := s.due(ctx, rule, limit)
-		if err != nil {
-			return nil, 0, err
+		order := cmp.Or(strings.Compare(rule.place.Project, after.Project), cmp.Compare(rule.place.Rule, after.Rule))
+		if order < 0 {
+			continue
 		}
-		if removals, hidden, err = s.retain(ctx, scope, rule, ids); err != nil || len(removals)+hidden > 0 {
-			return removals, hidden, err
+		if order > 0 {
+			after = rule.place
+		}
+		ids, next, err := s.due(ctx, rule, after, limit)
+		if err != nil {
+			return RetainedDocuments{}, err
+		}
+		if len(ids) > 0 {
+			done, err := s.retain(ctx, scope, rule, ids)
+			done.Next = next
+			return done, err
 		}
 	}
-	return nil, 0, nil
+	progress, err := retentionProgress(ctx, s.reader, scope)
+	return RetainedDocuments{Done: true, Progress: progress}, failure(err)
 }
 
 // retain applies a rule to documents, those excepted that it no longer concerns.
-func (s *retentionStore) retain(ctx context.Context, scope RetentionScope, rule dueRule, ids []string) (removals []Removal, hidden int, err error) {
-	if len(ids) == 0 {
-		return nil, 0, nil
-	}
+func (s *retentionStore) retain(ctx context.Context, scope RetentionScope, rule dueRule, ids []string) (page RetainedDocuments, err error) {
 	err = s.write(ctx, "apply the retention of workspace "+scope.Workspace, func(ctx context.Context, tx transaction) error {
-		removals, hidden = nil, 0
-		var done []string
+		page = RetainedDocuments{}
 		for _, id := range ids {
 			rows, err := loadDocuments(ctx, tx, rule.where+" AND "+unheld+" AND d.id = ?", slices.Concat(rule.args, []any{id})...)
 			switch {
@@ -151,23 +182,25 @@ func (s *retentionStore) retain(ctx context.Context, scope RetentionScope, rule 
 				continue
 			case rule.action == knowledge.RetentionRemove:
 				err = rows[0].retire(ctx, tx, s.now())
-				removals = append(removals, rows[0].removal())
+				page.Removals = append(page.Removals, rows[0].removal())
 			default:
 				err = hide(ctx, tx, &rows[0], s.now())
-				hidden++
+				page.Hidden = append(page.Hidden, id)
 			}
 			if err != nil {
 				return err
 			}
-			done = append(done, id)
 		}
-		action := "retention-hide-documents"
+		if err := page.count(ctx, tx, scope); err != nil {
+			return err
+		}
+		removed := convert(page.Removals, func(r Removal) string { return r.Document })
 		if rule.action == knowledge.RetentionRemove {
-			action = "retention-remove-documents"
+			return tx.auditOwn(ctx, scope.change("retention-remove-documents", removed))
 		}
-		return tx.auditOwn(ctx, scope.change(action, done))
+		return tx.auditOwn(ctx, scope.change("retention-hide-documents", page.Hidden))
 	})
-	return removals, hidden, err
+	return page, err
 }
 
 // retire starts the removal of a document and of its attachments.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -27,22 +28,8 @@ func (s *retentionStore) RetentionDue(ctx context.Context, scope RetentionScope)
 	if err != nil {
 		return due, err
 	}
-	documents := map[string]bool{} // whether each is free
-	for _, rule := range rules {
-		rows, err := documentTable.all(ctx, s.reader, rule.where, rule.args...)
-		if err != nil {
-			return due, fmt.Errorf("count documents whose time is over: %w", failure(err))
-		}
-		for i := range rows {
-			documents[rows[i].ID] = !rows[i].held()
-		}
-	}
-	for _, free := range documents {
-		if free {
-			due.Documents++
-		} else {
-			due.KeptByHold++
-		}
+	if err := s.countDocuments(ctx, rules, &due); err != nil {
+		return due, fmt.Errorf("count documents whose time is over: %w", failure(err))
 	}
 	ids, configs, err := s.configs(ctx, scope.Workspace)
 	if err != nil {
@@ -69,6 +56,24 @@ func (s *retentionStore) RetentionDue(ctx context.Context, scope RetentionScope)
 		}
 	}
 	return due, nil
+}
+
+// countDocuments counts the documents that rules concern, project by project.
+func (s *retentionStore) countDocuments(ctx context.Context, rules []dueRule, due *RetentionDue) error {
+	for len(rules) > 0 {
+		project, anyRule, args := rules[0].place.Project, []string{}, []any{}
+		for len(rules) > 0 && rules[0].place.Project == project {
+			anyRule, args = append(anyRule, "("+rules[0].where+")"), append(args, rules[0].args...)
+			rules = rules[1:]
+		}
+		var free, held int
+		query := "SELECT COUNT(*) FILTER (WHERE " + unheld + "), COUNT(*) FILTER (WHERE NOT (" + unheld + ")) FROM documents AS d WHERE " + strings.Join(anyRule, " OR ")
+		if _, err := first(ctx, s.reader, []any{&free, &held}, query, args...); err != nil {
+			return err
+		}
+		due.Documents, due.KeptByHold = due.Documents+free, due.KeptByHold+held
+	}
+	return nil
 }
 
 // DueRetention is RetentionDue for the workspace of the principal, who covers all of it: others are
@@ -144,4 +149,27 @@ func (s *retentionStore) NoteRetention(ctx context.Context, ref knowledge.RunRef
 		_, err := tx.exec(ctx, "UPDATE runs SET progress = ? WHERE id = ? AND workspace = ?", progress, ref.Run, ref.Workspace)
 		return err
 	})
+}
+
+// retentionProgress returns what the run of a scope has done.
+func retentionProgress(ctx context.Context, in querier, scope RetentionScope) (p knowledge.RetentionProgress, err error) {
+	var progress string
+	if _, err := first(ctx, in, []any{&progress}, "SELECT progress FROM runs WHERE id = ? AND workspace = ?", scope.Run, scope.Workspace); err != nil {
+		return p, err
+	}
+	return p, decode(field{progress, &p})
+}
+
+// count adds a page to what its run has done.
+func (page *RetainedDocuments) count(ctx context.Context, tx transaction, scope RetentionScope) (err error) {
+	if page.Progress, err = retentionProgress(ctx, tx, scope); err != nil {
+		return err
+	}
+	page.Progress.Removed += len(page.Removals)
+	page.Progress.Inactive += len(page.Hidden)
+	progress, err := encode(page.Progress)
+	if err == nil {
+		_, err = tx.exec(ctx, "UPDATE runs SET progress = ? WHERE id = ? AND workspace = ?", progress, scope.Run, scope.Workspace)
+	}
+	return err
 }

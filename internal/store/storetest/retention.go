@@ -47,15 +47,17 @@ func (f *fixture) aged(name string, days int, change ...func(*store.NewVersion))
 // removed and hidden.
 func (f *fixture) retain() (removed []string, hidden int) {
 	f.Helper()
+	var place store.RetentionPlace
 	for range 100 {
-		removals, n, err := f.RetainDocuments(f.ctx, scope(time.Time{}), 2)
+		page, err := f.RetainDocuments(f.ctx, scope(time.Time{}), place, 2)
 		f.must(err)
-		if len(removals)+n == 0 {
+		if page.Done {
 			slices.Sort(removed)
 			return removed, hidden
 		}
-		hidden += n
-		for _, r := range removals {
+		place = page.Next
+		hidden += len(page.Hidden)
+		for _, r := range page.Removals {
 			removed = append(removed, r.Document)
 		}
 	}
@@ -138,18 +140,18 @@ func retentionClock(f *fixture) {
 	f.aged("old", 8)
 	f.keeps(knowledge.RetentionConfig{Documents: []knowledge.RetentionRule{{Days: 10, Action: knowledge.RetentionRemove}}})
 	for ahead, want := range map[time.Duration]int{-24 * time.Hour: 0, 0: 0, 30 * 24 * time.Hour: 0} {
-		removals, _, err := f.RetainDocuments(f.ctx, scope(time.Now().Add(ahead)), 10)
+		page, err := f.RetainDocuments(f.ctx, scope(time.Now().Add(ahead)), store.RetentionPlace{}, 10)
 		f.must(err)
-		if len(removals) != want {
-			f.Errorf("with a clock that is %v ahead %d documents are removed", ahead, len(removals))
+		if len(page.Removals) != want {
+			f.Errorf("with a clock that is %v ahead %d documents are removed", ahead, len(page.Removals))
 		}
 	}
 	f.keeps(knowledge.RetentionConfig{Documents: []knowledge.RetentionRule{{Days: 7, Action: knowledge.RetentionRemove}}})
 	for behind, want := range map[time.Duration]int{2 * 24 * time.Hour: 0} {
-		removals, _, err := f.RetainDocuments(f.ctx, scope(time.Now().Add(-behind)), 10)
+		page, err := f.RetainDocuments(f.ctx, scope(time.Now().Add(-behind)), store.RetentionPlace{}, 10)
 		f.must(err)
-		if len(removals) != want {
-			f.Errorf("with a clock that is %v behind %d documents are removed", behind, len(removals))
+		if len(page.Removals) != want {
+			f.Errorf("with a clock that is %v behind %d documents are removed", behind, len(page.Removals))
 		}
 	}
 	if removed, _ := f.retain(); len(removed) != 1 {

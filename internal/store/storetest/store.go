@@ -59,7 +59,7 @@ type Governance interface {
 	LiftHold(ctx context.Context, p knowledge.Principal, id, reason string) (knowledge.Hold, error)
 	Hold(ctx context.Context, p knowledge.Principal, id string) (knowledge.Hold, error)
 	Holds(ctx context.Context, p knowledge.Principal, query store.HoldQuery) ([]knowledge.Hold, string, error)
-	RetainDocuments(ctx context.Context, scope store.RetentionScope, limit int) (removals []store.Removal, hidden int, err error)
+	RetainDocuments(ctx context.Context, scope store.RetentionScope, after store.RetentionPlace, limit int) (store.RetainedDocuments, error)
 	RetainConversations(ctx context.Context, scope store.RetentionScope, limit int) (int, error)
 	DueRuns(ctx context.Context, scope store.RetentionScope, limit int) ([]store.Run, error)
 	RetentionDue(ctx context.Context, scope store.RetentionScope) (store.RetentionDue, error)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -10,7 +11,7 @@ import (
 // settingNotice says what a setting that was stored does not do, or what is not known of it.
 type settingNotice struct {
 	Field   string `json:"field"`
-	Code    string `json:"code" enum:"no_context,no_citations,model_not_checked"`
+	Code    string `json:"code" enum:"no_context,no_citations,model_not_checked,documents_outdated"`
 	Message string `json:"message"`
 }
 
@@ -30,4 +31,19 @@ func promptNotices(ai knowledge.AIConfig) []settingNotice {
 		})
 	}
 	return notices
+}
+
+// privacyNotices says of a change of privacy that older documents are as they were.
+func privacyNotices(change ProjectChange, now knowledge.PrivacyConfig, outdated int) []settingNotice {
+	if change.Privacy == nil || outdated == 0 {
+		return nil
+	}
+	kept := fmt.Sprintf("%d documents were processed with other settings and stay as they are", outdated)
+	switch now.PII {
+	case knowledge.PrivacyRedact:
+		kept += ": their passages have their personal data, and their originals are not encrypted under keys of their own"
+	case knowledge.PrivacyReject:
+		kept += ": those with personal data stay published"
+	}
+	return []settingNotice{{Field: "privacy", Code: "documents_outdated", Message: kept + ". Reindex the project to process them again"}}
 }
