@@ -259,6 +259,13 @@ type Conversations interface {
 	// Feedback returns what was said of the answers of runs, oldest first: by the principal
 	// or, for an administrator, by everybody.
 	Feedback(ctx context.Context, p knowledge.Principal, runs ...string) ([]store.Feedback, error)
+	// AddShare stores a link to a conversation, Shares lists those that have not ended, newest
+	// first, and Share returns one of them.
+	AddShare(ctx context.Context, p knowledge.Principal, share knowledge.Share) error
+	Shares(ctx context.Context, p knowledge.Principal, conversation string) ([]knowledge.Share, error)
+	Share(ctx context.Context, p knowledge.Principal, conversation, id string) (knowledge.Share, error)
+	// WithdrawShare ends a link to a conversation.
+	WithdrawShare(ctx context.Context, p knowledge.Principal, conversation, id string) error
 	// RenameConversation gives a conversation another title.
 	RenameConversation(ctx context.Context, p knowledge.Principal, id, title string) (store.Conversation, error)
 	// DeleteConversation deletes a conversation and starts the removal of what is

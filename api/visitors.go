@@ -25,8 +25,8 @@ type VisitorAccess interface {
 	AnonymousVisitor(pub knowledge.Publication, id string) knowledge.Principal
 	// SignShare returns the token of a link to a conversation of a visitor, and VisitorOfShare
 	// that visitor, by the same rules as Visitor.
-	SignShare(visitor knowledge.Principal, conversation string, expires time.Time) string
-	VisitorOfShare(pub knowledge.Publication, token string, now time.Time) (visitor knowledge.Principal, conversation string, err error)
+	SignShare(visitor knowledge.Principal, share knowledge.Share) string
+	VisitorOfShare(pub knowledge.Publication, token string, now time.Time) (visitor knowledge.Principal, share knowledge.Share, err error)
 }
 
 // visitors finds out who asks a published project.

@@ -126,3 +126,20 @@ func TestA2AClient(t *testing.T) {
 	s.putPublication(t, map[string]any{"starters": []string{"What is on the pier?"}})
 	s.converse(t, folder, "a2a_client.py")
 }
+
+// TestA2AJavaScriptClient lets the official JavaScript client of the protocol converse with an
+// agent, in either version: it streams a task, waits for one, reads them, and cancels a long one.
+func TestA2AJavaScriptClient(t *testing.T) {
+	t.Parallel()
+	folder := installedClients(t)
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	s.publish(t, "pier.txt", "A lighthouse is on the northern pier. Ann keeps it.")
+	s.putPublication(t, map[string]any{"starters": []string{"What is on the pier?"}})
+	for range 2 { // versions of the protocol
+		m.ScriptChat(modeltest.Text("A lighthouse is on it [1]."),
+			modeltest.Text("Who keeps the lighthouse?"), modeltest.Text("Ann keeps it [1]."), // the question alone, then its answer
+			slowWords(5000))
+	}
+	s.converse(t, folder, "a2a_client.mjs")
+}

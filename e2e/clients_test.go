@@ -57,7 +57,7 @@ func installedClients(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"node_modules/@modelcontextprotocol/sdk", "node_modules/@temporalio/workflow-streams", "node_modules/eventsource", "node_modules/@ag-ui/client", "python/bin/python"} {
+	for _, part := range []string{"node_modules/@modelcontextprotocol/sdk", "node_modules/@temporalio/workflow-streams", "node_modules/eventsource", "node_modules/@ag-ui/client", "node_modules/@a2a-js/sdk", "python/bin/python"} {
 		if _, err := os.Stat(filepath.Join(folder, part)); err != nil {
 			missing := "the clients in other languages are not installed: run .ci/stand-ins"
 			if os.Getenv("CI") != "" {

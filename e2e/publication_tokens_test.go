@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -119,8 +120,8 @@ func TestPublicationsEnd(t *testing.T) {
 	}
 }
 
-// TestSharedConversations reads a conversation by a link, which ends with its time and with the
-// conversation.
+// TestSharedConversations reads a conversation by two links: one is withdrawn, the other one ends
+// with the conversation. Then both are as links that never were.
 func TestSharedConversations(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -129,38 +130,68 @@ func TestSharedConversations(t *testing.T) {
 	ann, bob := s.visit(t), s.visit(t)
 	_, talk, _ := ann.asked(t, "When is the lamp cleaned?", "")
 	shares := "/agents/guide/conversations/" + talk + "/shares"
-	var link struct {
-		URL     string
+	type shared struct {
+		ID, URL string
 		Expires time.Time `json:"expires_at"`
 	}
+	var link, second shared
 	if status := s.call(t, "POST", shares, map[string]any{"days": 2}, &link, ann.header...); status != http.StatusCreated || time.Until(link.Expires) > 48*time.Hour || time.Until(link.Expires) < 47*time.Hour {
 		t.Fatalf("status %d, %+v", status, link)
 	}
-	if got := bob.status(t, "POST", shares, map[string]any{}); got != http.StatusNotFound {
-		t.Errorf("another one shares it: status %d", got)
+	if status := s.call(t, "POST", shares, map[string]any{}, &second, ann.header...); status != http.StatusCreated {
+		t.Fatalf("the second link: status %d", status)
 	}
-	_, token, _ := strings.Cut(link.URL, "#share=")
-	read := func(token string) (text string, status int) {
-		var shared struct{ Messages []struct{ Text string } }
-		status = s.call(t, "GET", "/agents/guide/shared/"+token, nil, &shared, "Authorization", "")
-		for _, m := range shared.Messages {
-			text += m.Text
+	var list struct{ Data []shared }
+	if status := s.call(t, "GET", shares, nil, &list, ann.header...); status != http.StatusOK || len(list.Data) != 2 || list.Data[0].URL != second.URL || list.Data[1].ID != link.ID {
+		t.Errorf("status %d, the links %+v", status, list.Data)
+	}
+	for method, path := range map[string]string{"POST": shares, "GET": shares, "DELETE": shares + "/" + link.ID} {
+		if got := bob.status(t, method, path, map[string]any{}); got != http.StatusNotFound {
+			t.Errorf("another one's %s: status %d", method, got)
 		}
-		return text, status
 	}
-	if text, status := read(token); status != http.StatusOK || !strings.Contains(text, "When is the lamp cleaned?") || !strings.Contains(text, "Tuesday") {
-		t.Errorf("status %d, %q", status, text)
+	read := func(link shared) (body string, status int) {
+		_, token, _ := strings.Cut(link.URL, "#share=")
+		res, err := s.send(t.Context(), "GET", "/agents/guide/shared/"+token, nil, "Authorization", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		read, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(read), res.StatusCode
 	}
-	if _, status := read(token[:len(token)-3] + "AAA"); status != http.StatusUnauthorized {
-		t.Errorf("a forged link: status %d", status)
+	wantOpen := func(link shared) {
+		t.Helper()
+		if text, status := read(link); status != http.StatusOK || !strings.Contains(text, "When is the lamp cleaned?") || !strings.Contains(text, "Tuesday") {
+			t.Errorf("status %d, %q", status, text)
+		}
 	}
+	never, _ := read(shared{URL: "#share=" + strings.Repeat("A", 200)})
+	wantClosed := func(link shared) {
+		t.Helper()
+		if text, status := read(link); status != http.StatusUnauthorized || text != never {
+			t.Errorf("status %d, %q; a link that never was: %q", status, text, never)
+		}
+	}
+	wantOpen(link)
+	wantOpen(second)
+	wantClosed(shared{URL: link.URL[:len(link.URL)-3] + "AAA"})
+	_, token, _ := strings.Cut(link.URL, "#share=")
 	if got := (visitor{s, []string{"Authorization", "Bearer " + token}}).status(t, "GET", "/agents/guide/conversations", nil); got != http.StatusUnauthorized {
 		t.Errorf("the token of a link is taken for that of a visitor: status %d", got)
 	}
+	for _, want := range []int{http.StatusNoContent, http.StatusNotFound} {
+		if got := ann.status(t, "DELETE", shares+"/"+link.ID, nil); got != want {
+			t.Errorf("the link is withdrawn: status %d, want %d", got, want)
+		}
+	}
+	wantClosed(link)
+	wantOpen(second)
 	if got := ann.status(t, "DELETE", "/agents/guide/conversations/"+talk, nil); got != http.StatusNoContent {
 		t.Fatalf("the conversation is deleted: status %d", got)
 	}
-	if _, status := read(token); status != http.StatusNotFound {
-		t.Errorf("behind the conversation: status %d", status)
-	}
+	wantClosed(second)
 }

@@ -18,7 +18,7 @@ func unaudited() []string {
 		"GET /v1/files", "GET /v1/files/{file}", "GET /v1/vector_stores", "GET /v1/vector_stores/{store}", "GET /v1/vector_stores/{store}/files",
 		"GET /v1/vector_stores/{store}/files/{file}", "GET /v1/vector_stores/{store}/file_batches/{batch}", "GET /v1/vector_stores/{store}/file_batches/{batch}/files",
 		"GET /imports", "GET /imports/{id}", "GET /imports/{id}/failures", "GET /conversations/{id}/attachments", "GET /preferences", "GET /runs",
-		"GET /projects", "GET /projects/{id}", "GET /projects/{id}/usage", "GET /projects/{id}/publication", "GET /agents", "GET /agents/{slug}/conversations", "GET /v1/models", "GET /v1/models/{model}", "GET /usage", "GET /limits", "GET /webhook_deliveries",
+		"GET /projects", "GET /projects/{id}", "GET /projects/{id}/usage", "GET /projects/{id}/publication", "GET /agents", "GET /agents/{slug}/conversations", "GET /agents/{slug}/conversations/{conversation}/shares", "GET /v1/models", "GET /v1/models/{model}", "GET /usage", "GET /limits", "GET /webhook_deliveries",
 		"GET /secrets", "GET /secrets/{name}", "GET /keys", "GET /permissions", "GET /roles", "GET /roles/{name}", "GET /members", "GET /members/{user}",
 		"GET /scim/v2/Groups", "GET /scim/v2/Groups/{scim_group}", "GET /scim/v2/ResourceTypes", "GET /scim/v2/ResourceTypes/{type}", "GET /scim/v2/Schemas", "GET /scim/v2/Schemas/{schema}",
 		"GET /scim/v2/ServiceProviderConfig", "GET /scim/v2/Users", "GET /scim/v2/Users/{scim_user}",

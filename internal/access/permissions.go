@@ -137,7 +137,8 @@ func Permissions() []Permission {
 			"GET /auth/callback", "GET /auth/login", "GET /auth/session", "POST /auth/session", "DELETE /auth/session",
 			"GET /agents/{slug}", "GET /agents/{slug}/avatar", "GET /agents/{slug}/.well-known/agent-card.json", "POST /agents/{slug}/a2a", "POST /agents/{slug}/visits", "POST /agents/{slug}/questions", "GET /agents/{slug}/conversations",
 			"GET /agents/{slug}/conversations/{conversation}", "DELETE /agents/{slug}/conversations/{conversation}", "GET /agents/{slug}/chunks/{chunk_id}",
-			"POST /agents/{slug}/conversations/{conversation}/shares", "GET /agents/{slug}/shared/{share}",
+			"GET /agents/{slug}/conversations/{conversation}/shares", "POST /agents/{slug}/conversations/{conversation}/shares",
+			"DELETE /agents/{slug}/conversations/{conversation}/shares/{share}", "GET /agents/{slug}/shared/{share}",
 			"GET /agents/{slug}/runs/{run_id}/events", "POST /agents/{slug}/runs/{run_id}/cancel", "POST /agents/{slug}/runs/{run_id}/feedback",
 		}},
 	}

@@ -26,6 +26,7 @@ type agentToken struct {
 	Project      string `json:"p"`
 	Visitor      string `json:"v"`
 	Conversation string `json:"c,omitempty"` // that the token opens; "" = it is the visitor's own
+	Share        string `json:"s,omitempty"` // the id of the link to it
 	Expires      int64  `json:"e"`           // Unix seconds
 }
 
@@ -44,22 +45,28 @@ func (a *Authenticator) SignVisitor(pub knowledge.Publication, id string, expire
 	return a.signed(visitorPurpose, agentToken{Workspace: pub.Workspace, Project: pub.Project, Visitor: id, Expires: expires.Unix()})
 }
 
-// SignShare returns a token with which its holder reads a conversation of a visitor until
-// expires.
-func (a *Authenticator) SignShare(visitor knowledge.Principal, conversation string, expires time.Time) string {
+// SignShare returns the token of a link to a conversation of a visitor.
+func (a *Authenticator) SignShare(visitor knowledge.Principal, share knowledge.Share) string {
 	return a.signed(sharePurpose, agentToken{
-		Workspace: visitor.Workspace(), Project: visitor.Project(), Visitor: visitor.ExternalUser(), Conversation: conversation, Expires: expires.Unix(),
+		Workspace: visitor.Workspace(), Project: visitor.Project(), Visitor: visitor.ExternalUser(),
+		Conversation: share.Conversation, Share: share.ID, Expires: share.ExpiresAt.Unix(),
 	})
 }
 
-// VisitorOfShare returns the visitor whose conversation a token of SignShare opens, to read it.
-// A forged or expired token, or one for another project, is CodeUnauthorized.
-func (a *Authenticator) VisitorOfShare(pub knowledge.Publication, token string, now time.Time) (visitor knowledge.Principal, conversation string, err error) {
+// VisitorOfShare returns the visitor whose conversation a token of SignShare opens, to read it,
+// and what the token says of the link. A forged or expired token, or one for another project, is
+// ErrNoShare.
+func (a *Authenticator) VisitorOfShare(pub knowledge.Publication, token string, now time.Time) (visitor knowledge.Principal, share knowledge.Share, err error) {
 	t, ok := a.openAgent(sharePurpose, pub, token, now)
 	if !ok {
-		return visitor, "", unauthorized("this link is not valid, or has expired: ask for it again")
+		return visitor, share, ErrNoShare()
 	}
-	return a.visitor(pub, t.Visitor, t.Expires), t.Conversation, nil
+	return a.visitor(pub, t.Visitor, t.Expires), knowledge.Share{ID: t.Share, Conversation: t.Conversation, ExpiresAt: time.Unix(t.Expires, 0)}, nil
+}
+
+// ErrNoShare returns the error for a link that opens nothing, whatever the cause.
+func ErrNoShare() error {
+	return unauthorized("this link is not valid, has expired or was withdrawn: ask for another one")
 }
 
 // Visitor returns the principal of a visitor of a public agent, by the token of SignVisitor or by

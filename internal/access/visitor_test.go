@@ -28,7 +28,7 @@ func TestVisitors(t *testing.T) {
 	if !p.Covers("") || !p.Covers("open") || p.Covers("closed") || p.Covers("unknown") {
 		t.Errorf("the visitor reaches %q", p.Covered())
 	}
-	share := a.SignShare(p, "talk", now.Add(time.Hour))
+	share := a.SignShare(p, knowledge.Share{ID: "link", Conversation: "talk", ExpiresAt: now.Add(time.Hour)})
 	for name, refused := range map[string]func() error{
 		"too late": func() error {
 			_, err := a.Visitor(pub, "secret", token, now.Add(time.Hour+time.Second))
@@ -59,7 +59,7 @@ func TestVisitors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if q, talk, err := a.VisitorOfShare(pub, share, now); err != nil || talk != "talk" || q.Owner() != p.Owner() {
-		t.Errorf("the link opens %q of %s, %v", talk, q.Owner(), err)
+	if q, opened, err := a.VisitorOfShare(pub, share, now); err != nil || opened.Conversation != "talk" || opened.ID != "link" || q.Owner() != p.Owner() {
+		t.Errorf("the link opens %+v of %s, %v", opened, q.Owner(), err)
 	}
 }

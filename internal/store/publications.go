@@ -135,8 +135,8 @@ func (s *publicationStore) PublicationBySlug(ctx context.Context, slug string) (
 	return row.publication()
 }
 
-// RemovePublication deletes the publication of a project that the principal covers. The
-// conversations of its visitors stay with the project.
+// RemovePublication deletes the publication of a project that the principal covers, and the links
+// to the conversations of its visitors. The conversations stay with the project.
 func (s *publicationStore) RemovePublication(ctx context.Context, p knowledge.Principal, project string) error {
 	if err := requireProjectOf(p, project); err != nil {
 		return err
@@ -146,6 +146,11 @@ func (s *publicationStore) RemovePublication(ctx context.Context, p knowledge.Pr
 		if err == nil && !there {
 			err = notPublished(project)
 		}
+		if err != nil {
+			return err
+		}
+		_, err = tx.exec(ctx, `DELETE FROM conversation_shares WHERE workspace = ?1 AND conversation_id IN (
+			SELECT c.id FROM conversations AS c WHERE c.workspace = ?1 AND c.project = ?2)`, p.Workspace(), project)
 		return err
 	})
 }

@@ -41,6 +41,7 @@ var (
 	runTable              = tableOf[runRow]()
 	secretTable           = tableOf[secretRow]()
 	sessionTable          = tableOf[sessionRow]()
+	shareTable            = tableOf[shareRow]()
 	signInTable           = tableOf[signInRow]()
 	testSetTable          = tableOf[testSetRow]()
 	testSetVersionTable   = tableOf[testSetVersionRow]()

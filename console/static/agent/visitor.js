@@ -18,6 +18,8 @@ export const routes = /** @type {const} */ ({
   ask: ["POST", path + "/questions"],
   conversation: ["GET", path + "/conversations/{conversation}"],
   share: ["POST", path + "/conversations/{conversation}/shares"],
+  shares: ["GET", path + "/conversations/{conversation}/shares"],
+  withdraw: ["DELETE", path + "/conversations/{conversation}/shares/{share}"],
   shared: ["GET", path + "/shared/{share}"],
 });
 

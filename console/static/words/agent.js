@@ -16,6 +16,10 @@ export const agent = table({
   "share.link": ["Link", "Link"],
   "share.days": ["Valid for (days)", "Gültig (Tage)"],
   "share.make": ["Make a link", "Link erzeugen"],
+  "share.links": ["Links to this conversation", "Links zu dieser Unterhaltung"],
+  "share.until": ["Link, valid until {until}", "Link, gültig bis {until}"],
+  "share.withdraw": ["Withdraw", "Zurückziehen"],
+  "share.withdrawn": ["The link is withdrawn: it opens nothing any more.", "Der Link ist zurückgezogen: Er öffnet nichts mehr."],
   "shared": ["A shared conversation, readable until {until}", "Eine geteilte Unterhaltung, lesbar bis {until}"],
   "shared.ask": ["Ask this agent yourself", "Diesen Agenten selbst fragen"],
 });

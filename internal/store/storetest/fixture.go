@@ -55,6 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"citations", testCitations},
 		{"conversation_order", testConversationOrder},
 		{"conversations", testConversations},
+		{"shares", testShares},
 		{"runs", testRuns},
 		{"webhook_events", testWebhookEvents},
 		{"webhook_queue", testWebhookQueue},

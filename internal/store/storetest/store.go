@@ -346,6 +346,10 @@ type Conversations interface {
 	Conversation(ctx context.Context, p knowledge.Principal, id string) (store.Conversation, error)
 	Conversations(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Conversation, string, error)
 	SearchConversations(ctx context.Context, p knowledge.Principal, words string, page store.Page) ([]store.Conversation, string, error)
+	AddShare(ctx context.Context, p knowledge.Principal, share knowledge.Share) error
+	Shares(ctx context.Context, p knowledge.Principal, conversation string) ([]knowledge.Share, error)
+	Share(ctx context.Context, p knowledge.Principal, conversation, id string) (knowledge.Share, error)
+	WithdrawShare(ctx context.Context, p knowledge.Principal, conversation, id string) error
 	RenameConversation(ctx context.Context, p knowledge.Principal, id, title string) (store.Conversation, error)
 	DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error
 	SetFeedback(ctx context.Context, p knowledge.Principal, given store.Feedback) error
