@@ -37,6 +37,7 @@ type syncView struct {
 	Failed      int64           `json:"failed" doc:"Of them, those that could not be imported; the next run tries again what can be tried again"`
 	Deleted     int64           `json:"deleted" doc:"Files that are gone, whose documents it has removed"`
 	Hidden      int64           `json:"hidden" doc:"Files of the whole place that nobody in the workspace may see, because their rights in the service have no counterpart here"`
+	Unresolved  int64           `json:"groups_unresolved" doc:"Groups of the connection of which the service does not tell all members: the others see what they see by other groups"`
 	Failures    []ImportFailure `json:"failures" doc:"The first 20 failures of the last run; not in lists"`
 	FailuresURL *string         `json:"failures_url"`
 	CreatedAt   time.Time       `json:"created_at"`
@@ -59,7 +60,7 @@ func (sr *syncRoutes) view(s following.State, failures []store.ImportFailure) sy
 	view := syncView{
 		ID: s.ID, ConnectionID: s.Sync.Connection, Type: string(s.Connection.Type), Place: s.Place, ProjectID: s.Project, Scope: SyncScope(r.Scope),
 		Include: orEmpty(r.Include), Exclude: orEmpty(r.Exclude), Tags: orEmpty(r.Tags), Subjects: orEmpty(r.Subjects), Every: everyText(s.Every), Permissions: "none",
-		RemoveVanished: r.RemoveVanished, Status: s.Status, NextRun: orNull(s.Next), Hidden: s.Hidden,
+		RemoveVanished: r.RemoveVanished, Status: s.Status, NextRun: orNull(s.Next), Hidden: s.Hidden, Unresolved: s.Unresolved,
 		Failures: convert(failures, viewFailure), CreatedAt: s.CreatedAt,
 	}
 	if r.Mirror {

@@ -37,6 +37,10 @@ func checkSyncs(ctx context.Context, c *client.Client) []finding {
 		case y.Status != "running" && y.Failed > 0:
 			found = append(found, finding{name, findingNote, fmt.Sprintf("%s of the last run failed", terminal.Count(int(y.Failed), "file")), "cairn syncs show " + y.ID})
 		}
+		if y.Unresolved > 0 {
+			detail := "the service does not tell all members of " + terminal.Count(int(y.Unresolved), "group") + ", so not everybody sees what the group may see"
+			found = append(found, finding{name, findingNote, detail, "check that the groups are there, and that the connection may read their members"})
+		}
 	}
 	return found
 }

@@ -31,6 +31,10 @@ type FollowedImports interface {
 	FollowObjects(ctx context.Context, i store.Import, page int, list []store.FollowedObject) (settled []string, err error)
 	// MarkGone stores that objects are gone. A later page may take that back.
 	MarkGone(ctx context.Context, i store.Import, page int, keys []string) error
+	// GroupsToRead stores the groups that objects name, and returns those of the connection
+	// whose members neither this run nor a later one has read. SetGroupMembers stores them.
+	GroupsToRead(ctx context.Context, i store.Import, named []string) ([]string, error)
+	SetGroupMembers(ctx context.Context, i store.Import, group string, members []string, complete bool) error
 	// FailedBefore returns the next objects that a run before could not import, and that
 	// this one has not listed.
 	FailedBefore(ctx context.Context, i store.Import, after string, limit int) ([]store.ImportFailure, error)
@@ -53,6 +57,9 @@ func (a *Importing) addFollowed(ctx context.Context, i opened, number int, token
 	var none store.ImportPage
 	listed, err := a.listFollowed(ctx, i, token)
 	if err != nil {
+		return none, err
+	}
+	if err := a.readMembers(ctx, i, listed.Objects); err != nil {
 		return none, err
 	}
 	fresh, late, gone, err := a.sortFollowed(ctx, i.Import, number, listed)
@@ -98,6 +105,35 @@ func (a *Importing) listFollowed(ctx context.Context, i opened, token string) (s
 		page.Next = tokenFailed
 	}
 	return page, nil
+}
+
+// readMembers stores who is in the groups that objects name, and in those that other objects of
+// the connection have named: once in each run, so that a change of members is followed without a
+// change of a file. In a group that the service does not tell is nobody.
+func (a *Importing) readMembers(ctx context.Context, i opened, objects []source.Object) error {
+	directory, tells := i.source.(source.Directory)
+	if !tells || !i.Request.Mirror {
+		return nil
+	}
+	var named []string
+	for _, o := range objects {
+		if o.Access != nil {
+			named = append(named, o.Access.Groups...)
+		}
+	}
+	groups, err := a.Imports.GroupsToRead(ctx, i.Import, source.Distinct(named))
+	for n := 0; n < len(groups) && err == nil; n++ {
+		members, complete, untold := directory.Members(ctx, groups[n])
+		if untold != nil {
+			switch knowledge.AsError(untold).Code {
+			case knowledge.CodeNotFound, knowledge.CodeForbidden, knowledge.CodeTooLarge, knowledge.CodeInvalid:
+			default:
+				return fmt.Errorf("read the members of a group: %w", untold)
+			}
+		}
+		err = a.Imports.SetGroupMembers(ctx, i.Import, groups[n], members, complete)
+	}
+	return err
 }
 
 // failedPage returns a page of objects that runs before could not import.

@@ -18,6 +18,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/source/drive"
+	"github.com/cairn-rag/cairn/internal/source/sharepoint"
 	"github.com/cairn-rag/cairn/internal/source/sourcetest"
 	"github.com/cairn-rag/cairn/internal/source/webdav"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -28,7 +29,8 @@ type followFixture struct {
 	*importFixture
 	world *sourcetest.World
 	fake  *sourcetest.WebDAV
-	drive *sourcetest.Drive // is followed if it is set
+	drive *sourcetest.Drive   // is followed if it is set
+	graph *sourcetest.MSGraph // is followed if it is set
 	sync  store.Sync
 	page  int // objects of a page
 }
@@ -50,6 +52,12 @@ func (p places) Open(ctx context.Context, i store.Import, _, _ source.State) (so
 			Options: source.Settings{URL: "http://drive.test", Subject: "ann@example.org"}, Credentials: d.Account(),
 			Mirror: i.Request.Mirror, Cursor: y.Cursor, PageSize: p.f.page,
 		}, sourcetest.Local(d))
+	}
+	if g := p.f.graph; g != nil {
+		return sharepoint.New(source.Follow{
+			Options: source.Settings{URL: "http://graph.test", Tenant: sourcetest.MSTenant, ClientID: sourcetest.MSClient}, Credentials: g.Secret,
+			Scope: source.Scope{Drive: sourcetest.MSDrive}, Mirror: i.Request.Mirror, Cursor: y.Cursor, PageSize: p.f.page,
+		}, sourcetest.Local(g))
 	}
 	return webdav.New(source.Follow{
 		Options: source.Settings{URL: "http://cloud.test" + p.f.fake.Base, Username: p.f.fake.Username}, Credentials: p.f.fake.Password,
@@ -104,7 +112,11 @@ func (f *followFixture) run() knowledge.ImportCounts {
 
 // idOf returns the id of the document of a file.
 func (f *followFixture) idOf(file int) string {
-	return knowledge.DocumentID("w", "p", fmt.Sprintf("http://cloud.test/f/%d", file))
+	address := fmt.Sprintf("http://cloud.test/f/%d", file)
+	if f.graph != nil {
+		address = fmt.Sprintf("http://contoso.sharepoint.test/sites/legal/_layouts/15/download.aspx?UniqueId=%08d-0000-0000-0000-000000000000", file)
+	}
+	return knowledge.DocumentID("w", "p", address)
 }
 
 func (f *followFixture) document(file int) knowledge.Document {

@@ -22,7 +22,8 @@ import { countsOf, isOpen, paceOf, stateOf } from "./sync_state.js";
 function factsOf(one, names) {
   const list = (/** @type {string[]} */ values) => values.length > 0 && values.join(", ");
   const age = one.cursor_age === null ? say("sync.cursor.none") : say("sync.cursor.ago", { at: moment(new Date(Date.now() - one.cursor_age * 1000).toISOString()), age: duration(one.cursor_age) });
-  const rights = one.permissions === "mirror" ? [h("p", {}, say("sync.mirror")), one.hidden > 0 && h("p", { class: "wrong" }, say("sync.hidden", { n: number(one.hidden) }))] : say("sync.everybody");
+  const rights = one.permissions === "mirror" ? [h("p", {}, say("sync.mirror")), one.hidden > 0 && h("p", { class: "wrong" }, say("sync.hidden", { n: number(one.hidden) })),
+    one.groups_unresolved > 0 && h("p", { class: "wrong" }, say("sync.groups", { n: number(one.groups_unresolved) }))] : say("sync.everybody");
   return [
     [t("ask.project"), h("a", { href: "/projects/" + encodeURIComponent(one.project_id) }, projectName(names, one.project_id))], [say("sync.every"), one.every],
     [say("sync.next"), moment(one.next_run)], [say("sync.cursor"), age], [say("sync.permissions"), rights],

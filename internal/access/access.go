@@ -45,6 +45,8 @@ type Store interface {
 	RolesOf(ctx context.Context, workspace string) ([]store.Role, error)
 	// MemberBySubject returns the member whom a token calls subject. there is false if there is none.
 	MemberBySubject(ctx context.Context, workspace, subject string) (m store.Member, there bool, err error)
+	// ConnectionGroups returns the groups of services in which a person is.
+	ConnectionGroups(ctx context.Context, workspace, member string) ([]string, error)
 	// EndedMembers returns which of these users are not, or no longer, people of a workspace.
 	EndedMembers(ctx context.Context, workspace string, users []string) ([]string, error)
 	// PublicationBySlug returns the publication that the address of an agent names. One that
@@ -269,6 +271,9 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 	}
 	if acting.User != "" {
 		claims.User, claims.UserLimits = acting.User, limits
+		if err := a.addServiceGroups(ctx, &claims); err != nil {
+			return knowledge.Principal{}, err
+		}
 	}
 	if acting.ExternalUser != "" {
 		claims.ExternalUser = acting.ExternalUser

@@ -18,7 +18,8 @@ const (
 	maxDirectory = 10_000
 )
 
-// directory knows the roles and the members of workspaces, as they were a moment ago. It is
+// directory knows the roles and the members of workspaces, and who is in the groups of services,
+// as they were a moment ago. It is
 // safe for concurrent use.
 type directory struct {
 	store Store
@@ -26,6 +27,7 @@ type directory struct {
 	mu      sync.Mutex
 	roles   map[string]seen[map[string][]knowledge.Permission] // of a workspace, by their names
 	members map[[2]string]seen[*store.Member]                  // by workspace and name; nil = there is none
+	groups  map[[2]string]seen[[]string]                       // of services, by workspace and name of a person
 }
 
 // seen is what was read at a time.
@@ -38,7 +40,7 @@ type seen[T any] struct {
 func (s seen[T]) isFresh(now time.Time) bool { return now.Sub(s.at) < directoryAge }
 
 func newDirectory(s Store) *directory {
-	return &directory{store: s, roles: map[string]seen[map[string][]knowledge.Permission]{}, members: map[[2]string]seen[*store.Member]{}}
+	return &directory{store: s, roles: map[string]seen[map[string][]knowledge.Permission]{}, members: map[[2]string]seen[*store.Member]{}, groups: map[[2]string]seen[[]string]{}}
 }
 
 // role returns the permissions of a role that a workspace has defined, none for a role that
@@ -84,7 +86,7 @@ func (d *directory) member(ctx context.Context, workspace, name string) (*store.
 		if known = (seen[*store.Member]{at: now}); there {
 			known.value = &m
 		}
-		d.remember(key, known)
+		remember(d, d.members, key, known)
 	}
 	if m := known.value; m != nil && (!m.DeactivatedAt.IsZero() || m.ExpiresAt.IsZero() || m.ExpiresAt.After(time.Now())) {
 		return m, nil
@@ -92,11 +94,30 @@ func (d *directory) member(ctx context.Context, workspace, name string) (*store.
 	return nil, nil
 }
 
-func (d *directory) remember(key [2]string, m seen[*store.Member]) {
+// groupsOf returns the groups of services that are followed in which a person is, nested ones
+// among them.
+func (d *directory) groupsOf(ctx context.Context, workspace, user string) ([]string, error) {
+	key, now := [2]string{workspace, user}, time.Now()
+	d.mu.Lock()
+	known := d.groups[key]
+	d.mu.Unlock()
+	if known.isFresh(now) {
+		return known.value, nil
+	}
+	list, err := d.store.ConnectionGroups(ctx, workspace, user)
+	if err != nil {
+		return nil, err
+	}
+	remember(d, d.groups, key, seen[[]string]{list, now})
+	return list, nil
+}
+
+// remember keeps what was read about somebody.
+func remember[T any](d *directory, of map[[2]string]seen[T], key [2]string, s seen[T]) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.members) >= maxDirectory {
-		clear(d.members)
+	if len(of) >= maxDirectory {
+		clear(of)
 	}
-	d.members[key] = m
+	of[key] = s
 }

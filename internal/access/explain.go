@@ -149,6 +149,11 @@ func (x *Explainer) rightsOfKey(ctx context.Context, asker knowledge.Principal, 
 		return claims, Explanation{}, fmt.Errorf("read the rights of key %s: %w", r.KeyID, err)
 	}
 	claims.Workspace, claims.Instance, claims.User, claims.ExternalUser = asker.Workspace(), false, r.User, r.ExternalUser
+	if r.User != "" {
+		if err := x.rights.addServiceGroups(ctx, &claims); err != nil {
+			return claims, Explanation{}, err
+		}
+	}
 	if r.User != "" || r.ExternalUser != "" {
 		if err := x.rights.clearFor(ctx, &claims); err != nil {
 			return claims, Explanation{}, err

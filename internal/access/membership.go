@@ -51,16 +51,26 @@ func (a *Authenticator) person(ctx context.Context, workspace, name string) (*st
 }
 
 // addMember adds the name and the groups of the member whom the user of claims means, and
-// holds them to its project and end. It returns the member, nil if there is none.
+// holds them to its project and end. It returns the member, nil if there is none. Members or
+// not, users are in the groups of services that are followed.
 func (a *Authenticator) addMember(ctx context.Context, claims *knowledge.Claims) (*store.Member, error) {
 	member, err := a.person(ctx, claims.Workspace, claims.User)
-	if err != nil || member == nil {
+	if err != nil {
 		return nil, err
 	}
-	claims.UserLimits = member.Limits
-	claims.User, claims.Groups, claims.Member = member.Name, joined(joined(claims.Groups, member.Groups), member.Provisioned), true
-	holdTo(claims, member)
-	return member, nil
+	if member != nil {
+		claims.UserLimits = member.Limits
+		claims.User, claims.Groups, claims.Member = member.Name, joined(joined(claims.Groups, member.Groups), member.Provisioned), true
+		holdTo(claims, member)
+	}
+	return member, a.addServiceGroups(ctx, claims)
+}
+
+// addServiceGroups adds the groups of services in which the user of claims is.
+func (a *Authenticator) addServiceGroups(ctx context.Context, claims *knowledge.Claims) error {
+	groups, err := a.directory.groupsOf(ctx, claims.Workspace, claims.User)
+	claims.Groups = joined(claims.Groups, groups)
+	return err
 }
 
 // joined returns the names of a, and those of b that a lacks.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -38,6 +39,35 @@ func (i instance) member(t *testing.T, m store.Member) {
 func (i instance) role(t *testing.T, name string, permissions ...knowledge.Permission) {
 	t.Helper()
 	if _, _, err := i.store.PutRole(t.Context(), i.administrator(t), store.Role{Name: name, Permissions: permissions}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inGroup stores a connection of workspace default, whose service has users in a group.
+func (i instance) inGroup(t *testing.T, group string, users ...string) {
+	t.Helper()
+	p := i.administrator(t)
+	if err := i.store.CreateProject(t.Context(), knowledge.Project{ID: "followed", Workspace: "default", Name: "Followed"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := i.store.AddConnection(t.Context(), p, store.Connection{ID: "c", Type: source.TypeSharePoint})
+	if err == nil {
+		_, err = i.store.AddSync(t.Context(), p, store.Sync{ID: "y", Project: "followed", Connection: "c", Every: time.Hour})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := i.store.StartSyncRun(t.Context(), store.NewImport{
+		ImportRef: knowledge.ImportRef{Workspace: "default", Project: "followed", Import: "run"}, RunID: "run", SourceName: "sync y",
+		Request: store.ImportRequest{Source: source.Spec{Type: source.TypeSharePoint}, Sync: "y", Mirror: true},
+	})
+	if err == nil {
+		_, err = i.store.GroupsToRead(t.Context(), run, []string{group})
+	}
+	if err == nil {
+		err = i.store.SetGroupMembers(t.Context(), run, group, users, true)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -87,6 +117,25 @@ func TestMembers(t *testing.T) {
 		})
 		if _, err := i.Authenticate(t.Context(), token(t, "cleo", func(c jwt.MapClaims) { c["workspace"] = "other" })); !knowledge.IsCode(err, knowledge.CodeForbidden) {
 			t.Errorf("in another workspace: %v", err)
+		}
+	})
+	t.Run("a_user_is_in_the_groups_of_services", func(t *testing.T) {
+		t.Parallel()
+		i.inGroup(t, "staff", "flo")
+		reader := func(c jwt.MapClaims) { c["roles"], c["groups"] = []string{"reader"}, []string{"legal"} }
+		key := i.principal(t, access.Credentials{Key: i.key(t, store.Key{Workspace: "default", Scopes: []knowledge.Scope{knowledge.ScopeRead}})})
+		for user, want := range map[string]bool{"flo": true, "gus": false} {
+			acting, err := i.As(t.Context(), key, access.Acting{User: user})
+			if err != nil {
+				t.Fatal(err)
+			}
+			signed := i.principal(t, token(t, user, reader))
+			if slices.Contains(signed.Tokens(), "g:staff") != want || slices.Contains(acting.Tokens(), "g:staff") != want || !slices.Contains(signed.Tokens(), "g:legal") {
+				t.Errorf("%s has the tokens %v, and by a key %v", user, signed.Tokens(), acting.Tokens())
+			}
+		}
+		if slices.Contains(key.Tokens(), "g:staff") {
+			t.Errorf("a key that acts for nobody has the tokens %v", key.Tokens())
 		}
 	})
 	t.Run("what_a_token_says_adds_to_its_membership", func(t *testing.T) {
@@ -144,6 +193,10 @@ func (s *memberStore) WorkspaceExists(context.Context, string) (bool, error) { r
 func (s *memberStore) MemberBySubject(context.Context, string, string) (store.Member, bool, error) {
 	s.reads++
 	return s.member, true, nil
+}
+
+func (s *memberStore) ConnectionGroups(context.Context, string, string) ([]string, error) {
+	return nil, nil
 }
 
 func (s *memberStore) KeyByHash(context.Context, string) (store.Key, error) {

@@ -93,6 +93,7 @@ type Sync struct {
 	Failed     int64           `json:"failed"`
 	Deleted    int64           `json:"deleted"`
 	Hidden     int64           `json:"hidden"`
+	Unresolved int64           `json:"groups_unresolved"`
 	Failures   []ImportFailure `json:"failures"` // the first 20
 	CreatedAt  time.Time       `json:"created_at"`
 }

@@ -54,6 +54,9 @@ type Store interface {
 	Import(ctx context.Context, p knowledge.Principal, id string) (store.Import, error)
 	// HiddenObjects counts the objects of a sync that nobody may see.
 	HiddenObjects(ctx context.Context, p knowledge.Principal, i store.Import) (int64, error)
+	// UnresolvedGroups counts the groups of a connection of which the service does not tell all
+	// members.
+	UnresolvedGroups(ctx context.Context, p knowledge.Principal, connection string) (int64, error)
 }
 
 // Sealer seals the secrets of connections.
@@ -85,6 +88,7 @@ type State struct {
 	Place      string       // as people call it
 	Last       store.Import // "" = none has started
 	Hidden     int64        // objects that nobody may see
+	Unresolved int64        // groups of the connection of which the service does not tell all members
 	Next       time.Time    // when the next run starts, zero = it is paused
 	Status     string       // running, waiting, paused, failed or idle
 }
@@ -238,6 +242,11 @@ func (m *Manager) state(ctx context.Context, p knowledge.Principal, y store.Sync
 			return s, err
 		}
 		if s.Hidden, err = m.deps.Store.HiddenObjects(ctx, p, s.Last); err != nil {
+			return s, err
+		}
+	}
+	if y.Request.Mirror {
+		if s.Unresolved, err = m.deps.Store.UnresolvedGroups(ctx, p, y.Connection); err != nil {
 			return s, err
 		}
 	}

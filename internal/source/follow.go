@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"slices"
 )
@@ -35,6 +36,15 @@ type Follow struct {
 	State, Previous State
 	// PageSize bounds the objects of a page. Defaults to MaxPage.
 	PageSize int
+}
+
+// Directory is a Source of a service that tells who is in the groups that the Access of its
+// objects names.
+type Directory interface {
+	// Members returns the people in a group and in the groups in it, as Access.Users names
+	// them. complete is false if there are others, whom the service does not tell. A group that
+	// the service does not tell is CodeNotFound, CodeForbidden or CodeTooLarge.
+	Members(ctx context.Context, group string) (members []string, complete bool, err error)
 }
 
 // Settings are the settings of a connection. Each type accepts those that it lists.

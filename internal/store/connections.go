@@ -162,6 +162,11 @@ func (s *syncStore) RemoveConnection(ctx context.Context, p knowledge.Principal,
 		if used {
 			return knowledge.Errorf(knowledge.CodeConflict, "the sync %q uses this connection: remove it first", sync)
 		}
+		for _, table := range []string{"connection_members", "connection_groups"} {
+			if _, err := tx.exec(ctx, "DELETE FROM "+table+" WHERE workspace = ? AND connection = ?", p.Workspace(), id); err != nil {
+				return err
+			}
+		}
 		there, err := changed(tx.exec(ctx, "DELETE FROM connections WHERE id = ? AND workspace = ?", id, p.Workspace()))
 		if err == nil && !there {
 			err = knowledge.NotFound("connection", id)

@@ -80,6 +80,7 @@ func (s *subjectStore) EraseAccounts(ctx context.Context, scope SubjectScope) er
 		}
 		maker := []any{w, UserMaker + name, UserMaker + name}
 		return append(append(list, member...),
+			deletion{&n.Memberships, "DELETE FROM connection_members WHERE workspace = ? AND member = ?", []any{w, name}},
 			deletion{&n.Sessions, "DELETE FROM sessions WHERE workspace = ? AND key_id = '' AND member = ?", []any{w, name}},
 			deletion{&n.Sessions, "DELETE FROM sessions WHERE key_id <> '' AND key_id IN (" + keysOfMaker + ")", maker},
 			deletion{&n.Keys, "DELETE FROM api_keys WHERE instance = FALSE AND id IN (" + keysOfMaker + ")", maker},

@@ -23,6 +23,8 @@ type SubjectProfile struct {
 	Reviews     []map[string]any `json:"reviews"`
 	TestSets    []map[string]any `json:"test_sets"`
 	Imports     []map[string]any `json:"imports"`
+
+	ServiceGroups []map[string]any `json:"service_groups"` // in which services that are followed have the person
 }
 
 // profileTable is a query for a part of a profile.
@@ -52,6 +54,7 @@ func (p *SubjectProfile) tables(scope SubjectScope) []profileTable {
 		{&p.Provisioned, "SELECT id, external_id, active, attributes, created_at, updated_at FROM provisioned_users WHERE workspace = ? AND member = ?", []any{w, name}},
 		{&p.Grants, "SELECT id, object, effect, permission, reason, created_by, expires_at, created_at FROM grants WHERE workspace = ? AND subject = ? ORDER BY id", []any{w, "u:" + name}},
 		{&p.Keys, "SELECT id, project, name, scopes, role, created_by, expires_at, created_at, revoked_at, last_used_at FROM api_keys WHERE id IN (" + keysOfMaker + ") ORDER BY id", []any{w, UserMaker + name, UserMaker + name}},
+		{&p.ServiceGroups, "SELECT connection, group_name FROM connection_members WHERE workspace = ? AND member = ? ORDER BY connection, group_name", []any{w, name}},
 		{&p.Sessions, "SELECT id, expires_at, created_at FROM sessions WHERE workspace = ? AND key_id = '' AND member = ? ORDER BY id", []any{w, name}},
 	}...)
 }

@@ -152,8 +152,14 @@ func TestMissingPermission(t *testing.T) {
 	want(t, mustList(t, g, f), "a.txt")
 	f.Mirror = true
 	l, err := list(t, g, f)
-	if !knowledge.IsCode(err, knowledge.CodeForbidden) || !strings.Contains(err.Error(), "please grant the application cairn-reader the application permission Sites.FullControl.All of Microsoft Graph") || len(l.objects) != 0 {
+	if !knowledge.IsCode(err, knowledge.CodeForbidden) || !strings.Contains(err.Error(), "please grant the application cairn-reader the application permission Sites.FullControl.All, GroupMember.Read.All, User.ReadBasic.All of Microsoft Graph") || len(l.objects) != 0 {
 		t.Errorf("with mirror: %v, listed %v", err, paths(l))
+	}
+	g.Permit("Sites.FullControl.All", "Directory.Read.All")
+	want(t, mustList(t, g, f), "a.txt")
+	g.Permit("Sites.FullControl.All", "User.Read.All")
+	if _, err := list(t, g, f); !knowledge.IsCode(err, knowledge.CodeForbidden) || !strings.Contains(err.Error(), "permission GroupMember.Read.All of") {
+		t.Errorf("without the permission to read groups: %v", err)
 	}
 	g.Permit("User.Read.All")
 	f.Mirror = false
@@ -165,4 +171,40 @@ func TestMissingPermission(t *testing.T) {
 	}
 }
 
-var _ source.Source = (*sharepoint.Source)(nil)
+// TestMembers has groups in groups, in a circle, and groups that Graph does not tell.
+func TestMembers(t *testing.T) {
+	t.Parallel()
+	g := sourcetest.NewMSGraph(sourcetest.NewWorld("ann@example.org"))
+	g.World.Join("staff", "crew", "ann@example.org")
+	g.World.Join("crew", "bob@example.org", "night", "eve@example.org")
+	g.World.Join("night", "staff", "zoe@example.org")
+	both := func(names ...string) (list []string) {
+		for _, name := range names {
+			list = append(list, name+"@example.org", "upn."+name+"@example.org")
+		}
+		return source.Distinct(list)
+	}
+	directory := open(t, g, follow(g, library())).(source.Directory)
+	members, complete, err := directory.Members(t.Context(), "staff")
+	if diff := cmp.Diff(both("ann", "bob", "eve", "zoe"), members); diff != "" || !complete || err != nil {
+		t.Errorf("complete %t, %v, members (-want +got):\n%s", complete, err, diff)
+	}
+	if _, _, err := directory.Members(t.Context(), "none"); !knowledge.IsCode(err, knowledge.CodeNotFound) {
+		t.Errorf("a group that is not there: %v", err)
+	}
+	g.Permit("GroupMember.Read.All") // Graph leaves the names of people out
+	directory = open(t, g, follow(g, library())).(source.Directory)
+	if members, complete, err := directory.Members(t.Context(), "staff"); len(members) > 0 || complete || err != nil {
+		t.Errorf("without names: %v, complete %t, %v", members, complete, err)
+	}
+	g.Permit("Sites.FullControl.All")
+	directory = open(t, g, follow(g, library())).(source.Directory)
+	if _, _, err := directory.Members(t.Context(), "staff"); !knowledge.IsCode(err, knowledge.CodeForbidden) {
+		t.Errorf("without the permission: %v", err)
+	}
+}
+
+var (
+	_ source.Source    = (*sharepoint.Source)(nil)
+	_ source.Directory = (*sharepoint.Source)(nil)
+)

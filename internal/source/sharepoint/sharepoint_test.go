@@ -30,7 +30,7 @@ func TestFollow(t *testing.T) {
 		fake := sourcetest.NewMSGraph(sourcetest.NewWorld("ann@example.org"))
 		fake.Uses, fake.Lags = 40, true
 		return sourcetest.Place{
-			World: fake.World, Handler: fake, Mirrors: mirror, Expire: fake.Expire,
+			World: fake.World, Handler: fake, Mirrors: mirror, Nested: true, Expire: fake.Expire,
 			Open: func(client *http.Client, cursor string) (source.Source, error) {
 				f := follow(fake, library())
 				f.Mirror, f.Cursor, f.PageSize = mirror, cursor, 3

@@ -10,7 +10,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/source"
 )
 
-// Source is a place of SharePoint or OneDrive. It implements source.Source.
+// Source is a place of SharePoint or OneDrive. It implements source.Source and
+// source.Directory.
 type Source struct {
 	client *client
 	follow source.Follow
@@ -78,11 +79,5 @@ func Try(ctx context.Context, f source.Follow, httpClient *http.Client) error {
 
 // mayRead refuses an application that may read no files.
 func (c *client) mayRead(ctx context.Context) error {
-	return c.require(ctx, "read files", "Sites.Read.All", readingRoles()...)
-}
-
-// mayMirror refuses an application that may not read who may see files: it would be told
-// some of the rights only.
-func (c *client) mayMirror(ctx context.Context) error {
-	return c.require(ctx, "read who may see files (permissions mirror)", roleFullControl, roleFullControl)
+	return c.require(ctx, "read files", readingRoles())
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -17,7 +18,7 @@ import (
 const roleFullControl = "Sites.FullControl.All"
 
 func readingRoles() []string {
-	return []string{"Files.Read.All", "Files.ReadWrite.All", "Sites.Read.All", "Sites.ReadWrite.All", "Sites.Manage.All", roleFullControl, "Sites.Selected"}
+	return []string{"Sites.Read.All", "Files.Read.All", "Files.ReadWrite.All", "Sites.ReadWrite.All", "Sites.Manage.All", roleFullControl, "Sites.Selected"}
 }
 
 // granted is a token for one resource.
@@ -93,16 +94,23 @@ func rolesOf(token string) []string {
 	return claims.Roles
 }
 
-// require refuses an application that has none of some permissions of Graph, with what to ask
-// an administrator for.
-func (c *client) require(ctx context.Context, purpose, ask string, roles ...string) error {
+// require refuses an application that lacks permissions of Graph, with what to ask an
+// administrator for: of each list it needs one, and asks for the first.
+func (c *client) require(ctx context.Context, purpose string, lists ...[]string) error {
 	token, err := c.bearer(ctx, c.resource)
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(rolesOf(token), func(role string) bool { return slices.Contains(roles, role) }) {
+	has := rolesOf(token)
+	var missing []string
+	for _, roles := range lists {
+		if !slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(has, role) }) {
+			missing = append(missing, roles[0])
+		}
+	}
+	if len(missing) == 0 {
 		return nil
 	}
 	return knowledge.Errorf(knowledge.CodeForbidden, "the application may not %s. Send this to an administrator of Microsoft Entra: please grant the application %s "+
-		"the application permission %s of Microsoft Graph, with admin consent", purpose, c.clientID, ask)
+		"the application permission %s of Microsoft Graph, with admin consent", purpose, c.clientID, strings.Join(missing, ", "))
 }

@@ -30,6 +30,8 @@ type Place struct {
 	Slow throttle.Slow
 	// Mirrors reports that objects have their access, and Labels that they have labels.
 	Mirrors, Labels bool
+	// Nested reports that the source is a source.Directory, of the groups of the world.
+	Nested bool
 	// Flat reports that the service has no folders that a script could make.
 	Flat bool
 	// Body returns the content of what was delivered. Defaults to all of it.
@@ -65,7 +67,7 @@ func Follow(t *testing.T, scripts int, newPlace func(mirror bool) Place) {
 				for seed := shard; seed < scripts && !t.Failed(); seed += shards {
 					random := rand.New(rand.NewPCG(uint64(seed), 1))
 					s := &script{t: t, seed: seed, random: random, Place: newPlace(seed%2 == 0)}
-					s.follower = &follower{script: s, known: map[string]held{}, failed: map[string]source.Object{}}
+					s.follower = &follower{script: s, known: map[string]held{}, members: map[string][]string{}, failed: map[string]source.Object{}}
 					s.run()
 				}
 				time.Sleep(time.Hour) // of the bubble: connections that are kept end
@@ -155,6 +157,9 @@ func (s *script) create() {
 // change makes one random change of the world.
 func (s *script) change() {
 	one := s.pick(false, anything)
+	if s.Nested && s.random.IntN(4) == 0 {
+		s.join()
+	}
 	switch n := s.random.IntN(12); {
 	case n < 3 || one == 0:
 		s.create()
@@ -193,10 +198,32 @@ func (s *script) share(id int) {
 			users = append(users, name)
 		}
 	}
-	if s.random.IntN(2) == 0 {
-		groups = append(groups, "staff")
+	for _, name := range s.groups() {
+		if s.random.IntN(2) == 0 {
+			groups = append(groups, name)
+		}
 	}
 	s.World.Share(id, users, groups)
+}
+
+// groups are the groups of the world that files are shared with.
+func (s *script) groups() []string {
+	if s.Nested {
+		return []string{"staff", "crew", "board"}
+	}
+	return []string{"staff"}
+}
+
+// join changes who is in a group: people, and other groups or the group itself. The groups are
+// in a circle sometimes.
+func (s *script) join() {
+	var members []string
+	for _, name := range append(s.groups(), "bob@example.org", "eve@example.org", "zoe@example.org") {
+		if s.random.IntN(3) == 0 {
+			members = append(members, name)
+		}
+	}
+	s.World.Join(s.groups()[s.random.IntN(3)], members...)
 }
 
 // open returns the source as a new process opens it.

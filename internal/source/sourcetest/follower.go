@@ -18,10 +18,11 @@ import (
 // documents would be.
 type follower struct {
 	*script
-	known  map[string]held
-	failed map[string]source.Object // that could not be read
-	cursor string
-	quiet  bool // the world stands still during the run
+	known   map[string]held
+	failed  map[string]source.Object // that could not be read
+	members map[string][]string      // of groups, as they were read last
+	cursor  string
+	quiet   bool // the world stands still during the run
 }
 
 // held is what the follower knows of an object.
@@ -35,6 +36,7 @@ type held struct {
 func (f *follower) run(busy bool) {
 	f.quiet = !busy
 	src, token := f.open(f.cursor), ""
+	read := map[string]bool{} // groups
 	listed, gone := map[string]bool{}, map[string]bool{}
 	for {
 		page, err := src.List(f.context(), token)
@@ -47,6 +49,10 @@ func (f *follower) run(busy bool) {
 			return
 		}
 		if err != nil {
+			f.check(err)
+			return
+		}
+		if err := f.readMembers(src, page.Objects, read); err != nil {
 			f.check(err)
 			return
 		}
@@ -71,6 +77,30 @@ func (f *follower) run(busy bool) {
 			f.change()
 		}
 	}
+}
+
+// readMembers reads who is in the groups that objects name, and that objects of runs before have
+// named, once in a run.
+func (f *follower) readMembers(src source.Source, objects []source.Object, read map[string]bool) error {
+	if !f.Nested || !f.Mirrors {
+		return nil
+	}
+	for _, o := range objects {
+		for _, name := range o.Access.Groups {
+			f.members[name] = append([]string{}, f.members[name]...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.members)) {
+		if read[name] {
+			continue
+		}
+		members, _, err := src.(source.Directory).Members(f.context(), name)
+		if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
+			return err
+		}
+		f.members[name], read[name] = members, true
+	}
+	return nil
 }
 
 // check fails the script for an error that a source must not return.
@@ -157,12 +187,15 @@ func (f *follower) compare() string {
 	want, got := map[string]Expected{}, map[string]Expected{}
 	for id, e := range f.World.Files() {
 		if f.Key == nil {
-			want[e.Path] = f.relevant(e)
+			want[e.Path] = f.relevant(e, f.World.People)
 		} else {
-			want[f.Key(id)] = f.relevant(e)
+			want[f.Key(id)] = f.relevant(e, f.World.People)
 		}
 	}
-	twice := ""
+	twice, people := "", f.World.People
+	if f.Nested {
+		people = f.people
+	}
 	for key, k := range f.known {
 		if f.Key == nil {
 			key = k.Path
@@ -170,7 +203,7 @@ func (f *follower) compare() string {
 		if _, there := got[key]; there {
 			twice += "known twice: " + key + "\n"
 		}
-		got[key] = f.relevant(k.Expected)
+		got[key] = f.relevant(k.Expected, people)
 	}
 	diff := twice + cmp.Diff(want, got)
 	if len(f.failed) > 0 {
@@ -179,16 +212,27 @@ func (f *follower) compare() string {
 	return diff
 }
 
-// relevant leaves out what the place does not carry over.
-func (f *follower) relevant(e Expected) Expected {
+// people returns the users among some names, and those who were read to be in groups. They have
+// two names in a directory, of which the world has one.
+func (f *follower) people(users, groups []string) []string {
+	users = slices.Clone(users)
+	for _, g := range groups {
+		users = append(users, f.members[g]...)
+	}
+	users = slices.DeleteFunc(users, func(name string) bool { return strings.HasPrefix(name, "upn.") })
+	return source.Distinct(users)
+}
+
+// relevant leaves out what the place does not carry over. people are the users whom names mean.
+func (f *follower) relevant(e Expected, people func(users, groups []string) []string) Expected {
 	if !f.Mirrors {
 		e.Access = knowledge.Access{}
 	}
 	if !f.Labels || len(e.Labels) == 0 {
 		e.Labels = nil
 	}
-	if f.World.Pages && f.Mirrors { // groups stand for their members
-		e.Access.Users, e.Access.Groups = f.World.People(e.Access.Users, e.Access.Groups), nil
+	if (f.World.Pages || f.Nested) && f.Mirrors { // groups stand for their members
+		e.Access.Users, e.Access.Groups = people(e.Access.Users, e.Access.Groups), nil
 	}
 	if len(e.Access.Groups) == 0 {
 		e.Access.Groups = nil

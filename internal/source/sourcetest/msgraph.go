@@ -18,7 +18,7 @@ import (
 )
 
 // MSGraph is a fake of Microsoft Graph, version 1.0: tokens of applications, sites, drives
-// with their changes and permissions, pages and lists; and of the part of SharePoint's own
+// with their changes and permissions, pages and lists, and who is in groups; and of the part of SharePoint's own
 // protocol that tells the members of groups. Set its fields before it serves.
 //
 // As the real one, it tells of a changed folder, and not of what is below it; names a deleted
@@ -71,7 +71,12 @@ const (
 
 // NewMSGraph returns a fake of a world that an application may read completely.
 func NewMSGraph(w *World) *MSGraph {
-	return &MSGraph{World: w, Secret: "client-secret", roles: []string{"Sites.Read.All", "Sites.FullControl.All"}, asked: map[string]int{}, seen: map[*World]int{}}
+	return &MSGraph{World: w, Secret: "client-secret", roles: MSMirrors(), asked: map[string]int{}, seen: map[*World]int{}}
+}
+
+// MSMirrors are the application permissions with which files and their rights are read.
+func MSMirrors() []string {
+	return []string{"Sites.FullControl.All", "GroupMember.Read.All", "User.ReadBasic.All"}
 }
 
 // Expire makes the fake forget the changes until now.
@@ -106,6 +111,8 @@ func (g *MSGraph) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 	case !graph && strings.HasSuffix(r.URL.Path, "/_api/web/sitegroups"):
 		g.siteGroups(w, r)
+	case strings.HasPrefix(path, "groups/"):
+		g.group(w, r, strings.TrimPrefix(path, "groups/"))
 	case strings.HasPrefix(path, "drives/"):
 		g.drive(w, r, strings.Split(path, "/")[1:])
 	default:

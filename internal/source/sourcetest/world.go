@@ -16,7 +16,7 @@ type World struct {
 	// below does not change them, a new name does, and those to whom a folder and what is
 	// below it are both shared see it. Set it before anything is created.
 	Pages bool
-	// Members are the users of the groups with whom pages are shared.
+	// Members are the users and the groups in each group. Change them by Join.
 	Members map[string][]string
 
 	mu    sync.Mutex
@@ -187,6 +187,52 @@ func (w *World) Share(id int, users, groups []string) {
 		w.shares[len(w.log)] = true
 		w.log = append(w.log, id)
 	})
+}
+
+// Join sets who is in a group: users and groups. No item changes with it.
+func (w *World) Join(group string, members ...string) {
+	w.do(func() {
+		if w.Members == nil {
+			w.Members = map[string][]string{}
+		}
+		w.Members[group] = members
+	})
+}
+
+// Disband removes a group.
+func (w *World) Disband(group string) {
+	w.do(func() { delete(w.Members, group) })
+}
+
+// Inside returns the users and the groups in a group, those in groups in it too, each once and
+// in order. there is false if there is no such group.
+func (w *World) Inside(group string) (users, groups []string, there bool) {
+	w.do(func() {
+		if _, there = w.Members[group]; !there {
+			return
+		}
+		inside := map[string]bool{}
+		w.inside(group, inside)
+		for name := range inside {
+			if _, is := w.Members[name]; is {
+				groups = append(groups, name)
+			} else {
+				users = append(users, name)
+			}
+		}
+	})
+	slices.Sort(users)
+	slices.Sort(groups)
+	return users, groups, there
+}
+
+func (w *World) inside(group string, found map[string]bool) {
+	for _, name := range w.Members[group] {
+		if !found[name] {
+			found[name] = true
+			w.inside(name, found)
+		}
+	}
 }
 
 // isShare reports whether a change is of rights alone.

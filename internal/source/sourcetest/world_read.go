@@ -121,7 +121,13 @@ func (w *World) readers(id int) []string {
 func (w *World) People(users, groups []string) []string {
 	people := slices.Clone(users)
 	for _, g := range groups {
-		people = append(people, w.Members[g]...)
+		found := map[string]bool{}
+		w.inside(g, found)
+		for name := range found {
+			if _, is := w.Members[name]; !is {
+				people = append(people, name)
+			}
+		}
 	}
 	return source.Distinct(people)
 }

@@ -123,6 +123,10 @@ type Syncs interface {
 	FollowObjects(ctx context.Context, i store.Import, page int, list []store.FollowedObject) (settled []string, err error)
 	MarkGone(ctx context.Context, i store.Import, page int, keys []string) error
 	FailedBefore(ctx context.Context, i store.Import, after string, limit int) ([]store.ImportFailure, error)
+	GroupsToRead(ctx context.Context, i store.Import, named []string) ([]string, error)
+	SetGroupMembers(ctx context.Context, i store.Import, group string, members []string, complete bool) error
+	ConnectionGroups(ctx context.Context, workspace, member string) ([]string, error)
+	UnresolvedGroups(ctx context.Context, p knowledge.Principal, connection string) (int64, error)
 }
 
 // Tenants keeps workspaces, their projects and keys, and what they have chosen.

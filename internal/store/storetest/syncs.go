@@ -23,6 +23,8 @@ func testSyncs(t *testing.T, open func(t *testing.T) Store) {
 		"a_change_of_what_is_followed_forgets_the_cursor":           cursorForgotten,
 		"a_schedule_is_to_be_made_until_it_was":                     syncSchedules,
 		"they_go_with_their_project":                                syncsGone,
+		"members_of_groups_are_those_that_were_read_last":           groupsRead,
+		"members_of_groups_go_with_their_connection":                groupsGone,
 	})
 }
 
