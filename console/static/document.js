@@ -14,6 +14,7 @@ import { statusOf } from "./documents_list.js";
 import { bytes, moment, number, t } from "./language.js";
 import { polling } from "./polling.js";
 import { navigate } from "./router.js";
+import { workflowLink } from "./runs_list.js";
 import { versionCompare } from "./version_compare.js";
 
 /**
@@ -84,9 +85,10 @@ function detailsOf(doc) {
     ["doc.passages", number(doc.chunkCount)], ["doc.tags", (doc.tags ?? []).join(", ")],
     ["doc.metadata", metadataOf(doc.metadata ?? {})], ["doc.classification", classified(doc.classification)], ["doc.changed", moment(doc.updatedAt)],
   ];
+  const link = workflowLink(doc.operatorUrl, t("doc.run"));
   return [h("h2", {}, t("doc.details")),
     h("dl", { class: "facts" }, ...rows.filter(([, value]) => value).flatMap(([word, value]) => [h("dt", {}, t(word)), h("dd", {}, value)])),
-    doc.operatorUrl && h("p", {}, h("a", { href: doc.operatorUrl, target: "_blank", rel: "noopener" }, t("doc.run")))];
+    link && h("p", {}, link)];
 }
 
 /** Asks for the name of a document, and removes it. @param {any} doc */

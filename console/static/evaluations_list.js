@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { h } from "./dom.js";
 import { parts, say } from "./evaluation_parts.js";
 import { moment, number, t } from "./language.js";
-import { liveTable } from "./polling.js";
+import { liveTable, withOlder } from "./polling.js";
 import { projectChoice, projectName, projectNames } from "./project_choice.js";
 import { to } from "./routes_evaluations.js";
 import { stateOf } from "./runs_list.js";
@@ -30,22 +30,23 @@ export function openEvaluations() {
   let names = new Map();
   const known = projectNames().then((found) => (names = found));
   const project = projectChoice("", () => table.restart());
-  const list = async (/** @type {object} */ more) => {
-    const found = await call(to["list-evaluations"], { query: { project_id: project.value, ...more } });
-    return { ...found, data: found.data.map((/** @type {Evaluation} */ one) => ({ ...one, events_url: "" })) }; // it differs with each answer
+  const plain = (/** @type {Evaluation} */ one) => ({ ...one, events_url: "" }); // it differs with each answer
+  const list = async (/** @type {string} */ cursor) => {
+    const found = await call(to["list-evaluations"], { query: { project_id: project.value, limit: 100, cursor } });
+    return { ...found, data: found.data.map(plain) };
   };
   const table = liveTable({
     name: t("evaluations"),
     columns: [{ title: say("eval.set") }, { title: t("doc.status") }, { title: t("ask.project") }, { title: say("eval.progress") }, { title: say("eval.score"), number: true }, { title: say("eval.context"), number: true },
       { title: say("eval.faithfulness"), number: true }, { title: t("run.started") }],
-    load: (cursor) => known.then(() => list({ limit: 100, cursor })),
+    load: (cursor) => known.then(() => list(cursor)),
     key: (one) => one.id,
     cells: (one) => [
       h("a", { href: "/evaluations/" + encodeURIComponent(one.id), "data-item": "" }, one.test_set_name, h("span", { class: "quiet" }, " ", one.id.slice(0, 8)), one.configurations > 1 && h("span", { class: "quiet" }, ` · ${say("cell.count", { n: number(one.configurations) })}`)), stateOf(one),
       projectName(names, one.project_id), judgedOf(one), meanOf(one, "score"), meanOf(one, "context"), meanOf(one, "faithfulness"), moment(one.created_at),
     ],
     none: () => say("eval.none"),
-  }, isOpen, async () => (await list({ limit: 100 })).data);
+  }, isOpen, (newest, items) => withOlder(newest, items, isOpen, (id) => call(to["get-evaluation"], { path: { evaluation: id }, query: { limit: 1 } }).then(plain)));
   return {
     title: t("evaluations"), stop: table.stop,
     element: h("div", { class: "padded documents" }, parts("evaluations"), h("div", { class: "row" }, h("h1", {}, t("evaluations")), h("span", { class: "space" }), h("a", { class: "button first", href: "/evaluations/new" }, say("eval.new")),

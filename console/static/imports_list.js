@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import { importForm } from "./import_form.js";
 import { partsOf, say } from "./imports_frame.js";
 import { duration, number, t } from "./language.js";
-import { liveTable } from "./polling.js";
+import { liveTable, withOlder } from "./polling.js";
 import { projectChoice, projectName, projectNames } from "./project_choice.js";
 import { stateOf } from "./runs_list.js";
 
@@ -37,21 +37,22 @@ export function openImports() {
   let names = new Map();
   const known = projectNames().then((found) => (names = found));
   const project = projectChoice("", () => table.restart());
-  const list = async (/** @type {object} */ more) => {
-    const found = await call("list-imports", { query: { project_id: project.value, ...more } });
-    return { ...found, data: found.data.map((/** @type {Import} */ one) => ({ ...one, events_url: "" })) }; // it differs with each answer
+  const plain = (/** @type {Import} */ one) => ({ ...one, events_url: "" }); // it differs with each answer
+  const list = async (/** @type {string} */ cursor) => {
+    const found = await call("list-imports", { query: { project_id: project.value, limit: 100, cursor } });
+    return { ...found, data: found.data.map(plain) };
   };
   const table = liveTable({
     name: t("imports"),
     columns: [say("imp.source"), t("doc.status"), t("ask.project"), say("imp.objects"), say("imp.speed")].map((title) => ({ title })),
-    load: (cursor) => known.then(() => list({ limit: 100, cursor })),
+    load: (cursor) => known.then(() => list(cursor)),
     key: (one) => one.id,
     cells: (one) => [
       h("a", { href: "/imports/" + encodeURIComponent(one.id), "data-item": "" }, placeOf(one), one.sync_id && h("span", { class: "quiet" }, " ", say("sync.mark"))), [...stateOf(one), one.dry_run && say("imp.dry")],
       projectName(names, one.project_id), countsOf(one), rateOf(one),
     ],
     none: () => say("imp.none"),
-  }, isOpen, async () => (await list({ limit: 100 })).data);
+  }, isOpen, (newest, items) => withOlder(newest, items, isOpen, (id) => call("get-import", { path: { id } }).then(plain)));
   return {
     title: t("imports"), stop: table.stop,
     element: h("div", { class: "padded documents" }, h("div", { class: "row" }, h("h1", {}, t("imports")), h("span", { class: "space" }), project), partsOf("imports"), importForm(), table.element),

@@ -26,7 +26,7 @@ export async function publication(project) {
     const fields = fieldsOf(shown ?? { visibility: "workspace", title: project.name, starters: [], allowedOrigins: [] });
     const state = h("p", { role: "status", class: "quiet" });
     const save = async (/** @type {boolean} */ rotate) => {
-      const saved = await call("put-publication", { path, body: { ...fields.values(), ...(shown?.limits ? { limits: shown.limits } : {}), ...(rotate ? { rotate_secret: true } : {}) } });
+      const saved = await call("put-publication", { path, body: { ...fields.values(), ...(rotate ? { rotate_secret: true } : {}) } });
       showOnce([[w("secret"), saved.secret]]);
       draw(saved);
       /** @type {HTMLElement | null} */ (element.querySelector("[role=status]"))?.replaceChildren(t("form.saved"));
@@ -57,15 +57,20 @@ function fieldsOf(shown) {
   const description = area("description", shown.description);
   const starters = area("starters", (shown.starters ?? []).join("\n"));
   const origins = area("origins", (shown.allowedOrigins ?? []).join("\n"));
+  const limit = (/** @type {Word} */ name, /** @type {number | undefined} */ value, /** @type {number} */ usual) => input(name, String(value || ""), { type: "number", min: 1, max: 1000000, placeholder: usual });
+  const visitor = limit("visitor", shown.limits?.visitorRequestsPerMinute, 60);
+  const every = limit("every", shown.limits?.requestsPerMinute, 600);
   const lines = (/** @type {HTMLTextAreaElement} */ of) => of.value.split("\n").map((one) => one.trim()).filter(Boolean);
   const labelled = (/** @type {Word} */ name, /** @type {HTMLElement} */ of, /** @type {Word} */ help) => h("div", { class: "field" }, h("label", { for: of.id }, w(name)), of, h("p", { class: "quiet" }, w(help)));
   return {
     elements: [
       labelled("visibility", visibility, "visibility.help"), labelled("title", title, "title.help"), labelled("slug", slug, "slug.help"), labelled("description", description, "description.help"),
       labelled("starters", starters, "starters.help"), labelled("avatar", avatar, "avatar.help"), labelled("origins", origins, "origins.help"),
+      labelled("visitor", visitor, "visitor.help"), labelled("every", every, "every.help"),
     ],
     values: () => ({
       visibility: visibility.value, title: title.value.trim(), description: description.value.trim(), starters: lines(starters), avatar: avatar.value.trim(), allowedOrigins: lines(origins),
+      limits: { ...(visitor.value ? { visitorRequestsPerMinute: Number(visitor.value) } : {}), ...(every.value ? { requestsPerMinute: Number(every.value) } : {}) },
       ...(slug.value.trim() ? { slug: slug.value.trim() } : {}),
     }),
   };

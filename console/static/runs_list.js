@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 import { h } from "./dom.js";
 import { duration, moment, money, number, t } from "./language.js";
-import { liveTable } from "./polling.js";
+import { liveTable, withOlder } from "./polling.js";
 import { projectChoice, projectName, projectNames } from "./project_choice.js";
 
 /** @typedef {any} Run a run of the API (schema RunView) */
@@ -36,13 +36,24 @@ export function countersOf(counters) {
   return [...shown, ...(currency ? [money(cost ?? 0, currency)] : [])].join(", ");
 }
 
+/**
+ * Returns the link to a workflow in Temporal's UI; null if there is no UI, or one for its own
+ * machine only and the browser runs on another.
+ * @param {string} address @param {string} text
+ */
+export function workflowLink(address, text) {
+  const own = (/** @type {string} */ host) => /(^|\.)localhost$|^127\.|^\[::1\]$/.test(host);
+  if (!address || own(new URL(address).hostname) && !own(location.hostname)) return null;
+  return h("a", { href: address, target: "_blank", rel: "noopener" }, text);
+}
+
 /** @typedef {[import("./language.js").Word, any]} Fact */
 
 /** Returns what runs and imports have in common. @param {any} item @param {Map<string, string>} names @returns {Fact[]} */
 export function originOf(item, names) {
   return [
     ["ask.project", projectName(names, item.project_id)], ["run.person", item.person], ["run.started", moment(item.created_at)], ["run.took", tookOf(item)],
-    ["run.workflow", h("a", { href: item.operator_url, target: "_blank", rel: "noopener" }, item.workflow_id ?? item.id)],
+    ["run.workflow", workflowLink(item.operator_url, item.workflow_id ?? item.id) || item.workflow_id],
   ];
 }
 
@@ -50,6 +61,8 @@ export function originOf(item, names) {
 export function factList(facts) {
   return facts.filter(([, value]) => value).flatMap(([word, value]) => [h("dt", {}, t(word)), h("dd", {}, value)]);
 }
+
+const isRunning = (/** @type {Run} */ run) => run.status === "running";
 
 export function openRuns() {
   let names = new Map();
@@ -71,13 +84,13 @@ export function openRuns() {
       projectName(names, run.project_id), run.person, moment(run.created_at), tookOf(run),
     ],
     none: () => t(kind.value || status.value || project.value || person.value.trim() ? "run.none.found" : "run.none"),
-  }, (run) => run.status === "running", async (items) => {
-    const [newest, working] = await Promise.all([list({ limit: 50 }), list({ status: "running", limit: 500 })]);
+  }, isRunning, async (newest, items) => {
+    const working = await list({ status: "running", limit: 500 });
     const waits = await waitsOf(working.data);
-    const now = new Map([...newest.data, ...working.data.filter((/** @type {Run} */ run) => items.some((one) => one.id === run.id))].map((run) => [run.id, run]));
-    const ended = items.filter((run) => run.status === "running" && !now.has(run.id)).slice(0, 20);
-    for (const { id } of ended) now.set(id, await call("workspace-get-run", { path: { run_id: id } }));
-    return [...now.values()].map((run) => run.ended_at ? run : { ...run, waiting: waits.get(run.document_id ?? run.import_id), took: tookOf(run) });
+    const known = new Set(items.map((run) => run.id));
+    const now = new Map([...newest, ...working.data.filter((/** @type {Run} */ run) => known.has(run.id))].map((run) => [run.id, run]));
+    const rows = await withOlder([...now.values()], items, isRunning, (id) => call("workspace-get-run", { path: { run_id: id } }));
+    return rows.map((run) => run.ended_at ? run : { ...run, waiting: waits.get(run.document_id ?? run.import_id), took: tookOf(run) });
   });
   return {
     title: t("runs"), stop: table.stop,

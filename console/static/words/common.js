@@ -28,6 +28,8 @@ export const common = table({
   "confirm.type": ["Type “{word}” to confirm", "Zur Bestätigung „{word}“ eingeben"],
   "save": ["Save", "Speichern"],
   "send": ["Send", "Senden"],
+  "table.new": ["{n} or more new rows are not shown.", "{n} oder mehr neue Zeilen sind nicht zu sehen."],
+  "table.reload": ["Reload the list", "Liste neu laden"],
   "more": ["Show more", "Mehr anzeigen"],
   "retry": ["Try again", "Erneut versuchen"],
   "menu": ["Menu", "Menü"],
