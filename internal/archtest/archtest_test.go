@@ -204,6 +204,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/client":    {"internal/knowledge", "internal/sse"},
 	"internal/mcpserver": {"internal/client", "internal/knowledge"},
+	"internal/origin":    {"internal/source"},
 	// Of what runs, it knows only the client: the demo, the benchmarks and the
 	// tests share it.
 	"internal/childserver": {"internal/client", "internal/process"},
@@ -217,7 +218,7 @@ var mayImport = map[string][]string{
 	"console": {"samples"},
 	"starter": {
 		"internal/advice", "internal/audit", "internal/childserver", "internal/client", "internal/config", "internal/evaluate", "internal/extract", "internal/extract/charset", "internal/knowledge", "internal/mcpserver",
-		"internal/model", "internal/model/localmodel", "internal/server", "internal/source/archive", "internal/telemetry", "samples", "starter/terminal",
+		"internal/model", "internal/model/localmodel", "internal/origin", "internal/server", "internal/source/archive", "internal/telemetry", "samples", "starter/terminal",
 	},
 	"starter/terminal": {"internal/client"},
 
@@ -246,6 +247,7 @@ var mayImport = map[string][]string{
 	"internal/store/postgrestest":              {"internal/service", "internal/store"},
 	"internal/store/storetest":                 {"internal/blob", "internal/envelope", "internal/knowledge", "internal/knowledge/knowledgetest", "internal/source", "internal/store"},
 
+	"internal/origin/origintest": {},
 	"internal/standin":           {},
 	"internal/source/sourcetest": {"internal/knowledge", "internal/safedial", "internal/source", "internal/source/throttle"},
 }

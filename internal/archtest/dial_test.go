@@ -18,7 +18,7 @@ var dials = map[string]string{
 	"internal/clamd":         "the malware scanner that an operator configures",
 	"internal/websearch":     "the search engine that an operator configures",
 	"internal/client":        "the server that a command is told to use",
-	"starter":                "the server that an operator asks cairn doctor about",
+	"starter":                "the server that an operator asks cairn doctor about, and the system that a person tells cairn import-from to read",
 	"api":                    "calls its own handler, over no network",
 	"internal/service":       "services that tests start",
 	"internal/blob/blobtest": "stand-ins of tests",

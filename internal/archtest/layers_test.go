@@ -32,7 +32,7 @@ var layers = []layer{
 		"model", "retrieve", "websearch", "prompt", "citation", "tool", "runfile", "webhook", "record", "a2a", "agui", "evaluate",
 	}},
 	{"Requests", "What the doors of Cairn share: who asks, what is started, and how it is reached.", []string{
-		"access", "credential", "quota", "idempotency", "intake", "importing", "following", "question", "forget", "dispatch", "client", "mcpserver", "scim",
+		"access", "credential", "quota", "idempotency", "intake", "importing", "following", "question", "forget", "dispatch", "client", "origin", "mcpserver", "scim",
 	}},
 	{"Assembly", "What puts a server together, and starts one as a child process.", []string{"childserver", "server"}},
 	{"Tests", "Rules of the repository, and services for tests and benchmarks.", []string{"archtest", "service", "standin"}},
