@@ -15,7 +15,7 @@ import (
 
 // ConnectionOptions are the settings of a connection.
 type ConnectionOptions struct {
-	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive, sharepoint: leave it out for Google's, or for Microsoft's public cloud. webdav: of the files of the user who signs in, such as https://cloud.example.com/remote.php/dav/files/ann/. git: of a repository, or of what is above several ones. imap: imaps://imap.example.com, or imap:// with STARTTLS. confluence: such as https://example.atlassian.net/wiki. crawl: of the page or sitemap at which it begins"`
+	URL      string `json:"url,omitempty" maxLength:"2048" doc:"The address of the service; drive, sharepoint, notion: leave it out for Google's, Microsoft's public cloud, or Notion's. webdav: of the files of the user who signs in, such as https://cloud.example.com/remote.php/dav/files/ann/. git: of a repository, or of what is above several ones. imap: imaps://imap.example.com, or imap:// with STARTTLS. confluence: such as https://example.atlassian.net/wiki. crawl: of the page or sitemap at which it begins"`
 	Username string `json:"username,omitempty" maxLength:"256" doc:"webdav, git, imap: the user who signs in with the secret; git: leave it out for services that look at the token alone. confluence: in the cloud, the mail address of the account; leave it out for a data center"`
 	Subject  string `json:"subject,omitempty" maxLength:"256" doc:"drive: the user of Google Workspace for whom the service account acts, by domain-wide delegation. His domain is the organisation of permissions mirror"`
 	Tenant   string `json:"tenant,omitempty" maxLength:"256" doc:"sharepoint: the id or the domain of the tenant of Microsoft Entra"`
@@ -26,7 +26,7 @@ type ConnectionOptions struct {
 // connectionView is a connection as it is shown.
 type connectionView struct {
 	ID         string            `json:"id"`
-	Type       string            `json:"type" enum:"webdav,drive,sharepoint,confluence,git,imap,crawl"`
+	Type       string            `json:"type" enum:"webdav,drive,sharepoint,confluence,notion,git,imap,crawl"`
 	Options    ConnectionOptions `json:"options"`
 	WaitsUntil *time.Time        `json:"waits_until" doc:"The service asked for fewer requests: those of all syncs of the connection wait until then; null: they do not wait"`
 	CreatedAt  time.Time         `json:"created_at"`
@@ -43,9 +43,9 @@ type ConnectionPath struct {
 type connectionInput struct {
 	WorkspacePath
 	Body struct {
-		Type    string            `json:"type" enum:"webdav,drive,sharepoint,confluence,git,imap,crawl"`
+		Type    string            `json:"type" enum:"webdav,drive,sharepoint,confluence,notion,git,imap,crawl"`
 		Options ConnectionOptions `json:"options" doc:"Each type accepts its own options only"`
-		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. sharepoint: the value of a client secret of the application, or the PEM text of a certificate and its private key. git: a token that may read the repository. imap: an app password or an access token. confluence: an API token of the account, in a data center a personal access token. crawl: none. It is sealed and never shown again"`
+		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. sharepoint: the value of a client secret of the application, or the PEM text of a certificate and its private key. git: a token that may read the repository. imap: an app password or an access token. confluence: an API token of the account, in a data center a personal access token. notion: the access token of an integration. crawl: none. It is sealed and never shown again"`
 	} `nameHint:"NewConnection"`
 }
 

@@ -39,7 +39,7 @@ type ImportChoice struct {
 
 // ImportSource is where the objects of an import are.
 type ImportSource struct {
-	Type    string        `json:"type" enum:"s3,gcs,azure,zip,url_list,crawl,webdav,drive,sharepoint,confluence,git,imap" doc:"webdav, drive, sharepoint, confluence, git, imap: of the runs of a sync alone (POST …/syncs)"`
+	Type    string        `json:"type" enum:"s3,gcs,azure,zip,url_list,crawl,webdav,drive,sharepoint,confluence,notion,git,imap" doc:"webdav, drive, sharepoint, confluence, notion, git, imap: of the runs of a sync alone (POST …/syncs)"`
 	URI     string        `json:"uri" minLength:"1" maxLength:"2048" doc:"s3://bucket/prefix, gs://bucket/prefix, azblob://container/prefix, or the URL of an archive, a list of URLs or a web site"`
 	Options SourceOptions `json:"options,omitzero" doc:"Each type accepts its own options only"`
 	Secret  string        `json:"secret,omitempty" maxLength:"63" doc:"The name of a secret with the use import that holds the credentials (PUT …/secrets). A bucket needs one unless it is anonymous, or the workspace may use the identity of the server"`

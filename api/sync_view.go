@@ -13,7 +13,7 @@ type syncView struct {
 	ID             string    `json:"id"`
 	RunID          *string   `json:"run_id" doc:"The last run; null: none has started"`
 	ConnectionID   string    `json:"connection_id"`
-	Type           string    `json:"type" enum:"webdav,drive,sharepoint,confluence,git,imap,crawl"`
+	Type           string    `json:"type" enum:"webdav,drive,sharepoint,confluence,notion,git,imap,crawl"`
 	Place          string    `json:"place" doc:"The place as people call it: its address and its folder"`
 	ProjectID      string    `json:"project_id"`
 	Scope          SyncScope `json:"scope"`

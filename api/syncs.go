@@ -24,6 +24,8 @@ type SyncScope struct {
 	Branch     string `json:"branch,omitempty" maxLength:"256" doc:"git: the branch. Default: the one that the repository says"`
 	Mailbox    string `json:"mailbox,omitempty" maxLength:"512" doc:"imap: the mailbox, such as Archive/2026. Default: INBOX"`
 	Space      string `json:"space,omitempty" maxLength:"256" doc:"confluence: the key of a space. Default: all spaces that the account sees"`
+	Page       string `json:"page,omitempty" maxLength:"2048" doc:"notion: the address or the id of a page, which is followed with what is below it. Default: all that is shared with the integration"`
+	Database   string `json:"database,omitempty" maxLength:"2048" doc:"notion: the address or the id of a database, instead of a page"`
 }
 
 type syncInput struct {

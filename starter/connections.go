@@ -61,8 +61,8 @@ func (l connectionsListCmd) Run(ctx context.Context, a *app) error {
 
 type connectionsAddCmd struct {
 	clientFlags
-	Type     string `arg:"" enum:"webdav,drive,sharepoint,confluence,git,imap,crawl" help:"The type of the service: webdav, drive, sharepoint, confluence, git, imap, or crawl for a web site."`
-	Address  string `name:"at" placeholder:"URL" help:"The address of the service; of webdav, of the files of the user who signs in; of git, of a repository or of what is above several ones. Of drive and sharepoint, default: Google's, and Microsoft's public cloud. Of confluence, such as https://example.atlassian.net/wiki. Of crawl, the page or sitemap at which it begins."`
+	Type     string `arg:"" enum:"webdav,drive,sharepoint,confluence,notion,git,imap,crawl" help:"The type of the service: webdav, drive, sharepoint, confluence, notion, git, imap, or crawl for a web site."`
+	Address  string `name:"at" placeholder:"URL" help:"The address of the service; of webdav, of the files of the user who signs in; of git, of a repository or of what is above several ones. Of drive, sharepoint and notion, default: Google's, Microsoft's public cloud, and Notion's. Of confluence, such as https://example.atlassian.net/wiki. Of crawl, the page or sitemap at which it begins."`
 	Username string `help:"Of webdav, git and imap: the user who signs in with the secret. Of confluence in the cloud: the mail address of the account."`
 	Subject  string `help:"Of drive: the user for whom the service account acts, by domain-wide delegation."`
 	Tenant   string `help:"Of sharepoint: the id or the domain of the tenant of Microsoft Entra."`
@@ -75,12 +75,13 @@ type connectionsAddCmd struct {
 func (connectionsAddCmd) Help() string {
 	return "The secret comes from standard input or a file, never from an argument, which other users of the machine could see. " +
 		"For webdav and imap it is an app password of the user, for drive the JSON file of a key of a service account, for sharepoint a client secret, or the PEM text of a certificate and its private key, " +
-		"for confluence an API token, or without a user name a personal access token of a data center, for git a token that may read the repository. A crawl has none.\n\nExample:\n\n" +
+		"for confluence an API token, or without a user name a personal access token of a data center, for notion the access token of an integration, for git a token that may read the repository. A crawl has none.\n\nExample:\n\n" +
 		"    cairn connections add webdav --at https://cloud.example.com/remote.php/dav/files/ann/ --username ann < app-password\n" +
 		"    cairn connections add drive --subject ann@example.com --file account.json\n" +
 		"    cairn connections add sharepoint --tenant contoso.com --client-id 9a1e… --file certificate-and-key.pem\n" +
 		"    cairn connections add git --at https://github.com/example/handbook.git < token\n" +
 		"    cairn connections add confluence --at https://example.atlassian.net/wiki --username reader@example.com < api-token\n" +
+		"    cairn connections add notion < access-token\n" +
 		"    cairn connections add crawl --at https://www.example.com/handbook/\n" +
 		"    cairn connections add imap --at imaps://imap.example.com --username ann@example.com < app-password"
 }

@@ -84,6 +84,8 @@ type syncsAddCmd struct {
 	Repository   string   `placeholder:"PATH" help:"Of git: the repository below the address of the connection. Default: the address is that of the repository."`
 	Branch       string   `help:"Of git: the branch. Default: the one that the repository says."`
 	Mailbox      string   `help:"Of imap: the mailbox. Default: INBOX."`
+	Page         string   `help:"Of notion: the address or the id of a page, which is followed with what is below it. Default: all that is shared with the integration."`
+	Database     string   `help:"Of notion: the address or the id of a database, instead of a page."`
 	Space        string   `help:"Of confluence: the key of the space to follow. Default: all spaces."`
 	Include      []string `placeholder:"PATTERN" help:"Follow only paths that match, such as reports/**/*.pdf; may be repeated."`
 	Exclude      []string `placeholder:"PATTERN" help:"Leave out paths that match; may be repeated."`
@@ -98,7 +100,8 @@ type syncsAddCmd struct {
 // Help returns the command's example.
 func (syncsAddCmd) Help() string {
 	return "Example:\n\n    cairn syncs add 0b4d4a3e --project legal --folder Contracts --every 15m --permissions mirror --wait\n" +
-		"    cairn syncs add 0b4d4a3e --project handbook --repository handbook.git --branch main --folder docs"
+		"    cairn syncs add 0b4d4a3e --project handbook --repository handbook.git --branch main --folder docs\n" +
+		"    cairn syncs add 0b4d4a3e --project handbook --page https://www.notion.so/Handbook-0123456789abcdef0123456789abcdef"
 }
 
 // Run makes a sync.
@@ -114,7 +117,7 @@ func (f syncsAddCmd) Run(ctx context.Context, a *app) error {
 	}
 	n.Scope = map[string]string{}
 	for name, value := range map[string]string{
-		"site": f.Site, "drive": f.Drive, "folder": f.Folder, "repository": f.Repository, "branch": f.Branch, "space": f.Space, "mailbox": f.Mailbox,
+		"site": f.Site, "drive": f.Drive, "folder": f.Folder, "repository": f.Repository, "branch": f.Branch, "space": f.Space, "mailbox": f.Mailbox, "page": f.Page, "database": f.Database,
 	} {
 		if value != "" {
 			n.Scope[name] = value

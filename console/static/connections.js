@@ -19,11 +19,12 @@ export const types = /** @type {const} */ ({
   git: { options: ["url", "username"], required: "url", scope: ["repository", "branch", "folder"], example: "https://github.com/example/handbook.git" },
   imap: { options: ["url", "username", "auth"], required: "url", scope: ["mailbox"], example: "imaps://imap.example.com" },
   confluence: { options: ["url", "username"], required: "url", scope: ["space"], example: "https://example.atlassian.net/wiki" },
+  notion: { options: ["url"], required: "", scope: ["page", "database"], example: "https://api.notion.com" },
   crawl: { options: ["url"], required: "url", scope: [], example: "https://www.example.com/handbook/" },
 });
 
 /** The types of services that tell nobody's rights. */
-export const withoutRights = new Set(["git", "imap"]);
+export const withoutRights = new Set(["git", "imap", "notion"]);
 
 /** Returns how people call a connection. @param {Connection} one */
 export function nameOf({ type, options }) {

@@ -161,6 +161,7 @@ var mayImport = map[string][]string{
 	"internal/source/drive":      {"internal/knowledge", "internal/source"},
 	"internal/source/git":        {"internal/knowledge", "internal/source"},
 	"internal/source/imap":       {"internal/knowledge", "internal/source", "internal/source/throttle"},
+	"internal/source/notion":     {"internal/knowledge", "internal/source"},
 	"internal/source/sharepoint": {"internal/knowledge", "internal/source"},
 	"internal/source/webdav":     {"internal/knowledge", "internal/source"},
 	"internal/source/crawl":      {"internal/knowledge", "internal/source", "internal/source/web"},

@@ -156,7 +156,7 @@ func addressOf(y store.Sync, c store.Connection) string {
 	if strings.Contains(scope.Repository, "://") { // it begins with the address of the connection
 		address = ""
 	}
-	for _, part := range []string{scope.Drive, scope.Repository, scope.Branch, scope.Folder, scope.Space, scope.Mailbox} {
+	for _, part := range []string{scope.Drive, scope.Repository, scope.Branch, scope.Folder, scope.Space, scope.Mailbox, scope.Page, scope.Database} {
 		switch {
 		case part == "":
 		case address == "":

@@ -72,6 +72,8 @@ type Scope struct {
 	Branch     string `json:"branch,omitempty"`
 	Mailbox    string `json:"mailbox,omitempty"`
 	Space      string `json:"space,omitempty"`
+	Page       string `json:"page,omitempty"`
+	Database   string `json:"database,omitempty"`
 }
 
 // Distinct returns names in their order, each once.

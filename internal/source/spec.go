@@ -26,6 +26,7 @@ const (
 	TypeGit        Type = "git"
 	TypeIMAP       Type = "imap"
 	TypeConfluence Type = "confluence"
+	TypeNotion     Type = "notion"
 )
 
 // Spec describes a source as a request names it. It contains no secret, so a

@@ -15,6 +15,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/source/drive"
 	"github.com/cairn-rag/cairn/internal/source/git"
 	"github.com/cairn-rag/cairn/internal/source/imap"
+	"github.com/cairn-rag/cairn/internal/source/notion"
 	"github.com/cairn-rag/cairn/internal/source/sharepoint"
 	"github.com/cairn-rag/cairn/internal/source/throttle"
 	"github.com/cairn-rag/cairn/internal/source/webdav"
@@ -41,6 +42,15 @@ func gitKind() kind {
 		settings: []string{"url", "username"}, scope: []string{"repository", "branch", "folder"}, slow: throttle.Standard,
 		checkConnection: git.CheckConnection, checkScope: git.CheckScope, try: git.Try,
 		follow: func(f source.Follow, c *http.Client) (source.Source, error) { return git.New(f, c) },
+	}
+}
+
+// notionKind returns the kind of workspaces of Notion.
+func notionKind() kind {
+	return kind{
+		settings: []string{"url"}, scope: []string{"page", "database"}, slow: throttle.Standard,
+		checkConnection: notion.CheckConnection, checkScope: notion.CheckScope, try: notion.Try,
+		follow: func(f source.Follow, c *http.Client) (source.Source, error) { return notion.New(f, c) },
 	}
 }
 
@@ -84,6 +94,8 @@ func (c *Connector) kindOf(t source.Type) (k kind, there bool) {
 			checkConnection: confluence.CheckConnection, checkScope: confluence.CheckScope, try: confluence.Try,
 			follow: func(f source.Follow, c *http.Client) (source.Source, error) { return confluence.New(f, c) },
 		}, true
+	case source.TypeNotion:
+		return notionKind(), true
 	case source.TypeCrawl:
 		return c.crawled(), true
 	}
@@ -101,7 +113,7 @@ func (c *Connector) crawled() kind {
 
 // followedTypes are the types of places that can be followed.
 func followedTypes() []source.Type {
-	return []source.Type{source.TypeWebDAV, source.TypeDrive, source.TypeSharePoint, source.TypeConfluence, source.TypeGit, source.TypeIMAP, source.TypeCrawl}
+	return []source.Type{source.TypeWebDAV, source.TypeDrive, source.TypeSharePoint, source.TypeConfluence, source.TypeNotion, source.TypeGit, source.TypeIMAP, source.TypeCrawl}
 }
 
 // CheckConnection refuses the settings of a connection that no place can be opened with:

@@ -1,0 +1,158 @@
+package notion
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
+)
+
+// list adds the objects of an entry to the page: all of them, or those that differ from the
+// run before and the keys of those that are gone.
+func (v *visits) list(e *entry) {
+	now := e.objects()
+	for _, o := range now {
+		v.listed[o.Key] = true
+	}
+	if v.at.All {
+		v.page.Objects = append(v.page.Objects, now...)
+		return
+	}
+	known := map[string]source.Object{}
+	if before := v.previous[e.ID]; before != nil {
+		for _, o := range before.objects() {
+			known[o.Key] = o
+		}
+	}
+	for _, o := range now {
+		if before, there := known[o.Key]; !there || before.Name != o.Name || before.ETag != o.ETag || !slices.Equal(before.Tags, o.Tags) {
+			v.page.Objects = append(v.page.Objects, o)
+		}
+		delete(known, o.Key)
+	}
+	for key := range known {
+		if !v.listed[key] { // else it is in another page now
+			v.page.Removed = append(v.page.Removed, key)
+		}
+	}
+}
+
+// objects returns the objects of an entry: none unless it is listed.
+func (e *entry) objects() []source.Object {
+	if e.Name == "" {
+		return nil
+	}
+	objects := []source.Object{{
+		Key: e.key(), Address: e.Address, ETag: e.Tag, Bytes: -1, MediaType: "text/html", Modified: e.Edited, Name: e.Name, Tags: e.Tags,
+	}}
+	if e.Table {
+		objects[0].Address += "#" + strings.ReplaceAll(e.ID, "-", "") // a database may have several
+	}
+	for _, f := range e.files() {
+		objects = append(objects, source.Object{Key: f.Key, Address: e.Address + "#" + f.At, ETag: f.Tag, Bytes: -1, Name: e.Name + "/" + partOf(f.Name)})
+	}
+	return objects
+}
+
+// maxFiles bounds the files of a page that are listed.
+const maxFiles = 500
+
+// read reads what an entry of the scope has: the files and pages in the blocks of a page, or
+// the rows of a table.
+func (v *visits) read(ctx context.Context, e *entry) error {
+	if e.Table {
+		return v.readRows(ctx, e)
+	}
+	e.Tag = tagOf(e.Edited, v.now)
+	if e.Read == e.Tag && isSettled(e.Tag) {
+		return nil
+	}
+	t, err := v.client.blocksOf(ctx, e.ID)
+	switch {
+	case knowledge.IsCode(err, knowledge.CodeNotFound): // it is gone, and the search does not know yet
+		e.State = stateHidden
+		return nil
+	case knowledge.IsCode(err, knowledge.CodeInvalid): // Open tells why
+		e.Read = e.Tag
+		return nil
+	case err != nil:
+		return err
+	}
+	e.Files, e.Read = nil, e.Tag
+	for _, b := range t.files {
+		if len(e.Files) < maxFiles {
+			e.Files = append(e.Files, b.attachment())
+		}
+	}
+	for _, id := range t.pages {
+		if v.entries[id] != nil {
+			continue
+		}
+		if _, err := v.fetch(ctx, id, false); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
+			return err
+		}
+	}
+	return v.addDatabases(ctx, t.databases)
+}
+
+// addDatabases adds the tables of databases that no search has found.
+func (v *visits) addDatabases(ctx context.Context, ids []string) error {
+	for _, id := range ids {
+		if v.databases[id] {
+			continue
+		}
+		v.databases[id] = true
+		var database struct {
+			Tables []struct {
+				ID string `json:"id"`
+			} `json:"data_sources"`
+		}
+		err := v.client.get(ctx, "databases/"+id, nil, &database)
+		if knowledge.IsCode(err, knowledge.CodeNotFound) || knowledge.IsCode(err, knowledge.CodeInvalid) { // a view of one elsewhere
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, t := range database.Tables {
+			if v.entries[t.ID] != nil {
+				continue
+			}
+			if _, err := v.fetch(ctx, t.ID, true); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readRows sets the tag of a table by its rows, which Notion is asked for if everything is
+// listed or the table is new.
+func (v *visits) readRows(ctx context.Context, e *entry) error {
+	var stamps []stamp
+	if !v.at.All && e.Tag != "" {
+		for _, id := range v.rowsOf(e.ID) {
+			stamps = append(stamps, stamp{id, v.entries[id].Edited})
+		}
+		e.Tag = tableTag(e.Edited, stamps, v.now)
+		return nil
+	}
+	rows, _, err := v.client.rowsOf(ctx, e.ID)
+	switch {
+	case knowledge.IsCode(err, knowledge.CodeNotFound):
+		e.State = stateHidden
+		return nil
+	case err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid): // else Open tells why
+		return err
+	}
+	for _, row := range rows {
+		stamps = append(stamps, stamp{row.ID, row.Edited})
+		if known := v.entries[row.ID]; known == nil || !known.fresh {
+			v.discover(row.entry())
+		}
+	}
+	e.Tag = tableTag(e.Edited, stamps, v.now)
+	return nil
+}
