@@ -34,6 +34,11 @@ func readMemoryUse() memoryUse {
 	return memoryUse{allocated: value(0), live: value(1), objects: value(2), free: value(3)}
 }
 
+// restsSince reports whether the server has done nothing since an earlier time.
+func (u memoryUse) restsSince(before memoryUse) bool {
+	return u.allocated-before.allocated <= restingBytes
+}
+
 // isIdleSince reports whether the server has rested since an earlier time and keeps memory
 // that is worth returning.
 func (u memoryUse) isIdleSince(before memoryUse) bool {
@@ -41,14 +46,18 @@ func (u memoryUse) isIdleSince(before memoryUse) bool {
 	if u.objects > u.live {
 		unneeded += u.objects - u.live
 	}
-	return u.allocated-before.allocated <= restingBytes && unneeded >= max(worthReturning, u.live/4)
+	return u.restsSince(before) && unneeded >= max(worthReturning, u.live/4)
 }
 
 // returnMemory returns what the start and each busy time leave behind to the operating
 // system as soon as the server rests, until done is closed. The collector alone would
 // keep it: it runs again only when the heap has grown threefold, or after two minutes,
 // and then keeps the room for so large a heap.
+//
+// While the server works, the pages of the program that were used only once are released: the
+// start uses a third of the file, and seldom used code and constants add to it.
 func returnMemory(done <-chan struct{}) {
+	pages := findProgramPages()
 	ticker := time.NewTicker(restInterval)
 	defer ticker.Stop()
 	for before := readMemoryUse(); ; {
@@ -58,7 +67,9 @@ func returnMemory(done <-chan struct{}) {
 			return
 		}
 		now := readMemoryUse()
-		if now.isIdleSince(before) {
+		if !now.restsSince(before) {
+			pages.release()
+		} else if now.isIdleSince(before) {
 			debug.FreeOSMemory()
 		}
 		before = now
