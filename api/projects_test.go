@@ -84,38 +84,6 @@ func TestProjects(t *testing.T) {
 		e.do("POST", hooks+"/projects", e.admin, `{"id":"none","name":"a"}`).refused(404, knowledge.CodeNotFound)
 		e.do("POST", hooks+"/projects", e.admin, `{"id":"human-resources","slug":"hr"}`).refused(422, knowledge.CodeInvalid)
 	})
-	t.Run("an_update_of_how_documents_are_made_counts_those_made_otherwise", func(t *testing.T) {
-		e.publish(e.add(e.editor, "one", "some text"))
-		for _, test := range []struct {
-			change string
-			want   any
-		}{
-			{`{"ai":{"textSplitter":{"chunkSize":300}}}`, 1.0},
-			{`{"ai":{"textSplitter":{"chunkSize":300}}}`, 1.0},
-			{`{"ai":{"retrieval":{"numberOfChunks":3}}}`, nil},
-			{`{"ai":{"textSplitter":null}}`, 0.0},
-			{`{"ai":{"enrichment":{"summary":true}}}`, 1.0},
-			{`{"ai":{"enrichment":null,"multimodal":true}}`, 1.0},
-			{`{"ai":{"multimodal":null}}`, 0.0},
-			{`{"name":"Default"}`, nil},
-			{`{"ai":null}`, 0.0},
-			{`{"ai":{"tables":true}}`, 1.0},
-			{`{"ai":null}`, 0.0},
-			{`{"privacy":{"answers":"redact"}}`, 0.0},
-			{`{"privacy":{"pii":"redact"}}`, 1.0},
-			{`{"privacy":null}`, 0.0},
-		} {
-			got := e.do("PATCH", own+"/projects/default", e.admin, test.change).want(200)
-			if got["outdatedDocuments"] != test.want {
-				t.Errorf("%s: outdatedDocuments %v, want %v", test.change, got["outdatedDocuments"], test.want)
-			}
-		}
-		got := e.do("POST", hooks+"/projects", e.admin, `{"id":"default","ai":{"textSplitter":{"chunkSize":400}}}`).want(200)
-		if got["outdatedDocuments"] != 1.0 {
-			t.Errorf("the seed's route answers %v", got)
-		}
-		e.do("PATCH", own+"/projects/default", e.admin, `{"ai":null}`).want(200)
-	})
 	t.Run("listed_by_cursor", func(t *testing.T) {
 		list := e.do("GET", own+"/projects?limit=2", e.admin, nil).want(200)
 		if len(list["data"].([]any)) != 2 || list["next_cursor"] == nil {
@@ -163,7 +131,44 @@ func TestProjects(t *testing.T) {
 	})
 }
 
-// TestToolsOfAnInstance sets tools that the instance has.
+// TestOutdatedDocuments changes how documents are made: the answer counts those that were made
+// otherwise.
+func TestOutdatedDocuments(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.publish(e.add(e.editor, "one", "some text"))
+	for _, test := range []struct {
+		change string
+		want   any
+	}{
+		{`{"ai":{"textSplitter":{"chunkSize":300}}}`, 1.0},
+		{`{"ai":{"textSplitter":{"chunkSize":300}}}`, 1.0},
+		{`{"ai":{"retrieval":{"numberOfChunks":3}}}`, nil},
+		{`{"ai":{"textSplitter":null}}`, 0.0},
+		{`{"ai":{"enrichment":{"summary":true}}}`, 1.0},
+		{`{"ai":{"enrichment":null,"multimodal":true}}`, 1.0},
+		{`{"ai":{"multimodal":null}}`, 0.0},
+		{`{"name":"Default"}`, nil},
+		{`{"ai":null}`, 0.0},
+		{`{"ai":{"tables":true}}`, 1.0},
+		{`{"ai":null}`, 0.0},
+		{`{"privacy":{"answers":"redact"}}`, 0.0},
+		{`{"privacy":{"pii":"redact"}}`, 1.0},
+		{`{"privacy":null}`, 0.0},
+	} {
+		got := e.do("PATCH", own+"/projects/default", e.admin, test.change).want(200)
+		if got["outdatedDocuments"] != test.want {
+			t.Errorf("%s: outdatedDocuments %v, want %v", test.change, got["outdatedDocuments"], test.want)
+		}
+	}
+	got := e.do("POST", hooks+"/projects", e.admin, `{"id":"default","ai":{"textSplitter":{"chunkSize":400}}}`).want(200)
+	if got["outdatedDocuments"] != 1.0 {
+		t.Errorf("the seed's route answers %v", got)
+	}
+	e.do("PATCH", own+"/projects/default", e.admin, `{"ai":null}`).want(200)
+}
+
+// TestASecondProjectOfOneNameNamesTheFirst tells two projects of one name apart.
 func TestASecondProjectOfOneNameNamesTheFirst(t *testing.T) {
 	t.Parallel()
 	e := open(t)
