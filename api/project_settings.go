@@ -52,6 +52,7 @@ func (ps *projectSettings) apply(ctx context.Context, c ProjectChange, project *
 	}
 	wrong := append(changed.AI.Fields("body.ai"), changed.Tools.MissingFields("body.tools", before.Tools, ps.has.Tools)...)
 	wrong = append(wrong, changed.Privacy.Fields("body.privacy", ps.has.Analyzer)...)
+	wrong = append(wrong, changed.Pipeline.Fields("body.pipeline", changed.Privacy, ps.addresses.CheckURL)...)
 	wrong = append(wrong, changed.Retention.Fields("body.retention", ps.levels)...)
 	wrong = append(wrong, tool.ApprovalFields("body.tools.approval", before.Tools, changed.Tools)...)
 	wrong = append(wrong, websearch.SettingFields("body.tools.web_search", before.Tools.WebSearch, changed.Tools.WebSearch, ps.has.WebProvider)...)
