@@ -112,12 +112,13 @@ func (p Pipeline) Fields(location string, privacy PrivacyConfig, checkURL func(s
 	}
 	var wrong []Field
 	for i, s := range p {
-		wrong = append(wrong, s.fields(fmt.Sprintf("%s[%d]", location, i), privacy, checkURL)...)
+		wrong = append(wrong, s.Fields(fmt.Sprintf("%s[%d]", location, i), privacy, checkURL)...)
 	}
 	return wrong
 }
 
-func (s PipelineStep) fields(at string, privacy PrivacyConfig, checkURL func(string) error) (wrong []Field) {
+// Fields returns what is wrong with the step, as found at at. The others are as in Pipeline.Fields.
+func (s PipelineStep) Fields(at string, privacy PrivacyConfig, checkURL func(string) error) (wrong []Field) {
 	if !slices.Contains(PipelinePlaces(), s.At) {
 		wrong = append(wrong, Field{at + ".at", "must be one of " + strings.Join(PipelinePlaces(), ", ")})
 	}
@@ -143,3 +144,18 @@ func (s PipelineStep) fields(at string, privacy PrivacyConfig, checkURL func(str
 	}
 	return wrong
 }
+
+// StepRun is what became of a step of a pipeline for one document or question.
+type StepRun struct {
+	Name     string    `json:"name"`
+	At       string    `json:"at"`
+	Version  string    `json:"version"` // hash of what the step does
+	Status   RunStatus `json:"status"`  // completed, failed or rejected
+	Changed  bool      `json:"changed,omitempty"`
+	Required bool      `json:"required,omitempty"`
+	Seconds  float64   `json:"seconds"`
+	Message  string    `json:"message,omitempty"` // why it failed or refused
+}
+
+// StepRejected is the status of a step that refused a document or an answer.
+const StepRejected RunStatus = "rejected"
