@@ -103,6 +103,7 @@ type Deps struct {
 
 	NamedSecrets NamedSecrets
 	Quotations   Quotations
+	Steps        StepRunner          // of pipelines, that are tried; nil: none can be
 	Recognisers  privacy.Recognisers // of personal data, nil = only those of the package privacy
 
 	Answers     question.Workflows

@@ -87,14 +87,14 @@ type (
 var (
 	questionEvents = map[string][]reflect.Type{
 		"runStarted": {reflect.TypeFor[startedEvent]()}, "apiMessageChunk": {reflect.TypeFor[chunkEvent]()}, "messageReset": {reflect.TypeFor[record.ResetData]()}, "reasoning": {reflect.TypeFor[reasoningEvent]()},
-		"modelFailed": {reflect.TypeFor[record.ModelFailed]()}, "webhookCall": {reflect.TypeFor[record.WebhookCall]()}, "searchChoices": {reflect.TypeFor[retrieve.Choices]()}, "toolCall": {reflect.TypeFor[toolCallEvent]()}, "toolEvent": {reflect.TypeFor[toolEvent]()}, "sendSourcesMessage": {reflect.TypeFor[sourcesEvent]()}, "completedMessage": {reflect.TypeFor[queryAnswer]()},
+		"modelFailed": {reflect.TypeFor[record.ModelFailed]()}, "webhookCall": {reflect.TypeFor[record.WebhookCall]()}, "pipelineStep": {reflect.TypeFor[knowledge.StepRun]()}, "searchChoices": {reflect.TypeFor[retrieve.Choices]()}, "toolCall": {reflect.TypeFor[toolCallEvent]()}, "toolEvent": {reflect.TypeFor[toolEvent]()}, "sendSourcesMessage": {reflect.TypeFor[sourcesEvent]()}, "completedMessage": {reflect.TypeFor[queryAnswer]()},
 		"attachmentUpdate": {reflect.TypeFor[attachmentView]()}, "researchUpdate": {reflect.TypeFor[researchEvent]()}, "userMessage": {reflect.TypeFor[messageEvent]()},
 	}
 	toolEvents = map[string][]reflect.Type{
 		"tool_update": {reflect.TypeFor[record.PhaseData](), reflect.TypeFor[webUpdate]()}, "tool_partial_update": {reflect.TypeFor[partialEvent]()}, "tool_end": {reflect.TypeFor[toolAnswer](), reflect.TypeFor[webAnswer]()},
 	}
 	documentEvents = map[string][]reflect.Type{
-		"documentUpdate": {reflect.TypeFor[view.Document](), reflect.TypeFor[removedEvent]()}, "runEnded": {reflect.TypeFor[endedEvent]()},
+		"documentUpdate": {reflect.TypeFor[view.Document](), reflect.TypeFor[removedEvent]()}, "pipelineStep": {reflect.TypeFor[knowledge.StepRun]()}, "runEnded": {reflect.TypeFor[endedEvent]()},
 	}
 	importEvents = map[string][]reflect.Type{
 		"importUpdate": {reflect.TypeFor[Import]()},

@@ -45,6 +45,7 @@ type parts struct {
 
 	originals        *originals
 	pages            *documentPages
+	parsed           *parsedRoutes
 	documentRemovals *documentRemovals
 	projects         *projectRoutes
 	projectRemovals  *projectRemovals
@@ -71,6 +72,7 @@ func newParts(cfg Config, deps Deps) *parts {
 	p.forms = &fileForms{edge: p.edge, intake: p.intake, imports: p.imports, views: p.views, requestBytes: cfg.RequestBytes, tempDir: cfg.TempDir}
 	p.originals = &originals{edge: p.edge, store: deps.Store, blobs: deps.Blobs, access: deps.Access, now: now, presign: cfg.Presign}
 	p.pages = &documentPages{originals: p.originals, blobs: deps.Blobs, maker: paged.New(paged.Config{Blobs: deps.Blobs, Converter: deps.Pages, TempDir: cfg.TempDir, Clock: now})}
+	p.parsed = &parsedRoutes{originals: p.originals, blobs: deps.Blobs, reader: deps.Texts, tempDir: cfg.TempDir}
 	p.documentRemovals = &documentRemovals{store: deps.Store, dispatch: deps.Dispatch, views: p.views, now: now}
 	p.projects = &projectRoutes{store: deps.Store, now: now, settings: &projectSettings{
 		projects: deps.Store, addresses: deps.Addresses, namedSecrets: deps.NamedSecrets, sealer: deps.Secrets,
@@ -159,7 +161,8 @@ func (p *parts) newDocumentRoutes(cfg Config, deps Deps) []routes {
 		p.pages,
 		&pagePictureRoutes{originals: p.originals, pages: p.pages, blobs: deps.Blobs, drawer: deps.Pages, tempDir: cfg.TempDir},
 		&personalDataRoutes{store: deps.Store, originals: p.originals, blobs: deps.Blobs},
-		&parsedRoutes{originals: p.originals, blobs: deps.Blobs, reader: deps.Texts, tempDir: cfg.TempDir},
+		p.parsed,
+		&pipelineRoutes{store: deps.Store, parsed: p.parsed, retriever: deps.Retriever, questions: p.questions, addresses: deps.Addresses, steps: deps.Steps},
 		&uploadRoutes{edge: p.edge, store: deps.Store, intake: p.intake, follower: p.follower, results: p.results, views: p.views, limit: limit},
 		&fileRoutes{store: deps.Store, forms: p.forms},
 		&chunkRoutes{store: deps.Store, pages: p.pages},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -52,6 +53,11 @@ func (ps *projectSettings) apply(ctx context.Context, c ProjectChange, project *
 	}
 	wrong := append(changed.AI.Fields("body.ai"), changed.Tools.MissingFields("body.tools", before.Tools, ps.has.Tools)...)
 	wrong = append(wrong, changed.Privacy.Fields("body.privacy", ps.has.Analyzer)...)
+	steps, made, err := ps.checkPipeline(before, project, made)
+	if err != nil {
+		return nil, err
+	}
+	wrong = append(wrong, steps...)
 	wrong = append(wrong, changed.Retention.Fields("body.retention", ps.levels)...)
 	wrong = append(wrong, tool.ApprovalFields("body.tools.approval", before.Tools, changed.Tools)...)
 	wrong = append(wrong, websearch.SettingFields("body.tools.web_search", before.Tools.WebSearch, changed.Tools.WebSearch, ps.has.WebProvider)...)
@@ -69,6 +75,22 @@ func (ps *projectSettings) apply(ctx context.Context, c ProjectChange, project *
 		wrong = ps.embeddingsFields(changed.AI.Embeddings)
 	}
 	return made, knowledge.InvalidFields(wrong)
+}
+
+// checkPipeline returns what is wrong with the steps of a project, unless they are as before. It
+// makes the secret that signs what their addresses are sent, if the project has none, and adds
+// it to made.
+func (ps *projectSettings) checkPipeline(before knowledge.ProjectConfig, project *knowledge.Project, made map[string]string) ([]knowledge.Field, map[string]string, error) {
+	now := project.Config
+	if reflect.DeepEqual(now.Pipeline, before.Pipeline) && now.Privacy.RedactsForProviders() == before.Privacy.RedactsForProviders() {
+		return nil, made, nil
+	}
+	wrong := now.Pipeline.Fields("body.pipeline", now.Privacy, ps.addresses.CheckURL)
+	if wrong != nil || project.CallbackSecret != "" || !slices.ContainsFunc(now.Pipeline, func(s knowledge.PipelineStep) bool { return s.Webhook != nil }) {
+		return wrong, made, nil
+	}
+	made, err := ps.setCallbackSecret(project, changeOf[string]("null"), made)
+	return nil, made, err
 }
 
 // customFields returns what is wrong with the custom tools of a project, unless they are as

@@ -21,8 +21,9 @@ import (
 
 type projectView struct {
 	view.Project
-	Webhooks []webhookView `json:"webhooks,omitempty" doc:"Only for keys with the scope write"`
-	APIKey   string        `json:"apiKey,omitempty" doc:"The API key of a new project, with the scopes read and write; shown once"`
+	Webhooks []webhookView      `json:"webhooks,omitempty" doc:"Only for keys with the scope write"`
+	Pipeline knowledge.Pipeline `json:"pipeline,omitempty" doc:"Only for keys with the scope write"`
+	APIKey   string             `json:"apiKey,omitempty" doc:"The API key of a new project, with the scopes read and write; shown once"`
 
 	CallbackSecret string `json:"callbackSecret,omitempty" doc:"The generated secret that signs callbacks; shown once"`
 
@@ -30,7 +31,7 @@ type projectView struct {
 
 	Notices []settingNotice `json:"notices,omitempty" doc:"After a change of ai.prompt or ai.promptRules: what the prompt lacks. After a change of ai.model or ai.failover: models that could not be checked, because the endpoint did not list its models. After a change of privacy: that older documents are as they were"`
 
-	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"After a change of privacy, ai.embeddings, ai.textSplitter, ai.enrichment, ai.multimodal or ai.tables: the number of published documents that were processed with other settings. POST …/projects/{id}/reindex processes them again"`
+	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"After a change of privacy, ai.embeddings, ai.textSplitter, ai.enrichment, ai.multimodal, ai.tables or pipeline: the number of published documents that were processed with other settings. POST …/projects/{id}/reindex processes them again"`
 }
 
 // ProjectChange is what a project can be made of, or what is to change of it.
@@ -42,6 +43,8 @@ type ProjectChange struct {
 	Privacy changeOf[knowledge.PrivacyConfig] `json:"privacy,omitempty"`
 
 	Retention changeOf[knowledge.RetentionConfig] `json:"retention,omitempty"`
+
+	Pipeline changeOf[knowledge.Pipeline] `json:"pipeline,omitempty" maxItems:"10" doc:"The steps of the project's own at four places of ingestion and answering, in their order (docs/pipeline.md); null or an empty list removes all"`
 
 	Webhooks changeOf[[]webhookBody] `json:"webhooks,omitempty" doc:"All webhooks of the project; a webhook that is not in the list is removed"`
 
@@ -207,7 +210,7 @@ func (pr *projectRoutes) changeProject(ctx context.Context, p knowledge.Principa
 		shown.Notices = promptNotices(project.Config.AI)
 	}
 	shown.Notices = append(shown.Notices, notices...)
-	if change.Privacy != nil || change.names("embeddings", "textSplitter", "enrichment", "multimodal", "tables") {
+	if change.Privacy != nil || len(change.Pipeline) > 0 || change.names("embeddings", "textSplitter", "enrichment", "multimodal", "tables") {
 		outdated, err := pr.store.CountOutdated(ctx, p, project.ID, project.Config)
 		if err != nil { // the change is stored all the same
 			edge.RequestLog(ctx).WarnContext(ctx, "outdated documents are not counted", "project", project.ID, "error", err)
@@ -288,7 +291,7 @@ func (pr *projectRoutes) getProject(ctx context.Context, p knowledge.Principal, 
 func viewProject(p knowledge.Principal, project knowledge.Project, made map[string]string) projectView {
 	shown := projectView{Project: view.NewProject(project), CallbackSecret: made[madeCallback]}
 	if p.Can(knowledge.ScopeWrite) {
-		shown.Webhooks = viewWebhooks(project.Webhooks, made)
+		shown.Webhooks, shown.Pipeline = viewWebhooks(project.Webhooks, made), project.Config.Pipeline
 	} else {
 		shown.Tools.Custom = nil // addresses and headers are for those who manage the project
 	}

@@ -17,7 +17,7 @@ type fileFlags struct {
 }
 
 // aboutFiles is the part of the help that both commands have.
-const aboutFiles = "A file has the settings of a project (id or name, ai, tools, limits, privacy, retention) with the names of the API, and its webhooks, test_sets and syncs. " +
+const aboutFiles = "A file has the settings of a project (id or name, ai, tools, limits, privacy, retention, pipeline) with the names of the API, and its webhooks, test_sets and syncs. " +
 	"cairn projects get prints one. Several documents in a file are several projects. A document that has tools only, each with its type, adds them to the project of --project. " +
 	"What a file does not name stays as it is; webhooks that it lists are all that there are.\n\n"
 

@@ -24,14 +24,24 @@ type projectFile struct {
 	Limits    map[string]any `yaml:"limits,omitempty" json:"limits,omitempty"`
 	Privacy   map[string]any `yaml:"privacy,omitempty" json:"privacy,omitempty"`
 	Retention map[string]any `yaml:"retention,omitempty" json:"retention,omitempty"`
+	Pipeline  []any          `yaml:"pipeline,omitempty" json:"pipeline,omitempty"`
 	Webhooks  []fileWebhook  `yaml:"webhooks,omitempty" json:"webhooks,omitempty"`
 	TestSets  []fileTestSet  `yaml:"test_sets,omitempty" json:"test_sets,omitempty"`
 	Syncs     []fileSync     `yaml:"syncs,omitempty" json:"syncs,omitempty"`
 }
 
-// settings are the parts of the configuration, by their names.
-func (p projectFile) settings() map[string]map[string]any {
-	return map[string]map[string]any{"ai": p.AI, "tools": p.Tools, "limits": p.Limits, "privacy": p.Privacy, "retention": p.Retention}
+// settings are the parts of the configuration that the file names, by their names.
+func (p projectFile) settings() map[string]any {
+	named := map[string]any{}
+	for name, part := range map[string]map[string]any{"ai": p.AI, "tools": p.Tools, "limits": p.Limits, "privacy": p.Privacy, "retention": p.Retention} {
+		if part != nil {
+			named[name] = part
+		}
+	}
+	if p.Pipeline != nil {
+		named["pipeline"] = p.Pipeline
+	}
+	return named
 }
 
 // called is how messages name the project.

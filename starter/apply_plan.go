@@ -90,13 +90,10 @@ func (p *projectPlan) planSettings(want projectFile, has client.Project) error {
 	} else if want.Name != "" && want.Name != has.Name {
 		p.Changes = append(p.Changes, fmt.Sprintf("~ name: %s → %s", has.Name, want.Name))
 	}
-	there := map[string]json.RawMessage{"ai": has.AI, "tools": has.Tools, "limits": has.Limits, "privacy": has.Privacy, "retention": has.Retention}
-	parts := map[string]*json.RawMessage{"ai": &change.AI, "tools": &change.Tools, "limits": &change.Limits, "privacy": &change.Privacy, "retention": &change.Retention}
+	there := map[string]json.RawMessage{"ai": has.AI, "tools": has.Tools, "limits": has.Limits, "privacy": has.Privacy, "retention": has.Retention, "pipeline": has.Pipeline}
+	parts := map[string]*json.RawMessage{"ai": &change.AI, "tools": &change.Tools, "limits": &change.Limits, "privacy": &change.Privacy, "retention": &change.Retention, "pipeline": &change.Pipeline}
 	settings := want.settings()
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		if settings[name] == nil {
-			continue
-		}
 		var now any
 		if len(there[name]) > 0 {
 			if err := json.Unmarshal(there[name], &now); err != nil {
@@ -144,7 +141,7 @@ func settingChanges(path string, now, want any) (changes []string) {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			changes = append(changes, settingChanges(path+"."+name, had[name], fields[name])...)
 		}
-	case reflect.DeepEqual(now, want):
+	case reflect.DeepEqual(now, want), now == nil && reflect.DeepEqual(want, []any{}):
 	case now == nil:
 		changes = append(changes, fmt.Sprintf("+ %s: %s", path, compactJSON(want)))
 	case want == nil:

@@ -126,7 +126,8 @@ func (s projectsShowCmd) Run(ctx context.Context, a *app) error {
 		Privacy json.RawMessage `json:"privacy,omitempty"`
 
 		Retention json.RawMessage `json:"retention,omitempty"`
-	}{p.AI, p.Tools, p.Limits, p.Privacy, p.Retention})
+		Pipeline  json.RawMessage `json:"pipeline,omitempty"`
+	}{p.AI, p.Tools, p.Limits, p.Privacy, p.Retention, p.Pipeline})
 }
 
 type projectsSetCmd struct {

@@ -49,7 +49,7 @@ func exportProject(ctx context.Context, c *client.Client, id string) (p projectF
 		return p, err
 	}
 	p.ID, p.Name = has.ID, has.Name
-	for to, part := range map[*map[string]any]json.RawMessage{&p.AI: has.AI, &p.Tools: has.Tools, &p.Limits: has.Limits, &p.Privacy: has.Privacy, &p.Retention: has.Retention} {
+	for to, part := range map[any]json.RawMessage{&p.AI: has.AI, &p.Tools: has.Tools, &p.Limits: has.Limits, &p.Privacy: has.Privacy, &p.Retention: has.Retention, &p.Pipeline: has.Pipeline} {
 		if len(part) == 0 {
 			continue
 		}

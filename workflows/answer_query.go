@@ -90,7 +90,11 @@ func (a *answer) converse(ctx workflow.Context) error {
 		}
 	}
 	if a.in.Webhooks && !a.loop.Asked {
-		if answered, err := a.askWebhooks(ctx); err != nil || answered {
+		answered, err := a.askWebhooks(ctx)
+		if err == nil && answered {
+			err = a.afterAnswer(ctx)
+		}
+		if err != nil || answered {
 			return err
 		}
 	}
@@ -109,7 +113,13 @@ func (a *answer) converse(ctx workflow.Context) error {
 			a.retrieved(result)
 		}
 	}
-	if err := a.turns(ctx); err != nil || a.loop.Answer == "" || !a.in.Suggest {
+	if err := a.beforePrompt(ctx); err != nil {
+		return err
+	}
+	if err := a.turns(ctx); err != nil || a.loop.Answer == "" {
+		return err
+	}
+	if err := a.afterAnswer(ctx); err != nil || !a.in.Suggest {
 		return err
 	}
 	a.suggest(ctx)

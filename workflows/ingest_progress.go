@@ -38,6 +38,13 @@ func (w *ingest) setFailureDetails(ctx workflow.Context, e knowledge.DocumentErr
 	workflow.SetCurrentDetails(ctx, fmt.Sprintf("Version %d failed at %s with `%s`: %s.", w.current.Version, e.Stage, e.Code, e.Message))
 }
 
+// showSteps adds an event for each step of the project that ran.
+func (w *ingest) showSteps(steps []knowledge.StepRun) {
+	for _, s := range steps {
+		w.log.add(stream.TopicStep, stream.Event{Data: stream.Data(s)})
+	}
+}
+
 // setStageAttribute writes the stage to the search attribute, so that an operator
 // finds the workflow by it. Only stages that may take long need it.
 func (w *ingest) setStageAttribute(ctx workflow.Context) error {

@@ -91,7 +91,7 @@ func (w *ingest) extract(ctx workflow.Context, prepared ingestion.PrepareResult)
 		if prepared.Speech {
 			queue = QueueTranscribe // a call to a model for minutes must not hold a parser
 		}
-		if prepared.Semantic || prepared.Speech {
+		if prepared.Semantic || prepared.Speech || prepared.Custom {
 			policy = modelRetries()
 		}
 		parsing := onQueue(activityOptions(ctx, "extract, enrich and chunk", time.Hour, once()), queue, parsePriority(prepared.Bytes))
@@ -110,6 +110,7 @@ func (w *ingest) extract(ctx workflow.Context, prepared ingestion.PrepareResult)
 		}
 	}
 	w.counts.pages = result.Pages
+	w.showSteps(result.Steps)
 	w.enterStage(ctx, knowledge.StageEnrich)
 	w.enterStage(ctx, knowledge.StageChunk)
 	w.counts.chunks = result.Chunks

@@ -64,7 +64,7 @@ func (a *answer) turns(ctx workflow.Context) error {
 // come. Its result holds the words that it did not publish. A message of the person who asked
 // cancels the call.
 func (a *answer) call(ctx workflow.Context, turn int) (answering.ModelCallResult, error) {
-	in := answering.ModelCallInput{RunRef: a.in.RunRef, Turn: turn, NoTools: len(a.loop.Turns) >= a.in.MaxToolTurns, Preceding: a.log.Items(a.inHub), Inline: !a.in.Suggest}
+	in := answering.ModelCallInput{RunRef: a.in.RunRef, Turn: turn, NoTools: len(a.loop.Turns) >= a.in.MaxToolTurns, Preceding: a.log.Items(a.inHub), Inline: !a.in.Suggest && !a.in.AfterAnswer, Followed: a.in.AfterAnswer}
 	in.Chosen = a.showChosen()
 	in.Loop, in.Offset, in.Fence = a.loop, a.log.End(), a.fence
 	a.fence = 0

@@ -1,5 +1,7 @@
 package answering
 
+import "github.com/cairn-rag/cairn/activities/step"
+
 // Activities are the activities of AnswerQuery, RunTool, DeepResearch, EvaluateProject,
 // GenerateTestSet and their children.
 // The zero value has their names for workflows.
@@ -11,6 +13,7 @@ type Activities struct {
 	*AskingAgents
 	*SearchingWeb
 	*AskingWebhooks
+	*Stepping
 	*Finishing
 	*Planning
 	*TakingNotes
@@ -46,6 +49,9 @@ func New(d Dependencies) *Activities {
 		SearchingWeb: &SearchingWeb{stepLog: logged, Blobs: d.Blobs, web: web},
 		AskingWebhooks: &AskingWebhooks{
 			stepLog: logged, Hub: d.Hub, Workflows: d.Workflows, Blobs: d.Blobs, Webhooks: d.Webhooks, Library: d.Library, library: library,
+		},
+		Stepping: &Stepping{
+			stepLog: logged, Blobs: d.Blobs, custom: step.Pipeline{Blobs: d.Blobs, Runner: d.Steps, Log: d.Log}, passages: passages, chats: chats,
 		},
 		Finishing: &Finishing{
 			stepLog: logged, Metrics: d.Metrics, Blobs: d.Blobs, Hub: d.Hub, Runs: d.Runs, Workflows: d.Workflows, passages: passages,

@@ -110,7 +110,7 @@ func (a *Finishing) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 
 // complete fills the record from the model call that returned the answer.
 func (a *Finishing) complete(ctx context.Context, in FinishAnswerInput, result *record.Answer) error {
-	answer, err := a.answer(ctx, in.Loop)
+	answer, err := answerOf(ctx, a.Blobs, in.Loop)
 	if err != nil {
 		return err
 	}
@@ -152,12 +152,12 @@ func (a *Finishing) complete(ctx context.Context, in FinishAnswerInput, result *
 	return nil
 }
 
-// answer returns the model call that returned the answer.
-func (a *Finishing) answer(ctx context.Context, loop record.Loop) (answer record.ModelCall, err error) {
+// answerOf returns the model call that returned the answer.
+func answerOf(ctx context.Context, blobs step.Blobs, loop record.Loop) (answer record.ModelCall, err error) {
 	if loop.Record != nil {
 		return *loop.Record, nil
 	}
-	if err := a.Blobs.GetJSON(ctx, loop.Answer, &answer); err != nil {
+	if err := blobs.GetJSON(ctx, loop.Answer, &answer); err != nil {
 		return answer, fmt.Errorf("read the answer: %w", err)
 	}
 	return answer, nil

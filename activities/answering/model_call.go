@@ -57,6 +57,8 @@ type ModelCallInput struct {
 	// Inline means that only FinishAnswer reads the record of an answer, so a short one may
 	// be in the result instead of a blob.
 	Inline bool `json:"inline,omitempty"`
+	// Followed means that an answer is followed by more items of the log than its end.
+	Followed bool `json:"followed,omitempty"`
 }
 
 // preceding returns the items of the log that the hub does not have.
@@ -110,7 +112,7 @@ func (a *CallingModels) CallModel(ctx context.Context, in ModelCallInput) (Model
 		a.Hub.Pause(in.Run)
 		return ModelCallResult{}, a.fail(ctx, in.RunRef, fmt.Errorf("model call %d: %w", in.Turn, err))
 	}
-	if len(result.ToolCalls) > 0 { // the end, which follows an answer, goes through the hub too
+	if len(result.ToolCalls) > 0 || in.Followed { // the end, which follows an answer, goes through the hub too
 		a.Hub.Pause(in.Run)
 		return result, nil
 	}

@@ -1,6 +1,7 @@
 package answering
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/cairn-rag/cairn/internal/citation"
@@ -25,6 +26,11 @@ func (a *CallingModels) opening(ctx context.Context, in ModelCallInput, r knowle
 			given = answers.Prompt
 		}
 	}
+	words, err := record.ReadStepWords(ctx, a.Blobs, in.Loop.Stepped)
+	if err != nil {
+		return nil, err
+	}
+	r.Question = cmp.Or(words.Question, r.Question)
 	template := record.PromptTemplate(r)
 	var passages []citation.Context
 	switch {
@@ -34,7 +40,11 @@ func (a *CallingModels) opening(ctx context.Context, in ModelCallInput, r knowle
 		passages = inOrder(firstSearch(in.Loop))
 	}
 	if given != nil {
-		return givenMessages(given, r, passages), nil
+		messages := givenMessages(given, r, passages)
+		if words.Instructions != "" {
+			messages = append([]model.Message{{Role: model.RoleSystem, Content: words.Instructions}}, messages...)
+		}
+		return messages, nil
 	}
 	if _, searches := offered.Find(tool.DocumentsRAG); !searches {
 		template = prompt.WithoutSearch(template)
@@ -42,10 +52,9 @@ func (a *CallingModels) opening(ctx context.Context, in ModelCallInput, r knowle
 	if r.Config.AI.Prompt != "" && r.Config.AI.PromptRules != knowledge.PromptRulesOff {
 		template = prompt.WithRules(template)
 	}
-	system := prompt.System(template, passages, r.Date)
+	system := joinWords(prompt.System(template, passages, r.Date), words.Instructions)
 	question := model.Message{Role: model.RoleUser, Content: r.Question}
 	if len(in.Loop.Attachments) > 0 {
-		var err error
 		if system, question.Pictures, err = a.attachments.withAttachments(ctx, r, in.Loop.Attachments, system); err != nil {
 			return nil, err
 		}

@@ -34,6 +34,7 @@ type Dependencies struct {
 	Sources       []tool.Source // of tools that depend on the question
 	Agents        Agents        // nil = no project asks another
 	Webhooks      QueryWebhooks
+	Steps         step.StepRunner // of the pipelines of projects
 	Evaluations   Evaluations
 	Judges        JudgeWebhooks
 	TestSets      TestSets

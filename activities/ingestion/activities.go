@@ -39,6 +39,7 @@ func New(d Dependencies) *Activities {
 	cutting := &cutting{
 		Blobs: d.Blobs, Versions: d.Versions, Embedder: d.Embedder, SmallTexts: d.SmallTexts, TempDir: d.Config.TempDir,
 		cuts: cuts, reading: reading, generations: generations, batches: batches, answers: answers, chats: chats, Recognisers: d.Recognisers,
+		custom: &customSteps{step.Pipeline{Blobs: d.Blobs, Runner: d.Steps, Log: d.Log}, d.Reindexes},
 	}
 	stopping := &stopping{stepLog: logged, Removals: d.Removals, Runs: d.Runs, Workflows: d.Workflows, ender: ender}
 	ending := &Ending{

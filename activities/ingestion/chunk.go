@@ -29,6 +29,10 @@ type cut struct {
 	Metadata map[string]any      `json:"metadata,omitempty"` // what the file says of itself
 	Warnings []knowledge.Warning `json:"warnings,omitempty"`
 	Chunks   []knowledge.Chunk   `json:"chunks,omitempty"` // all chunks, if there are at most partChunks
+	Tags     []string            `json:"tags,omitempty"`   // that steps of the project gave
+	Steps    []knowledge.StepRun `json:"steps,omitempty"`  // of the project, that ran
+
+	leftOut []string // steps that failed, with their causes
 }
 
 // partChunks is how many chunks a part of a long document has, a multiple of
@@ -51,6 +55,7 @@ type cutting struct {
 	generations *generations
 	batches     *batches
 	answers     *answers
+	custom      *customSteps
 	chats       *chats
 
 	Recognisers privacy.Recognisers
@@ -73,7 +78,15 @@ func (a *cutting) cut(ctx context.Context, v store.Version, enter func(knowledge
 	if layout, err = a.protect(ctx, v, layout); err != nil {
 		return done, step.AtStage(knowledge.StageExtract, err)
 	}
-	done.Pages, done.Metadata, done.Warnings = len(layout.Pages), layout.Found(), layout.Warnings
+	steps, err := a.custom.stepsOf(ctx, v)
+	if err != nil {
+		return done, step.AtStage(knowledge.StageExtract, err)
+	}
+	done.Metadata = layout.Found()
+	if layout, err = a.afterExtraction(ctx, v, steps, layout, &done); err != nil {
+		return done, step.AtStage(knowledge.StageExtract, err)
+	}
+	done.Pages, done.Warnings = len(layout.Pages), layout.Warnings
 	if done.Pages > 0 {
 		if err := a.Versions.TakeRoom(ctx, v.VersionRef, done.Pages, 0); err != nil {
 			return done, step.AtStage(knowledge.StageExtract, err)
@@ -91,6 +104,10 @@ func (a *cutting) cut(ctx context.Context, v store.Version, enter func(knowledge
 	if err != nil {
 		return done, step.AtStage(knowledge.StageChunk, err)
 	}
+	if chunks, err = a.beforeEmbedding(ctx, v, steps, chunks, &done); err != nil {
+		return done, step.AtStage(knowledge.StageChunk, err)
+	}
+	done.warnOfSteps()
 	if err := a.makeTables(ctx, v, layout, chunks); err != nil {
 		return done, step.AtStage(knowledge.StageChunk, err)
 	}
@@ -102,6 +119,11 @@ func (a *cutting) cut(ctx context.Context, v store.Version, enter func(knowledge
 	}
 	if _, err := a.Blobs.PutJSON(ctx, key, done); err != nil {
 		return done, step.AtStage(knowledge.StageChunk, fmt.Errorf("store chunks: %w", err))
+	}
+	if steps != nil { // their answers are not needed any more
+		if _, err := a.Blobs.DeletePrefix(ctx, blob.StepKey(v.VersionRef, stepFolder), nil); err != nil {
+			return done, step.AtStage(knowledge.StageChunk, fmt.Errorf("delete the answers of steps: %w", err))
+		}
 	}
 	if v.Splitter.Strategy == knowledge.SplitSemantic {
 		return done, step.AtStage(knowledge.StageChunk, a.dropSentences(ctx, v.VersionRef))

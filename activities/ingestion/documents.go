@@ -85,6 +85,8 @@ type Dependencies struct {
 	Scanner Scanner
 	// Audit keeps what Scanner found.
 	Audit Auditor
+	// Steps runs the steps of projects.
+	Steps step.StepRunner
 
 	Hub     Hub
 	Metrics Metrics

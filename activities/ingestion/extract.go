@@ -28,6 +28,8 @@ type ExtractResult struct {
 	// Pictures means that there are no chunks yet: ReadPictures must look at pictures of
 	// these kinds before CutDocument.
 	Pictures Pictures `json:"pictures,omitzero"`
+	// Steps are the steps of the project that ran.
+	Steps []knowledge.StepRun `json:"steps,omitempty"`
 }
 
 // quickExtract bounds the extraction and chunking of a small document in a local
@@ -97,14 +99,14 @@ func (a *Extracting) extractDocument(
 			return err
 		}
 		result = newExtractResult(v, cut)
-		facts := store.Facts{PageCount: cut.Pages, ChunkCount: cut.Count, Language: cut.Language, Metadata: cut.Metadata, Warnings: cut.Warnings}
+		facts := store.Facts{PageCount: cut.Pages, ChunkCount: cut.Count, Language: cut.Language, Metadata: cut.Metadata, Tags: cut.Tags, Warnings: cut.Warnings}
 		return noteStage(ctx, a.Versions, in.VersionRef, knowledge.StageEmbed, 0, facts)
 	})
 	return result, err
 }
 
 func newExtractResult(v store.Version, c cut) ExtractResult {
-	return ExtractResult{Pages: c.Pages, Chunks: c.Count, Enrich: v.Enrichment.ReadsText()}
+	return ExtractResult{Pages: c.Pages, Chunks: c.Count, Enrich: v.Enrichment.ReadsText(), Steps: c.Steps}
 }
 
 // reserve blocks until there is memory to cut the original, or ctx ends.

@@ -152,7 +152,7 @@ func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.I
 	if err != nil {
 		return recorded, err
 	}
-	facts := store.Facts{PageCount: done.Pages, ChunkCount: done.Count, Language: done.Language, Metadata: done.Metadata, Warnings: done.Warnings}
+	facts := store.Facts{PageCount: done.Pages, ChunkCount: done.Count, Language: done.Language, Metadata: done.Metadata, Tags: done.Tags, Warnings: done.Warnings}
 	if err := noteStage(ctx, a.Versions, v.VersionRef, knowledge.StageEmbed, 0, facts); err != nil {
 		return recorded, err
 	}

@@ -119,7 +119,7 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 	}
 	asksModel := b.Request.Enrichment.ReadsText() || b.Splitter.Strategy == knowledge.SplitSemantic
 	hasTables := b.Request.Enrichment.Tables && sqltable.IsTable(it.mediaType)
-	if asksModel || hasTables || b.Request.Enrichment.Privacy.Redacts() || b.Request.Enrichment.Privacy.AsksOthers() || !extract.IsText(it.mediaType) {
+	if asksModel || hasTables || b.Request.Enrichment.Steps != "" || b.Request.Enrichment.Privacy.Redacts() || b.Request.Enrichment.Privacy.AsksOthers() || !extract.IsText(it.mediaType) {
 		it.state, it.data = itemLarge, nil
 		return nil
 	}

@@ -35,8 +35,12 @@ type PrepareResult struct {
 	Chunked  bool  `json:"chunked,omitempty"`  // the chunks are stored, and ExtractResult is set
 	Semantic bool  `json:"semantic,omitempty"` // ExtractDocument asks the embedding model where to cut
 	Speech   bool  `json:"speech,omitempty"`   // ExtractDocument asks a model what is said
+	Custom   bool  `json:"custom,omitempty"`   // ExtractDocument runs steps of the project
 	ExtractResult
 }
+
+// halts reports whether the run cannot ingest the version now.
+func (r PrepareResult) halts() bool { return r.Ended || r.Removing || r.Blocked }
 
 // Preparing holds the activity that begins the ingestion of a version.
 type Preparing struct {
@@ -76,7 +80,7 @@ func (a *Preparing) PrepareDocument(ctx context.Context, in PrepareInput) (Prepa
 	// The run is begun before it fails, so that readers find its end.
 	next, facts, failed := a.prepare(ctx, v, &result)
 	if failed != nil && next == "" { // at the check
-		if began, err := a.begin(ctx, in, PrepareResult{}); err != nil || began != (PrepareResult{}) {
+		if began, err := a.begin(ctx, in, PrepareResult{}); err != nil || began.halts() {
 			return began, err
 		}
 		return result, a.fail(ctx, in.StepInput, failed)
@@ -140,7 +144,7 @@ func obstacle(v store.Version, run string) (result PrepareResult, halt bool) {
 		Removing: v.Removing,
 		Blocked:  v.Blocked,
 	}
-	return result, result != PrepareResult{}
+	return result, result.halts()
 }
 
 // prepare checks an original, and extracts and cuts it if it is small. It returns
@@ -153,7 +157,8 @@ func (a *Preparing) prepare(ctx context.Context, v store.Version, result *Prepar
 	facts = store.Facts{MediaType: v.MediaType, Bytes: v.Bytes}
 	result.Speech = extract.IsSpeech(v.MediaType)
 	result.Semantic = v.Splitter.Strategy == knowledge.SplitSemantic
-	if !result.Small || result.Semantic || a.scans || v.Enrichment.Privacy.AsksOthers() { // a local activity does not wait for a model or a scanner
+	result.Custom = v.Enrichment.Steps != ""
+	if !result.Small || result.Semantic || result.Custom || a.scans || v.Enrichment.Privacy.AsksOthers() { // a local activity does not wait for a model or a scanner
 		return knowledge.StageExtract, facts, nil
 	}
 	quick, cancel := context.WithTimeoutCause(ctx, quickExtract, step.ErrSlow)

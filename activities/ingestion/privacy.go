@@ -108,7 +108,7 @@ func (a *Publishing) hideOriginal(ctx context.Context, v store.Version) error {
 	if !v.Enrichment.Privacy.Redacts() || v.SourceKey == "" {
 		return nil
 	}
-	made := []string{blob.StepKey(v.VersionRef, figureTextFolder), blob.StepKey(v.VersionRef, pageTextFolder), blob.StepKey(v.VersionRef, "assets/")}
+	made := []string{blob.StepKey(v.VersionRef, figureTextFolder), blob.StepKey(v.VersionRef, pageTextFolder), blob.StepKey(v.VersionRef, "assets/"), blob.StepKey(v.VersionRef, stepFolder)}
 	if !v.Enrichment.Privacy.DropOriginal {
 		if err := a.Originals.SealOriginal(ctx, v.SourceKey, made...); err != nil {
 			return fmt.Errorf("encrypt the original of a document without personal data: %w", err)

@@ -52,6 +52,8 @@ var kinds = map[knowledge.Code]struct {
 	knowledge.CodeParseLimit:        {http.StatusUnprocessableEntity, "The document exceeds the limits of parsing"},
 	knowledge.CodePIIFound:          {http.StatusUnprocessableEntity, "The document has personal data"},
 	knowledge.CodeConsentMissing:    {http.StatusUnprocessableEntity, "A consent is missing"},
+	knowledge.CodeStepFailed:        {http.StatusUnprocessableEntity, "A step of the project failed"},
+	knowledge.CodeStepRejected:      {http.StatusUnprocessableEntity, "A step of the project refused it"},
 	knowledge.CodeRejected:          {http.StatusUnprocessableEntity, "The file is rejected as malware"},
 }
 

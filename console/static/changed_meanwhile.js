@@ -13,8 +13,8 @@ export function wasChanged(failure) {
  * Returns the settings of a project, its webhooks by their addresses.
  * @param {any} project (schema ProjectView)
  */
-export function settingsOf({ name, ai, tools, limits, privacy, retention, webhooks = [] }) {
-  return { name, ai, tools, limits, privacy, retention, webhooks: Object.fromEntries(webhooks.map((/** @type {any} */ one) => [one.url, { types: one.types, enabled: one.enabled }])) };
+export function settingsOf({ name, ai, tools, limits, privacy, retention, pipeline, webhooks = [] }) {
+  return { name, ai, tools, limits, privacy, retention, pipeline, webhooks: Object.fromEntries(webhooks.map((/** @type {any} */ one) => [one.url, { types: one.types, enabled: one.enabled }])) };
 }
 
 /**

@@ -11,7 +11,7 @@ import { schemaForm, schemas } from "./schema_form.js";
 /** The settings that are changed most. */
 const first = ["name", "ai.prompt", "ai.model", "ai.temperature", "ai.retrieval.preset", "ai.retrieval.strategy", "ai.retrieval.numberOfChunks", "ai.retrieval.reranker"];
 
-const parts = ["ai", "tools", "limits", "privacy", "retention"];
+const parts = ["ai", "tools", "limits", "privacy", "retention", "pipeline"];
 
 /** @param {any} project (schema ProjectView) */
 export async function settings(project) {

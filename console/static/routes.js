@@ -8,6 +8,7 @@ export const routes = /** @type {const} */ ({
   "get-publication": ["GET", "/workspaces/{workspaceId}/projects/{id}/publication"],
   "put-publication": ["PUT", "/workspaces/{workspaceId}/projects/{id}/publication"],
   "delete-publication": ["DELETE", "/workspaces/{workspaceId}/projects/{id}/publication"],
+  "try-pipeline-step": ["POST", "/workspaces/{workspaceId}/projects/{id}/pipeline/try"],
   "list-agents": ["GET", "/workspaces/{workspaceId}/agents"],
   "list-members": ["GET", "/workspaces/{workspaceId}/members"],
   "get-member": ["GET", "/workspaces/{workspaceId}/members/{user}"],

@@ -20,6 +20,7 @@ const titles = {
   messageReset: (data) => [t("run.reset"), data.reason],
   modelFailed: (data) => [t("run.model_failed", { model: data.model, n: data.attempt }), data.code, data.status, data.next && t("run.failover", { model: data.next }), data.retryAt && t("run.next", { at: moment(data.retryAt) })],
   webhookCall: (data) => [data.id, named(data.status), duration(data.seconds), data.message],
+  pipelineStep: (data) => [data.name, named(data.status), duration(data.seconds), data.changed && t("run.changed"), data.message],
   tool_update: (data) => [data.phase, data.status],
   documentUpdate: (data) => [data.stage, data.progress && number(data.progress, { style: "percent" }), data.waiting && waitOf(data.waiting)],
   importUpdate: ({ discovered, published, skipped, failed, waiting }) => [countersOf({ discovered, published, skipped, failed }), waiting && waitOf(waiting)],

@@ -94,7 +94,7 @@ func Permissions() []Permission {
 			"GET /v1/vector_stores", "GET /v1/vector_stores/{store}",
 		}},
 		{knowledge.ProjectsAdmin, "Create, change and remove projects", admins, []string{
-			"POST /webhooks/projects", "POST /retention/run", "PATCH /projects/{id}", "DELETE /projects/{id}", "PUT /projects/{id}/publication", "DELETE /projects/{id}/publication",
+			"POST /webhooks/projects", "POST /retention/run", "PATCH /projects/{id}", "DELETE /projects/{id}", "PUT /projects/{id}/publication", "DELETE /projects/{id}/publication", "POST /projects/{id}/pipeline/try",
 			"POST /v1/vector_stores", "POST /v1/vector_stores/{store}", "DELETE /v1/vector_stores/{store}",
 		}},
 		{knowledge.AccessRead, "Ask who sees a document, and why", admins, []string{"GET /access/explain"}},

@@ -115,6 +115,8 @@ func newFile(code knowledge.Code) string {
 		return "correct what the message names and upload the file"
 	case knowledge.CodePIIFound:
 		return "take the personal data out and upload the file"
+	case knowledge.CodeStepFailed, knowledge.CodeStepRejected:
+		return "correct what the message names in the pipeline of the project, or in the file, and retry the document"
 	case knowledge.CodeRejected:
 		return "look at where the file came from, and upload a clean one"
 	case knowledge.CodeGone, knowledge.CodeNotFound:

@@ -135,6 +135,7 @@ var mayImport = map[string][]string{
 	"internal/view":        {"internal/knowledge"},
 	"internal/websearch":   {"internal/knowledge"},
 	"internal/webhook":     {"internal/knowledge", "internal/view"},
+	"internal/pipeline":    {"internal/knowledge", "internal/sandbox", "internal/webhook"},
 	"internal/words":       {"internal/knowledge"},
 
 	// Adapters.
@@ -184,15 +185,15 @@ var mayImport = map[string][]string{
 		"internal/blob", "internal/citation", "internal/evaluate", "internal/knowledge", "internal/model", "internal/prompt", "internal/retrieve",
 		"internal/store", "internal/stream", "internal/webhook", "internal/websearch",
 	},
-	"activities/step":     {"internal/blob", "internal/knowledge", "internal/model", "internal/privacy", "internal/record", "internal/store", "internal/stream"},
+	"activities/step":     {"internal/blob", "internal/knowledge", "internal/model", "internal/pipeline", "internal/privacy", "internal/record", "internal/store", "internal/stream"},
 	"activities/delivery": {"activities/step", "internal/knowledge", "internal/store", "internal/webhook"},
 	"activities/answering": {
-		"activities/step", "internal/blob", "internal/citation", "internal/evaluate", "internal/knowledge", "internal/model", "internal/phrase", "internal/privacy", "internal/prompt", "internal/record",
+		"activities/step", "internal/blob", "internal/citation", "internal/evaluate", "internal/knowledge", "internal/model", "internal/phrase", "internal/pipeline", "internal/privacy", "internal/prompt", "internal/record",
 		"internal/retrieve", "internal/scrape", "internal/sqltable", "internal/store", "internal/stream", "internal/tool", "internal/webhook", "internal/websearch",
 	},
 	"activities/ingestion": {
 		"activities/step", "internal/audit", "internal/blob", "internal/chunk", "internal/clamd", "internal/enrich", "internal/envelope", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
-		"internal/model", "internal/parsed", "internal/privacy", "internal/record", "internal/safedial", "internal/scrape", "internal/selection", "internal/source", "internal/sqltable", "internal/sse", "internal/store", "internal/stream", "internal/transcript",
+		"internal/model", "internal/parsed", "internal/pipeline", "internal/privacy", "internal/record", "internal/safedial", "internal/scrape", "internal/selection", "internal/source", "internal/sqltable", "internal/sse", "internal/store", "internal/stream", "internal/transcript",
 	},
 	"workflows":  {"activities/answering", "activities/delivery", "activities/ingestion", "activities/step", "internal/knowledge", "internal/record", "internal/stream", "internal/tool"},
 	"worker":     {"activities/answering", "activities/delivery", "activities/ingestion", "activities/step", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
@@ -200,7 +201,7 @@ var mayImport = map[string][]string{
 	"api/openai": {"api/edge", "internal/audit", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/quota", "internal/record", "internal/retrieve", "internal/sse", "internal/store", "internal/stream"},
 	"api": {
 		"api/edge", "api/openai", "internal/a2a", "internal/access", "internal/advice", "internal/agui", "internal/audit", "internal/blob", "internal/citation", "internal/client", "internal/evaluate", "internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/idempotency", "internal/index",
-		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/paged", "internal/parsed", "internal/phrase", "internal/privacy", "internal/prompt", "internal/question", "internal/quota", "internal/record", "internal/retrieve", "internal/runfile", "internal/scim", "internal/source", "internal/sqltable", "internal/sse",
+		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/paged", "internal/parsed", "internal/phrase", "internal/pipeline", "internal/privacy", "internal/prompt", "internal/question", "internal/quota", "internal/record", "internal/retrieve", "internal/runfile", "internal/scim", "internal/source", "internal/sqltable", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch",
 	},
 	"internal/client":    {"internal/knowledge", "internal/sse"},
@@ -213,7 +214,7 @@ var mayImport = map[string][]string{
 	// The wiring, and the command, which knows of the server only this and the client.
 	"internal/server": {
 		"activities/answering", "activities/delivery", "activities/ingestion", "api", "api/openai", "console", "internal/access", "internal/audit", "internal/backup", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/clamd", "internal/client", "internal/collector", "internal/config", "internal/confine", "internal/credential", "internal/dispatch", "internal/embedded", "internal/envelope",
-		"internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/encoder", "internal/model/library", "internal/model/localmodel", "internal/namespace", "internal/privacy", "internal/privacy/asked", "internal/privacy/presidio", "internal/process", "internal/question", "internal/quota", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
+		"internal/extract", "internal/extract/format", "internal/following", "internal/forget", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/instance", "internal/knowledge", "internal/model", "internal/model/encoder", "internal/model/library", "internal/model/localmodel", "internal/namespace", "internal/pipeline", "internal/privacy", "internal/privacy/asked", "internal/privacy/presidio", "internal/process", "internal/question", "internal/quota", "internal/retrieve", "internal/runfile", "internal/safedial", "internal/sandbox",
 		"internal/scrape", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "worker", "workflows",
 	},
 	"console": {"samples"},

@@ -29,7 +29,7 @@ var layers = []layer{
 	{"Storage", "The three stores, what imports list, and what copies and moves the stores.", []string{"blob", "source", "store", "index", "backup", "instance"}},
 	{"Documents", "The way of a document, from its bytes to passages with a language.", []string{"selection", "scrape", "extract", "paged", "parsed", "sqltable", "transcript", "enrich", "privacy", "chunk"}},
 	{"Answers", "The way of a question, from its passages to an answer with citations.", []string{
-		"model", "retrieve", "websearch", "prompt", "citation", "tool", "runfile", "webhook", "record", "a2a", "agui", "evaluate",
+		"model", "retrieve", "websearch", "prompt", "citation", "tool", "runfile", "webhook", "pipeline", "record", "a2a", "agui", "evaluate",
 	}},
 	{"Requests", "What the doors of Cairn share: who asks, what is started, and how it is reached.", []string{
 		"access", "credential", "quota", "idempotency", "intake", "importing", "following", "question", "forget", "dispatch", "client", "origin", "mcpserver", "scim",

@@ -30,8 +30,12 @@ const (
 // EmbeddingText returns the text that is embedded and full-text indexed for a
 // chunk: what names the document, the heading path, the table header, the sentence
 // of a model that places it, and the chunk's text. The first three exceed the
-// chunk's text by at most one and a quarter of ChunkSize and 400 code points.
+// chunk's text by at most one and a quarter of ChunkSize and 400 code points. It returns the text of a
+// step of the project instead, if one gave it.
 func EmbeddingText(c knowledge.Chunk) string {
+	if c.Embedded != "" {
+		return c.Embedded
+	}
 	var b strings.Builder
 	for _, context := range contextsOf(c) {
 		if context != "" {

@@ -79,6 +79,9 @@ func countTokens(text string) int {
 	return n
 }
 
+// Holds reports whether a text keeps to the limit of maxTokens; 0 is no limit.
+func Holds(text string, maxTokens int) bool { return newLimit(maxTokens).holds(text, 1) }
+
 // WithContext returns the chunk with a sentence that places it in its document, cut
 // so that the embedding text keeps to the limit of maxTokens; 0 is no limit.
 func WithContext(c knowledge.Chunk, sentence string, maxTokens int) knowledge.Chunk {

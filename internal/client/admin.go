@@ -20,6 +20,7 @@ type Project struct {
 	Privacy json.RawMessage `json:"privacy,omitempty"`
 
 	Retention json.RawMessage `json:"retention,omitempty"`
+	Pipeline  json.RawMessage `json:"pipeline,omitempty"` // all steps of the project
 	Webhooks  json.RawMessage `json:"webhooks,omitempty"` // all of the project
 	APIKey    string          `json:"apiKey,omitempty"`   // only in the answer that creates the project
 	// SameName is in the answer to a new project or a new name: the ids of the other projects

@@ -178,5 +178,5 @@ func (j *job) shortenLog(a answer, chunks map[string]bool) (stream.StoredLog, er
 // with the key of the answer.
 var plain = map[string]bool{
 	stream.TopicStarted: true, stream.TopicReset: true, stream.TopicSources: true, stream.TopicCompleted: true, stream.TopicError: true,
-	stream.TopicToolEnd: true, stream.TopicEnded: true, stream.TopicWebhookCall: true, stream.TopicModelFailed: true,
+	stream.TopicToolEnd: true, stream.TopicEnded: true, stream.TopicWebhookCall: true, stream.TopicStep: true, stream.TopicModelFailed: true,
 }

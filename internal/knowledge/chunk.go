@@ -22,6 +22,9 @@ type Chunk struct {
 	Modality    Modality `json:"modality,omitempty"`
 	Figures     []string `json:"figures,omitempty"` // names of the assets that show parts of it
 	Context     string   `json:"context,omitempty"` // a sentence that places it in the document, written by a model
+	// Embedded is what a step of the project embeds and searches in place of the text and its
+	// context; "" = these.
+	Embedded string `json:"embedded,omitempty"`
 	// Parent is the part of the document that is given to the model when this chunk
 	// is found. It holds Span. Zero means the chunk itself.
 	Parent Span `json:"parent,omitzero"`

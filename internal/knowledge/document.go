@@ -53,7 +53,7 @@ type Waiting struct {
 // the server: an endpoint that refuses a request for good can be configured anew, a
 // component installed, and a limit raised.
 func (e DocumentError) MayRetry() bool {
-	return e.Retryable || slices.Contains([]Code{CodeProviderFailed, CodeNeedsComponent, CodeLimitReached, CodeConsentMissing}, e.Code)
+	return e.Retryable || slices.Contains([]Code{CodeProviderFailed, CodeNeedsComponent, CodeLimitReached, CodeConsentMissing, CodeStepFailed, CodeStepRejected}, e.Code)
 }
 
 // Document is a document as SQL knows it: as its published version has it, or

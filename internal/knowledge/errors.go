@@ -37,6 +37,8 @@ const (
 	CodePIIFound          Code = "pii_found"          // personal data in a project that refuses it
 	CodeConsentMissing    Code = "consent_missing"    // nobody recorded a consent that the project requires
 	CodeRejected          Code = "rejected"           // a malware scanner found something in a file
+	CodeStepFailed        Code = "step_failed"        // a step that the project requires failed
+	CodeStepRejected      Code = "step_rejected"      // a step of the project refused a document or an answer
 )
 
 // Known reports whether the code is one of those above.
@@ -45,7 +47,7 @@ func (c Code) Known() bool {
 	case CodeMalformed, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeMethodNotAllowed, CodeConflict, CodeGone, CodeTooLarge, CodeInvalid,
 		CodeRateLimited, CodeLimitReached, CodeCanceled, CodeProviderFailed, CodeNeedsComponent, CodeUnavailable,
 		CodeInternal, CodeEmpty, CodeUnsupportedFormat, CodeEncrypted, CodeCorrupt, CodeParseLimit, CodePIIFound,
-		CodeConsentMissing, CodeRejected:
+		CodeConsentMissing, CodeRejected, CodeStepFailed, CodeStepRejected:
 		return true
 	}
 	return false

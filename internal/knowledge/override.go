@@ -48,7 +48,7 @@ func (o Override) ApplyTo(config ProjectConfig) (Splitter, error) {
 
 // EnrichmentIn returns the enrichment of a document in a project.
 func (o Override) EnrichmentIn(config ProjectConfig) VersionEnrichment {
-	e := VersionEnrichment{Enrichment: config.AI.Enrichment, Pictures: config.AI.Multimodal && !config.Privacy.RedactsForProviders(), Tables: config.AI.Tables, Privacy: config.Privacy.OfVersion()}
+	e := VersionEnrichment{Enrichment: config.AI.Enrichment, Pictures: config.AI.Multimodal && !config.Privacy.RedactsForProviders(), Tables: config.AI.Tables, Privacy: config.Privacy.OfVersion(), Steps: config.Pipeline.OfVersion()}
 	if e.Pictures || e.ReadsText() || o.Parser == ParserModel {
 		e.Model = config.AI.Model
 	}

@@ -35,6 +35,8 @@ type ProjectConfig struct {
 	Privacy PrivacyConfig `json:"privacy,omitzero"`
 	// Retention is how long the project keeps what it has.
 	Retention RetentionConfig `json:"retention,omitzero"`
+	// Pipeline are the steps of the customer.
+	Pipeline Pipeline `json:"pipeline,omitempty"`
 }
 
 // AIConfig is the part of a project that concerns models and retrieval.
@@ -108,6 +110,8 @@ type VersionEnrichment struct {
 	Model    string `json:"model,omitempty"`    // that reads text and pictures; "" = the instance's chat model
 	// Privacy is what happens to personal data before the text is cut.
 	Privacy VersionPrivacy `json:"privacy,omitzero"`
+	// Steps is the version of the pipeline that it goes through; "" = none.
+	Steps string `json:"steps,omitempty"`
 }
 
 // Describes reports whether a model describes the document as a whole.

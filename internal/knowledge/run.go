@@ -153,6 +153,9 @@ func (r RunRef) TurnKey(turn int) string { return r.key(fmt.Sprintf("turn-%d.jso
 // WebhooksKey is the blob key of what the webhooks of a question answered.
 func (r RunRef) WebhooksKey() string { return r.key("webhooks.json") }
 
+// StepKey is the blob key of what the steps of the project made of a question.
+func (r RunRef) StepKey(name string) string { return r.key("step-" + name + ".json") }
+
 // FirstSearchKey is the blob key of the search that came before the first model
 // call.
 func (r RunRef) FirstSearchKey() string { return r.key("search-0.json") }

@@ -19,6 +19,8 @@ const (
 	WarnAttachments       WarningCode = "attachments_not_read"  // attachments that are links or objects
 	WarnIncludes          WarningCode = "includes_not_read"     // files that a text includes
 	WarnScripts           WarningCode = "scripts_not_run"       // a page that seems to get its text from scripts
+	WarnChanged           WarningCode = "text_changed"          // a step of the project changed the text
+	WarnStepLeftOut       WarningCode = "step_left_out"         // a step of the project failed
 )
 
 // Warning is something that was read with doubt, so that the text may be wrong or

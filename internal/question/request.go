@@ -82,3 +82,17 @@ func title(text string) string {
 	}
 	return line
 }
+
+// checkSteps refuses a research, and a search of the web, in a project that requires steps
+// before the prompt or after the answer: neither runs any.
+func (r Request) checkSteps(steps knowledge.Pipeline) error {
+	if r.Kind != knowledge.KindResearch && r.Web == nil {
+		return nil
+	}
+	for _, s := range steps {
+		if s.Required && (s.At == knowledge.PipelineBeforePrompt || s.At == knowledge.PipelineAfterAnswer) {
+			return knowledge.Errorf(knowledge.CodeConflict, "the project requires a step of its pipeline at %s, which a research and a search of the web do not run: ask a question", s.At)
+		}
+	}
+	return nil
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -97,6 +98,9 @@ func lockedFields(project, config knowledge.ProjectConfig) []knowledge.Field {
 	}
 	if config.AI.Embeddings != project.AI.Embeddings {
 		wrong = append(wrong, knowledge.Field{Location: "body.projectConfigOverride.ai.embeddings", Message: "cannot be changed for one question, which is compared with vectors that are stored; change the model of the project and start a reindex"})
+	}
+	if !reflect.DeepEqual(config.Pipeline, project.Pipeline) {
+		wrong = append(wrong, knowledge.Field{Location: "body.projectConfigOverride.pipeline", Message: "cannot be changed for one question; change the pipeline of the project"})
 	}
 	if config.Privacy.Loosens(project.Privacy) {
 		wrong = append(wrong, knowledge.Field{Location: "body.projectConfigOverride.privacy", Message: "can only set answers and providers to redact for one question; change the privacy of the project"})

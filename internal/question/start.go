@@ -114,6 +114,9 @@ func (s *Starter) start(ctx context.Context, p knowledge.Principal, id string, r
 	if err := knowledge.InvalidFields(wrong); err != nil {
 		return Started{}, err
 	}
+	if err := r.checkSteps(setup.Config.Pipeline); err != nil {
+		return Started{}, err
+	}
 	allowance, err := s.allow(ctx, p, project)
 	if err != nil {
 		return Started{Allowance: allowance}, err

@@ -16,10 +16,13 @@ type Chosen struct {
 	Found    *Search  `json:"found,omitempty"`    // as in Loop
 	Given    string   `json:"given,omitempty"`    // as in Loop
 	Searches []string `json:"searches,omitempty"` // as in Loop
+	Stepped  string   `json:"stepped,omitempty"`  // as in Loop
 }
 
 // Chosen names what was found so far.
-func (l Loop) Chosen() Chosen { return Chosen{Found: l.Found, Given: l.Given, Searches: l.Searches} }
+func (l Loop) Chosen() Chosen {
+	return Chosen{Found: l.Found, Given: l.Given, Searches: l.Searches, Stepped: l.Stepped}
+}
 
 // Entry returns the event that names what was found.
 func (c Chosen) Entry() stream.Entry {
@@ -54,6 +57,11 @@ func (c Chosen) Read(ctx context.Context, blobs RequestBlobs) (searches []ReadSe
 		found.Ranked = slices.Concat(found.Passages, found.Contexts)
 		searches = append(searches, found)
 	}
+	words, err := ReadStepWords(ctx, blobs, c.Stepped)
+	if err != nil {
+		return nil, nil, err
+	}
+	words.choose(searches)
 	return searches, rank(searches), nil
 }
 

@@ -76,7 +76,7 @@ type ReasoningData struct {
 // ResetData is the inline data of a messageReset event.
 type ResetData struct {
 	Attempt int    `json:"attempt"`
-	Reason  string `json:"reason"` // retry, tool_calls or message
+	Reason  string `json:"reason"` // retry, tool_calls, message or step
 }
 
 // ToolCallData is the inline data of a toolCall event. The arguments are in the

@@ -38,8 +38,10 @@ type AnswerInput struct {
 	Carried        *Loop                    `json:"carried,omitempty"`     // state over a continue-as-new
 	Research       knowledge.ResearchConfig `json:"research,omitzero"`     // of a deep research
 	Log            stream.Log               `json:"log,omitzero"`
-	Segments       int                      `json:"segments,omitempty"` // segments of the log in the blob store
-	Caller         *Caller                  `json:"caller,omitempty"`   // that asks the run as an agent
+	Segments       int                      `json:"segments,omitempty"`      // segments of the log in the blob store
+	BeforePrompt   bool                     `json:"before_prompt,omitempty"` // steps of the project run before the first model call
+	AfterAnswer    bool                     `json:"after_answer,omitempty"`  // steps of the project run after the answer
+	Caller         *Caller                  `json:"caller,omitempty"`        // that asks the run as an agent
 }
 
 // NewAnswerInput returns the input of a run's workflow. It depends only on the run
@@ -48,6 +50,7 @@ func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	in := AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
 		Webhooks: asksWebhooks(r), SearchFirst: SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(r.FollowsUp()), MaxToolTurns: r.Config.Tools.MaxPerRequest, Suggest: r.Kind == knowledge.KindQuery && r.Config.AI.PostQuery.Suggestions,
+		BeforePrompt: runsSteps(r, knowledge.PipelineBeforePrompt), AfterAnswer: runsSteps(r, knowledge.PipelineAfterAnswer),
 		Web: r.Web != nil, Attachments: r.Attachments, Overlong: r.Overlong, ShowChosen: r.Kind == knowledge.KindQuery || r.Kind == knowledge.KindResearch,
 	}
 	if r.Kind == knowledge.KindResearch {
@@ -62,7 +65,7 @@ func asksWebhooks(r knowledge.Request) bool { return len(r.Webhooks) > 0 }
 // WordsNext reports whether the first event of a run is followed by the words of a model.
 // Otherwise it is followed by events of a search, of webhooks or of a plan.
 func (in AnswerInput) WordsNext(kind knowledge.RunKind) bool {
-	return kind != knowledge.KindResearch && !in.Web && !in.Webhooks && !in.SlowSearch
+	return kind != knowledge.KindResearch && !in.Web && !in.Webhooks && !in.SlowSearch && !in.BeforePrompt
 }
 
 // QueryStarted returns the first entry of a question's log. The caller that starts

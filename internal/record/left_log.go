@@ -43,6 +43,9 @@ func LeftLog(ctx context.Context, run store.Run, events func(ctx context.Context
 // belongsTo reports whether an item belongs to the run's version. The workflow
 // of a document serves its versions one after the other.
 func belongsTo(item stream.Item, run store.Run) bool {
+	if item.Topic == stream.TopicStep { // it follows an item of its version
+		return true
+	}
 	if item.Topic != stream.TopicDocument {
 		return !run.Kind.Traits().SharesWorkflow
 	}

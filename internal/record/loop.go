@@ -23,6 +23,9 @@ type Loop struct {
 
 	Attachments []knowledge.AttachedDocument `json:"attachments,omitempty"` // of the question, when it had waited for them
 
+	Prompted bool   `json:"prompted,omitempty"` // the steps before the prompt have run
+	Stepped  string `json:"stepped,omitempty"`  // blob of the StepWords of these, if they decided something
+
 	Steers  []Steer `json:"steers,omitempty"`   // what the person who asked added meanwhile
 	GivenUp int     `json:"given_up,omitempty"` // model calls that ended for such a message
 }

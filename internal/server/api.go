@@ -60,7 +60,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 	server, err := api.New(p.apiConfig(), api.Deps{
 		Store: p.store, Followed: p.store, Blobs: p.originals,
 		Access:    authenticator,
-		Retriever: p.retriever(), Recognisers: p.recognisers(), Pages: p.drawers, Texts: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), ModelNames: p.chats, Imports: p.sources(), Syncs: p.runner(), Places: p.connector, NamedSecrets: p.credentials(),
+		Retriever: p.retriever(), Recognisers: p.recognisers(), Pages: p.drawers, Texts: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Steps: p.steps(), Answers: p.workflow, Relay: relay, Models: p.openaiModels(), ModelNames: p.chats, Imports: p.sources(), Syncs: p.runner(), Places: p.connector, NamedSecrets: p.credentials(),
 		Audit: p.recorder, AuditChain: p.keeper, Quota: p.meter(), Encryption: encryption{p},
 		Quotations: p.quotations(),
 		Links:      links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(), Details: p.healthDetails(),
@@ -199,7 +199,7 @@ func (p *platform) activities() worker.Activities {
 		Config: ingestion.Config{InstanceLimits: p.cfg.Limits.Instance(), Levels: p.cfg.Classification.Of(), TempDir: p.temporary()},
 		Blobs:  p.originals, Originals: p.originals, Versions: p.store, Removals: p.store, Retention: p.store, Subjects: p.store, SubjectWorkflows: p.workflow, Quotations: p.quotations(), Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
 		Embedder: p.embeddings.prefixed(p.embed, passagePrefix), EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
-		Recognisers: p.recognisers(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
+		Recognisers: p.recognisers(), Hub: p.hub, Metrics: p.metrics, Log: p.log, Steps: p.steps(),
 	}
 	if p.browser != nil {
 		documents.Browser = p.browser
@@ -212,7 +212,7 @@ func (p *platform) activities() worker.Activities {
 	}
 	questions := answering.Dependencies{
 		Blobs: p.originals, Runs: p.store, Days: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Tables: p.queriers, TempDir: p.temporary(), Chat: p.chats.Clients()[0], Workflows: p.workflow,
-		Tools: p.tools(), Sources: p.toolSources(), Agents: p.agents(), Recognisers: p.recognisers(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
+		Tools: p.tools(), Sources: p.toolSources(), Agents: p.agents(), Recognisers: p.recognisers(), Hub: p.hub, Metrics: p.metrics, Log: p.log, Steps: p.steps(),
 	}
 	for _, other := range p.chats.Clients()[1:] {
 		documents.Failover, questions.Failover = append(documents.Failover, other), append(questions.Failover, other)

@@ -30,6 +30,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/namespace"
 	"github.com/cairn-rag/cairn/internal/quota"
 	"github.com/cairn-rag/cairn/internal/safedial"
+	"github.com/cairn-rag/cairn/internal/sandbox"
 	"github.com/cairn-rag/cairn/internal/secret"
 	"github.com/cairn-rag/cairn/internal/source/connect"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -76,6 +77,7 @@ type platform struct {
 	syncs       *following.Runner   // of places that are followed
 	foreground  ingestion.Foreground
 	dialer      *safedial.Dialer
+	box         *sandbox.Sandbox // runs code of models and of steps
 	browser     *browser.Browser // nil = the scripts of pages are not run
 	listener    net.Listener     // of the API
 	offline     string           // address of the offline model, "" = not served
@@ -104,7 +106,7 @@ type platform struct {
 func newPlatform(cfg config.Config, o Options) *platform {
 	worker.NameBuild(o.Version)
 	return &platform{
-		cfg: cfg, ring: &envelope.Ring{}, prices: prices(cfg.Models), version: o.Version, log: o.Log, metrics: telemetry.NewMetrics(o.Version), hub: stream.NewHub(),
+		cfg: cfg, ring: &envelope.Ring{}, prices: prices(cfg.Models), box: sandbox.New(sandbox.Config{}), version: o.Version, log: o.Log, metrics: telemetry.NewMetrics(o.Version), hub: stream.NewHub(),
 		parsing: extract.NewBudget(2 * int64(cfg.Limits.ParseMemory)), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000),
 		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, backup.AdminKeyName)},
 	}

@@ -9,11 +9,13 @@ import (
 	"github.com/cairn-rag/cairn/activities/answering"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/pipeline"
 	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/runfile"
 	"github.com/cairn-rag/cairn/internal/sandbox"
 	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/internal/tool/custom"
+	"github.com/cairn-rag/cairn/internal/webhook"
 )
 
 // tools returns the tools of the instance beside documents_rag. A project gets one that
@@ -56,6 +58,11 @@ func (p *platform) picture(ctx context.Context, name, prompt, size, key string) 
 	return p.paint.Image(ctx, model.ImageRequest{Model: name, Prompt: prompt, Size: size, Key: key})
 }
 
+// steps returns what runs the steps of the pipelines of projects.
+func (p *platform) steps() *pipeline.Runner {
+	return &pipeline.Runner{Projects: p.store, Secrets: p.secrets, Sender: webhook.NewSender(p.dialer.Client(webhook.Timeout)), Sandbox: p.box}
+}
+
 // missingComponents returns how to install what a tool needs and this machine lacks. An API
 // without a worker does not know the machines of its workers.
 func (p *platform) missingComponents() map[string]string {
@@ -68,17 +75,16 @@ func (p *platform) missingComponents() map[string]string {
 // codeInterpreter returns the tool that runs code. It is offered where a sandbox works,
 // which the first question that could use it finds out.
 func (p *platform) codeInterpreter() tool.Tool {
-	box := sandbox.New(sandbox.Config{})
 	var reported sync.Once
 	languages := slices.DeleteFunc([]sandbox.Language{sandbox.Python, sandbox.JavaScript}, func(l sandbox.Language) bool { return !sandbox.Has(l) })
 	return tool.NewCodeInterpreter(tool.Interpreter{
-		Runner: box, Folder: runfile.NewFolder(p.blobs), Files: runfile.New(p.blobs), Languages: languages,
+		Runner: p.box, Folder: runfile.NewFolder(p.blobs), Files: runfile.New(p.blobs), Languages: languages,
 		Attached: runfile.Attachments{Documents: p.store, Blobs: p.originals}.Files,
 		Offered: func(r knowledge.Request) bool {
 			if !r.Config.Tools.CodeInterpreter {
 				return false
 			}
-			err := box.Available()
+			err := p.box.Available()
 			if err != nil {
 				reported.Do(func() { p.log.Warn("code_interpreter is not offered to models", "error", err) })
 			}

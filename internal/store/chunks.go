@@ -45,6 +45,7 @@ type chunkRow struct {
 	Modality    string  `bun:"modality"`
 	Figures     string  `bun:"figures"`
 	Context     string  `bun:"context"`
+	Embedded    string  `bun:"embedded"`
 	ParentStart int     `bun:"parent_start"`
 	ParentEnd   int     `bun:"parent_end"`
 }
@@ -55,7 +56,7 @@ func newChunkRow(ref knowledge.VersionRef, c knowledge.Chunk) (chunkRow, error) 
 		SpanStart: c.Span.Start, SpanEnd: c.Span.End, Language: c.Language, Header: c.Header,
 		Lines: string(c.Lines.Append(nil)), Pages: string(c.Pages.Append(nil)), Body: c.Text,
 		FirstLine: c.Origin.First, LastLine: c.Origin.Last,
-		Place: c.Place, StartTime: c.Time.Start, EndTime: c.Time.End, Speech: string(c.Speech.Append(nil)), Modality: string(c.Modality), Context: c.Context,
+		Place: c.Place, StartTime: c.Time.Start, EndTime: c.Time.End, Speech: string(c.Speech.Append(nil)), Modality: string(c.Modality), Context: c.Context, Embedded: c.Embedded,
 		ParentStart: c.Parent.Start, ParentEnd: c.Parent.End,
 	}
 	var err error
@@ -74,7 +75,7 @@ func (r *chunkRow) chunk() (knowledge.Chunk, error) {
 		Span: knowledge.Span{Start: r.SpanStart, End: r.SpanEnd}, Header: r.Header, Language: r.Language,
 		Origin: knowledge.Origin{First: r.FirstLine, Last: r.LastLine},
 		Place:  r.Place, Time: knowledge.Seconds{Start: r.StartTime, End: r.EndTime}, Modality: knowledge.Modality(r.Modality),
-		Context: r.Context, Parent: knowledge.Span{Start: r.ParentStart, End: r.ParentEnd},
+		Context: r.Context, Embedded: r.Embedded, Parent: knowledge.Span{Start: r.ParentStart, End: r.ParentEnd},
 	}
 	err := decode(field{r.HeadingPath, &c.HeadingPath}, field{r.Figures, &c.Figures})
 	if err == nil {

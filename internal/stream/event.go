@@ -32,6 +32,8 @@ const (
 	// TopicWebhookCall is also the name of its event, and so is TopicModelFailed.
 	TopicWebhookCall = "webhookCall"
 	TopicModelFailed = "modelFailed"
+	// TopicStep is the topic of a step of the project's pipeline that ran.
+	TopicStep = "pipelineStep"
 	// TopicAttachment is the topic of a document that is attached to a question.
 	TopicAttachment = "attachmentUpdate"
 	// TopicMessage is the topic of a message that its person sent while the answer was under way.

@@ -100,6 +100,32 @@ func (s *Sender) Exchange(ctx context.Context, m Message) ([]byte, Result) {
 	return body, result
 }
 
+// Call sends a message and returns the body of the answer, of at most most bytes. ctx alone
+// bounds its time.
+func (s *Sender) Call(ctx context.Context, m Message, most int64) ([]byte, Result) {
+	request, err := newRequest(ctx, m, time.Now())
+	if err != nil {
+		return nil, Result{Outcome: Refused, Error: "the webhook is not usable: set its url and its secret again"}
+	}
+	client := *s.client
+	client.Timeout = 0
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, failed(err)
+	}
+	defer response.Body.Close()
+	result := judge(response.StatusCode)
+	result.RetryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
+	body, err := io.ReadAll(io.LimitReader(response.Body, most+1))
+	switch {
+	case err != nil:
+		return nil, failed(err)
+	case int64(len(body)) > most:
+		result.Outcome, result.Error = Refused, fmt.Sprintf("the answer has more than %d bytes", most)
+	}
+	return body, result
+}
+
 func newRequest(ctx context.Context, m Message, now time.Time) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {

@@ -14,7 +14,7 @@ import { navigate } from "../router.js";
 import { tryOut } from "../try_out.js";
 
 /** The sections of a project by the last part of their address. */
-const sections = { settings, privacy: async (/** @type {any} */ project) => (await import("../project_privacy.js")).privacy(project), try: tryOut, publication: async (/** @type {any} */ project) => (await import("../project_publication.js")).publication(project), webhooks, secrets, keys: (/** @type {any} */ project) => keys(project.id), code, danger };
+const sections = { settings, privacy: async (/** @type {any} */ project) => (await import("../project_privacy.js")).privacy(project), try: tryOut, publication: async (/** @type {any} */ project) => (await import("../project_publication.js")).publication(project), webhooks, pipeline: async (/** @type {any} */ project) => (await import("../project_pipeline.js")).pipeline(project), secrets, keys: (/** @type {any} */ project) => keys(project.id), code, danger };
 
 /** @param {string} id @param {string} [section] */
 const addressOf = (id, section) => `/projects/${encodeURIComponent(id)}${section ? "/" + section : ""}`;

@@ -26,6 +26,7 @@ export const projects = table({
   "project.privacy": ["Personal data", "Personenbezogene Daten"],
   "project.try": ["Try out", "Ausprobieren"],
   "project.publication": ["Agent", "Agent"],
+  "project.pipeline": ["Pipeline", "Pipeline"],
   "project.webhooks": ["Webhooks", "Webhooks"],
   "project.secrets": ["Tools and secrets", "Werkzeuge und Geheimnisse"],
   "project.keys": ["Keys", "Schlüssel"],

@@ -58,6 +58,8 @@ export const runs = table({
   "run.notes": ["{n} notes", "{n} Notizen"],
   "run.open": ["Still open: {text}", "Noch offen: {text}"],
   "run.words": ["The words of the model", "Die Worte des Modells"],
+  "run.changed": ["changed something", "hat etwas geändert"],
+  "run.rejected": ["refused", "abgelehnt"],
   "run.reset": ["The words so far were dropped", "Die bisherigen Worte gelten nicht mehr"],
   "run.model_failed": ["{model} failed, attempt {n}", "{model} ist fehlgeschlagen, Versuch {n}"],
   "run.failover": ["{model} is asked", "{model} wird gefragt"],

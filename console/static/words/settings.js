@@ -94,6 +94,7 @@ export const settings = {
   "limits.requestsPerMinute": ["Anfragen je Minute", "Anfragen, die das Projekt nennen, in beliebigen sechzig Sekunden"],
   "limits.tokensPerDay": ["Token je Tag", "Token von Modellen, je Tag in UTC"],
   "limits.costPerDay": ["Kosten je Tag", "Der Preis der Token nach models.prices, je Tag in UTC"],
+  "pipeline": ["Pipeline", "Die eigenen Schritte des Projekts an vier Stellen der Aufnahme und des Antwortens, in ihrer Reihenfolge (docs/pipeline.md); null oder eine leere Liste entfernt alle"],
   "privacy": ["Datenschutz", "Was mit personenbezogenen Daten in Dokumenten, in Antworten und gegenüber Modellen geschieht"],
   "privacy.answers": ["In Antworten", "redact: Platzhalter ersetzen personenbezogene Daten in Antworten, schon während sie entstehen und auch in den gespeicherten. Vorgabe: off"],
   "privacy.entities": ["Arten", "Die Arten personenbezogener Daten, nach denen gesucht wird, mit den Namen aus docs/privacy.md. Vorgabe: alle, die Cairn selbst erkennt, und die der Erkenner"],
