@@ -330,6 +330,7 @@ var bodies = map[string]string{
 	"PATCH /conversations/{id}":        `{"title": "taken"}`,
 	"PATCH /documents/{id}":            `{"tags": ["taken"]}`,
 	"PATCH /projects/{id}":             `{"name": "taken"}`,
+	"POST /projects/{id}/pipeline/try": `{"step": {"at": "before_prompt", "code": {"language": "python", "source": "print('{}')"}}, "question": "What is secret?"}`,
 	"PUT /projects/{id}/publication":   `{"visibility": "public", "title": "taken"}`,
 	"POST /agents/{slug}/questions":    `{"text": "taken?"}`,
 	"POST /agents/{slug}/a2a":          `{"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": "{run_id}"}}`,

@@ -122,7 +122,8 @@ func (s *Sandbox) Available() error {
 	late, err := s.check()
 	if s.checked, s.absent = !late, nil; err != nil {
 		s.again = time.Now().Add(checkAgain)
-		s.absent = knowledge.Errorf(knowledge.CodeNeedsComponent, "code cannot be run on this machine: %v", err)
+		absent := knowledge.Errorf(knowledge.CodeNeedsComponent, "code cannot be run on this machine: %v", err)
+		absent.Retryable, s.absent = late, absent
 	}
 	return s.absent
 }
