@@ -98,7 +98,6 @@ func TestProjects(t *testing.T) {
 			{`{"ai":{"enrichment":null,"multimodal":true}}`, 1.0},
 			{`{"ai":{"multimodal":null}}`, 0.0},
 			{`{"name":"Default"}`, nil},
-			{`{"ai":null}`, 0.0},
 			{`{"ai":{"tables":true}}`, 1.0},
 			{`{"ai":null}`, 0.0},
 			{`{"privacy":{"answers":"redact"}}`, 0.0},
