@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,10 @@ func TestAuditCommands(t *testing.T) {
 	}
 	if code, said := verify("cut", lines[:1]); code != 1 || !strings.Contains(said, "broken at entry 2 (tail)") {
 		t.Errorf("a cut file, without its checkpoints: exit code %d, %s", code, said)
+	}
+	removed := append(slices.Clone(lines[:1]), lines[2:]...)
+	if code, said := verify("removed", removed); code != 1 || !strings.Contains(said, "broken at entry 2 (missing)") {
+		t.Errorf("a file without its second entry: exit code %d, %s", code, said)
 	}
 	lines[1] = bytes.Replace(lines[1], []byte("127.0.0.1"), []byte("127.0.0.2"), 1)
 	if code, said := verify("changed", lines); code != 1 || !strings.Contains(said, "broken at entry 2 (changed)") {

@@ -29,7 +29,7 @@ func TestRetentionOfMany(t *testing.T) {
 	}{
 		"hidden_on_SQLite":      {"sqlite", "inactive", "inactive", "retention-hide-documents", 10_000},
 		"removed_on_SQLite":     {"sqlite", "remove", "removed", "retention-remove-documents", 300},
-		"hidden_on_PostgreSQL":  {"pgx", "inactive", "inactive", "retention-hide-documents", 2_000},
+		"hidden_on_PostgreSQL":  {"pgx", "inactive", "inactive", "retention-hide-documents", 1_000},
 		"removed_on_PostgreSQL": {"pgx", "remove", "removed", "retention-remove-documents", 300},
 	} {
 		t.Run(name, func(t *testing.T) {

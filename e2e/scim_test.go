@@ -95,6 +95,8 @@ func TestSCIMRemovesOneMember(t *testing.T) {
 	both := fmt.Sprintf(scimPatch, fmt.Sprintf(`{"op":"replace","path":"members","value":[%s,%s]}`, member(ann), member(bob)))
 	for name, removal := range map[string]string{
 		"by value, as Entra ID does":  fmt.Sprintf(`{"op":"Remove","path":"members","value":[{"$ref":null,"value":%q}]}`, ann),
+		"by value alone":              fmt.Sprintf(`{"op":"Remove","path":"members","value":[%s]}`, member(ann)),
+		"by one value without a list": fmt.Sprintf(`{"op":"remove","path":"members","value":%s}`, member(ann)),
 		"by a filter, as Okta does":   fmt.Sprintf(`{"op":"remove","path":"members[value eq \"%s\"]"}`, ann),
 		"by replacing all members":    fmt.Sprintf(`{"op":"replace","path":"members","value":[%s]}`, member(bob)),
 		"by replacing without a path": fmt.Sprintf(`{"op":"Replace","value":{"members":[%s]}}`, member(bob)),

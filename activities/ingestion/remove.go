@@ -234,34 +234,6 @@ func (a *vectors) deleteVersions(ctx context.Context, ref knowledge.VersionRef, 
 	return nil
 }
 
-// now does the steps of RemoveDocument but for the erasure of deleted bytes and the end of the
-// run. ended is false if a step of an ingest still runs.
-func (a *Removing) now(ctx context.Context, r store.Removal) (ended bool, err error) {
-	in := RemoveInput{Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto}
-	stopped, err := a.stopping.stopIngest(ctx, StopInput{RemoveInput: in})
-	if err != nil || stopped.Running {
-		return false, err
-	}
-	if err := a.RemoveEntries(ctx, in); err != nil {
-		return false, err
-	}
-	if err := a.RemoveBlobs(ctx, in); err != nil {
-		return false, err
-	}
-	return true, a.removeRows(ctx, in, false)
-}
-
-// end ends the run of a removal whose steps are done.
-func (a *Removing) end(ctx context.Context, r store.Removal) error {
-	run, err := a.stopping.Runs.RunForSystem(ctx, r.Workspace, r.RunID)
-	if err != nil {
-		return fmt.Errorf("read run %s: %w", r.RunID, err)
-	}
-	end := record.Ending{Kind: knowledge.KindRemove}
-	in := RemoveInput{Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto}
-	return a.FinishRemoval(ctx, FinishInput{StepInput: in.Step(), Status: end.Status(), Items: end.Items(record.LastOffset(run, nil))})
-}
-
 // RemoveRows deletes the rows of the versions to remove. Newer versions under the
 // same id stay, and no longer wait. It then empties the write-ahead log, deletes the
 // histories of the ended ingests, and starts the removal of the attachments.

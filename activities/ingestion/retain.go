@@ -65,11 +65,11 @@ type Retaining struct {
 	Blobs     step.Blobs
 	Base      string // the level of documents without a classification
 	Metrics   Metrics
-	Log       *slog.Logger
-	ender     step.RunEnder
-	removing  *Removing
 	// Attributes bring hidden documents into the index.
 	Attributes *Attributes
+	Log        *slog.Logger
+	ender      step.RunEnder
+	removing   *Removing
 }
 
 // RetainPage removes or hides the next page of what is due in a workspace: documents first, then
@@ -123,7 +123,7 @@ func (a *Retaining) remove(ctx context.Context, removals []store.Removal) error 
 	for i, r := range removals {
 		group.Go(func() error {
 			var err error
-			if ended[i], err = a.removing.now(ctx, r); err != nil {
+			if ended[i], err = a.removing.removeNow(ctx, r); err != nil {
 				a.Log.WarnContext(ctx, "a removal is tried again", "document", r.Document, "run", r.RunID, "error", err)
 			}
 			return nil
@@ -136,7 +136,7 @@ func (a *Retaining) remove(ctx context.Context, removals []store.Removal) error 
 	for i, r := range removals {
 		var err error
 		if ended[i] {
-			err = a.removing.end(ctx, r)
+			err = a.removing.endRun(ctx, r)
 		} else {
 			err = a.Workflows.Remove(ctx, r)
 		}
@@ -145,6 +145,34 @@ func (a *Retaining) remove(ctx context.Context, removals []store.Removal) error 
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// removeNow does the steps of RemoveDocument but for the erasure of deleted bytes and the end of the
+// run. ended is false if a step of an ingest still runs.
+func (a *Removing) removeNow(ctx context.Context, r store.Removal) (ended bool, err error) {
+	in := RemoveInput{Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto}
+	stopped, err := a.stopping.stopIngest(ctx, StopInput{RemoveInput: in})
+	if err != nil || stopped.Running {
+		return false, err
+	}
+	if err := a.RemoveEntries(ctx, in); err != nil {
+		return false, err
+	}
+	if err := a.RemoveBlobs(ctx, in); err != nil {
+		return false, err
+	}
+	return true, a.removeRows(ctx, in, false)
+}
+
+// endRun ends the run of a removal whose steps are done.
+func (a *Removing) endRun(ctx context.Context, r store.Removal) error {
+	run, err := a.stopping.Runs.RunForSystem(ctx, r.Workspace, r.RunID)
+	if err != nil {
+		return fmt.Errorf("read run %s: %w", r.RunID, err)
+	}
+	end := record.Ending{Kind: knowledge.KindRemove}
+	in := RemoveInput{Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto}
+	return a.FinishRemoval(ctx, FinishInput{StepInput: in.Step(), Status: end.Status(), Items: end.Items(record.LastOffset(run, nil))})
 }
 
 // hide brings hidden documents into the index, so that they take no place among the hits of a
