@@ -34,6 +34,9 @@ type noLinks struct{}
 
 func (noLinks) OperatorURL(string) string { return "" }
 
+// ExecutionURL implements Links.
+func (noLinks) ExecutionURL(string, string) string { return "" }
+
 func (noLinks) OperatorPage() string { return "" }
 
 // newAgentRoutes returns the routes of visitors, who get no address of an operator's page.

@@ -223,6 +223,9 @@ type Dispatcher interface {
 	ControlResearch(ctx context.Context, r store.Run, c record.ResearchControl) (known bool, err error)
 	// Steps returns the activities of a workflow, oldest first; none if its history is gone.
 	Steps(ctx context.Context, workflowID string) ([]record.Step, error)
+	// Execution returns Temporal's id of the newest run of a workflow that had begun at a time,
+	// "" if its history is gone.
+	Execution(ctx context.Context, workflowID string, at time.Time) (string, error)
 }
 
 // NamedSecrets decides who may use the secrets that requests name.
@@ -261,6 +264,8 @@ type Addresses interface {
 type Links interface {
 	// OperatorURL returns the address of a workflow's page.
 	OperatorURL(workflowID string) string
+	// ExecutionURL returns the address of the page of one of its runs in Temporal.
+	ExecutionURL(workflowID, execution string) string
 	// OperatorPage returns the address of the operator's pages, "" if it is not known.
 	OperatorPage() string
 }

@@ -70,6 +70,10 @@ type (
 		Error  *knowledge.DocumentError `json:"error,omitempty"`
 		Result any                      `json:"result,omitempty"`
 	}
+	documentEvent struct {
+		view.Document
+		At *time.Time `json:"at,omitempty" doc:"When the stage or the wait began; absent in older events"`
+	}
 	removedEvent struct {
 		ID     string           `json:"id"`
 		Status knowledge.Status `json:"status,omitempty" enum:"deleting"`
@@ -94,7 +98,7 @@ var (
 		"tool_update": {reflect.TypeFor[record.PhaseData](), reflect.TypeFor[webUpdate]()}, "tool_partial_update": {reflect.TypeFor[partialEvent]()}, "tool_end": {reflect.TypeFor[toolAnswer](), reflect.TypeFor[webAnswer]()},
 	}
 	documentEvents = map[string][]reflect.Type{
-		"documentUpdate": {reflect.TypeFor[view.Document](), reflect.TypeFor[removedEvent]()}, "pipelineStep": {reflect.TypeFor[knowledge.StepRun]()}, "runEnded": {reflect.TypeFor[endedEvent]()},
+		"documentUpdate": {reflect.TypeFor[documentEvent](), reflect.TypeFor[removedEvent]()}, "pipelineStep": {reflect.TypeFor[knowledge.StepRun]()}, "runEnded": {reflect.TypeFor[endedEvent]()},
 	}
 	importEvents = map[string][]reflect.Type{
 		"importUpdate": {reflect.TypeFor[Import]()},

@@ -312,6 +312,10 @@ func (w *work) Steps(context.Context, string) ([]record.Step, error) { return w.
 
 func (w *work) OperatorURL(id string) string { return "http://operator.test/" + id }
 
+func (w *work) ExecutionURL(id, execution string) string { return w.OperatorURL(id) + "/" + execution }
+
+func (w *work) Execution(context.Context, string, time.Time) (string, error) { return "", nil }
+
 func (w *work) OperatorPage() string { return "http://operator.test" }
 
 func (w *work) SetAttributes(_ context.Context, _, _ string, _ int, a index.Attributes) error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/view"
 )
 
 // mount serves the description of all routes that are registered by now, as
@@ -81,7 +82,7 @@ func (p *pages) tidyDescription() {
 		}
 	}
 	schemas := oapi.Components.Schemas.Map()
-	for _, name := range []string{"Document", "RunView", "VersionView", "Import", "EvaluationView", "EvaluatedView", "SyncRun", "ConnectionCheck"} {
+	for _, name := range []string{"Document", "DocumentEvent", "RunView", "VersionView", "Import", "EvaluationView", "EvaluatedView", "SyncRun", "ConnectionCheck"} {
 		orNone(schemas[name], "error")
 	}
 	orNone(schemas["SyncView"], "last_run")
@@ -90,7 +91,7 @@ func (p *pages) tidyDescription() {
 	}
 	orNone(schemas["HoldView"], "filter")
 	orNone(schemas["Report"], "broken")
-	results := slices.Concat(documentEvents["documentUpdate"], importEvents["importUpdate"], []reflect.Type{reflect.TypeFor[knowledge.ReindexProgress](), reflect.TypeFor[knowledge.EvaluationProgress]()})
+	results := slices.Concat([]reflect.Type{reflect.TypeFor[view.Document](), reflect.TypeFor[removedEvent]()}, importEvents["importUpdate"], []reflect.Type{reflect.TypeFor[knowledge.ReindexProgress](), reflect.TypeFor[knowledge.EvaluationProgress]()})
 	schemas["EndedEvent"].Properties["result"] = eventData(oapi.Components.Schemas, results)
 	delete(schemas, "ErrorModel")
 	delete(schemas, "ErrorDetail")

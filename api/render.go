@@ -276,7 +276,7 @@ func (r *renderer) document(ctx context.Context, e stream.Event) (any, error) {
 	d.Status, d.Error, d.Waiting = knowledge.StatusPending, nil, state.Waiting
 	d.Stage, d.Progress = state.Stage, state.Progress
 	d.ChunkCount, d.PageCount = state.ChunkCount, state.PageCount
-	return r.results.views.document(d), nil
+	return documentEvent{r.results.views.document(d), orNull(state.At)}, nil
 }
 
 // endEvent is the last event of an ingest, a removal, an import or a reindex.

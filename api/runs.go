@@ -58,6 +58,9 @@ type RunPath struct {
 	ID string `path:"run_id" maxLength:"200"`
 }
 
+// executionTimeout is how long a reader of a run waits for the address of its execution.
+const executionTimeout = 2 * time.Second
+
 // runRoutes holds the routes that list, read and cancel runs.
 type runRoutes struct {
 	store    Store
@@ -92,7 +95,7 @@ func (r *runRoutes) listRuns(ctx context.Context, p knowledge.Principal, in *str
 	WorkspacePath
 	edge.ActingQuery
 	PageQuery
-	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project,evaluate,retention,export,erase"`
+	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project,evaluate,retention,generate,export,erase"`
 	Status  knowledge.RunStatus `query:"status" enum:"running,completed,failed,canceled"`
 	Project string              `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
 
@@ -120,6 +123,7 @@ func (r *runRoutes) getRun(ctx context.Context, p knowledge.Principal, in *RunPa
 	if view.Error != nil && p.May(knowledge.RunsAdmin) {
 		view.Error.Detail = run.Error.Detail
 	}
+	r.pointToExecution(ctx, run, &view)
 	if err := r.addIngestState(ctx, p, run, &view); err != nil {
 		return nil, err
 	}
@@ -137,6 +141,20 @@ func (r *runRoutes) getRun(ctx context.Context, p knowledge.Principal, in *RunPa
 		return nil, fmt.Errorf("read the result of run %s: %w", in.ID, err)
 	}
 	return &runOutput{view}, nil
+}
+
+// pointToExecution makes the address for operators that of the execution in Temporal which
+// served an ended run, if later runs have workflows of the same id. Without an answer of
+// Temporal the address leads to the newest of them.
+func (r *runRoutes) pointToExecution(ctx context.Context, run store.Run, view *runView) {
+	if !run.Kind.Traits().ReusesID || run.EndedAt.IsZero() || view.OperatorURL == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, executionTimeout)
+	defer cancel()
+	if execution, err := r.dispatch.Execution(ctx, run.WorkflowID, run.EndedAt); err == nil && execution != "" {
+		view.OperatorURL = r.views.links.ExecutionURL(run.WorkflowID, execution)
+	}
 }
 
 // question returns the question that a run answers, "" if it answers none.

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -44,14 +45,28 @@ func TestConsoleShowsWhatHappenedToADocument(t *testing.T) {
 
 	do(t, page, chromedp.Reload())
 	awaitPage(t, page, runs+`.map(r => r.open).join() === "true,false" && `+lines(0)+`.at(-1)?.startsWith("completed")`)
+	wantSeconds(t, page, runs+`[0]`, "extract", "chunk", "embed", "publish")
 	if early := evaluate[int](t, page, lines(1)+`.length`); early != 0 {
 		t.Errorf("a folded run has %d lines", early)
 	}
 	click(t, page, runs+`[1].querySelector("summary")`)
 	awaitPage(t, page, lines(1)+`.some(l => l.includes("provider_failed"))`)
+	wantSeconds(t, page, runs+`[1]`, "extract", "chunk", "embed")
+	const waited = `[...document.querySelectorAll(".happened .run")].at(1).querySelectorAll(".timeline > li.wrong")`
+	if took := evaluate[float64](t, page, `parseFloat([...`+waited+`].find(l => l.textContent.includes("attempt")).textContent.split(" · ").at(-1))`); took < .1 {
+		t.Errorf("the wait is shown with %g seconds", took)
+	}
 	wantLooks(t, page)
 	if len(*thrown) > 0 {
 		t.Errorf("the pages threw %s", *thrown)
+	}
+}
+
+// wantSeconds checks that the lines of these stages of a run end with the seconds that they took.
+func wantSeconds(t *testing.T, page context.Context, run string, stages ...string) {
+	t.Helper()
+	for _, stage := range stages {
+		awaitPage(t, page, fmt.Sprintf(`[...%s.querySelectorAll(".timeline > li")].some(l => new RegExp(%q).test(l.textContent))`, run, `^`+stage+` · .*\d(\.\d+)?s$`))
 	}
 }
 

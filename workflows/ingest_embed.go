@@ -101,7 +101,7 @@ func (w *ingest) embedChunks(ctx workflow.Context, first, last int, quick bool) 
 	w.counts.embedded += last - first
 	w.setDetails(ctx)
 	if w.counts.chunks > ingestion.BatchSize {
-		w.addProgress()
+		w.addProgress(ctx)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 // operator.
 func (w *ingest) enterStage(ctx workflow.Context, stage knowledge.Stage) {
 	w.stage = stage
-	w.addProgress()
+	w.addProgress(ctx)
 	w.setDetails(ctx)
 }
 
@@ -55,13 +55,13 @@ func (w *ingest) setStageAttribute(ctx workflow.Context) error {
 }
 
 // addProgress adds an event with the progress of the version.
-func (w *ingest) addProgress() {
+func (w *ingest) addProgress(ctx workflow.Context) {
 	part := 0.0 // the completed share of the stage
 	if w.stage == knowledge.StageEmbed && w.counts.chunks > 0 {
 		part = float64(w.counts.embedded) / float64(w.counts.chunks)
 	}
 	w.log.add(stream.TopicDocument, stream.Event{Data: stream.Data(record.DocumentState{
 		Version: w.current.Version, Stage: w.stage, Progress: record.Progress(w.stage, part),
-		ChunkCount: w.counts.chunks, PageCount: w.counts.pages, Waiting: w.shown,
+		ChunkCount: w.counts.chunks, PageCount: w.counts.pages, Waiting: w.shown, At: workflow.Now(ctx).UTC(),
 	})})
 }

@@ -152,7 +152,7 @@ func (w *ingest) showWaiting(ctx workflow.Context) {
 	defer func() { w.showing = false }()
 	for next := w.nextWait(); next != w.shown; next = w.nextWait() {
 		w.shown = next
-		w.addProgress()
+		w.addProgress(ctx)
 		w.setDetails(ctx)
 		noting := onceOptions(disconnected(ctx), "note the wait")
 		// Readers who miss it see the stage without it.

@@ -62,6 +62,7 @@ function runPart(run) {
       event: (name, data) => {
         lines.add(name, data);
         if (name === "runEnded") fill(state, ...stateOf(data));
+        if (name === "runEnded" || name === "error") void call("workspace-get-run", { path: { run_id: run.id } }).then(({ ended_at: at }) => lines.close(at), () => {}); // the lines are there without it
         if (name === "error") fill(state, ...stateOf({ status: data.code === "canceled" ? "canceled" : "failed", error: data }));
       },
       state: (now) => (note.textContent = now === "lost" ? t("run.lost") : ""),

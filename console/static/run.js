@@ -36,6 +36,7 @@ export async function openRun(id) {
     fill(state, ...stateOf(paused && run.status === "running" ? { ...run, status: "paused" } : run));
     fill(facts, ...factsOf(run, names));
     control.allow(run, paused);
+    lines.close(run.ended_at);
     live.plan();
   };
   const live = polling(look, () => run.status === "running");

@@ -61,14 +61,24 @@ export function timeline(run) {
   const calls = new Map();
   /** @type {{key: string, title: HTMLElement, text: Text} | null} */
   let last = null;
+  /** The last line whose beginning is known. @type {{took: HTMLElement, began: number} | null} */
+  let stage = null;
+
+  /** Shows how long the last stage took. @param {string | null | undefined} end when the next one began, or the run ended */
+  const close = (end) => {
+    if (stage && end) stage.took.textContent = ` · ${duration(Math.max(0, (Date.parse(end) - stage.began) / 1000))}`;
+  };
 
   const line = (/** @type {string} */ name, /** @type {any} */ data) => {
     const text = texts[name]?.(data);
     const key = keyOf(name, data);
     if (!last || last.key !== key || !key) {
       last = { key, title: h(text === undefined ? "span" : "summary"), text: document.createTextNode("") };
+      const took = h("span", { class: "quiet" });
+      close(data.at);
+      if (data.at) stage = { took, began: Date.parse(data.at) };
       const wrong = name === "error" || name === "modelFailed" || data.error || data.waiting || data.status === "failed";
-      list.append(h("li", { class: wrong && "wrong" }, text === undefined ? last.title : fold(last.title, last.text)));
+      list.append(h("li", { class: wrong && "wrong" }, text === undefined ? [last.title, took] : fold(last.title, last.text)));
     }
     last.title.textContent = titles[name](data).filter(Boolean).join(" · ");
     if (data.reset) last.text.data = "";
@@ -89,7 +99,7 @@ export function timeline(run) {
     if (events <= shown) raw.append(h("li", {}, `${name} ${JSON.stringify(data)}`));
     else rest.textContent = t("run.more", { n: number(events - shown) });
   };
-  return { add, element: h("section", {}, h("h2", {}, t("run.timeline")), list, h("details", { class: "events" }, count, raw, rest)) };
+  return { add, close, element: h("section", {}, h("h2", {}, t("run.timeline")), list, h("details", { class: "events" }, count, raw, rest)) };
 }
 
 /** @param {HTMLElement} summary @param {Text | string} text */

@@ -59,6 +59,7 @@ type DocumentState struct {
 	PageCount  int             `json:"pageCount,omitempty"`
 
 	Waiting *knowledge.Waiting `json:"waiting,omitempty"`
+	At      time.Time          `json:"at,omitzero"` // of the event; zero = an older version of the workflow wrote it
 }
 
 // PhaseData is the inline data of a tool_update event.

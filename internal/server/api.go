@@ -190,6 +190,11 @@ func (l links) OperatorURL(workflowID string) string {
 	return namespace.RunURL(l.p.ends.UI, l.p.cfg.Temporal.Namespace, workflowID, "")
 }
 
+// ExecutionURL implements api.Links.
+func (l links) ExecutionURL(workflowID, execution string) string {
+	return namespace.RunURL(l.p.ends.UI, l.p.cfg.Temporal.Namespace, workflowID, execution)
+}
+
 // OperatorPage implements api.Links.
 func (l links) OperatorPage() string { return l.p.ends.UI }
 
