@@ -29,12 +29,14 @@ func (v *visits) list(e *entry) {
 	for _, o := range now {
 		if before, there := known[o.Key]; !there || before.Name != o.Name || before.ETag != o.ETag || !slices.Equal(before.Tags, o.Tags) {
 			v.page.Objects = append(v.page.Objects, o)
+			v.page.Removed = slices.DeleteFunc(v.page.Removed, func(key string) bool { return key == o.Key })
 		}
 		delete(known, o.Key)
 	}
 	for key := range known {
-		if !v.listed[key] { // else it is in another page now
+		if !v.listed[key] && !slices.Contains(v.page.Removed, key) { // else it is in another page now
 			v.page.Removed = append(v.page.Removed, key)
+			v.page.Objects = slices.DeleteFunc(v.page.Objects, func(o source.Object) bool { return o.Key == key })
 		}
 	}
 }
@@ -90,11 +92,56 @@ func (v *visits) read(ctx context.Context, e *entry) error {
 		if v.entries[id] != nil {
 			continue
 		}
-		if _, err := v.fetch(ctx, id, false); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
+		if _, err := v.fetch(ctx, id, false, false); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
 			return err
 		}
 	}
-	return v.addDatabases(ctx, t.databases)
+	if err := v.addDatabases(ctx, t.databases); err != nil {
+		return err
+	}
+	return v.missed(ctx, e, t)
+}
+
+// missed asks for the pages and tables that were in a page, and are not in its blocks now.
+func (v *visits) missed(ctx context.Context, e *entry, t *tree) error {
+	if v.at.All || t.cut { // everything is asked for, or nobody knows
+		return nil
+	}
+	for _, id := range v.in(e.key()) {
+		c := v.entries[id]
+		if c.fresh || c.Table && slices.Contains(t.databases, c.Database) || slices.Contains(t.pages, id) {
+			continue
+		}
+		if _, err := v.fetch(ctx, id, c.Table, true); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
+			return err
+		}
+	}
+	return nil
+}
+
+// seek asks where the files are that were in the blocks of a page, and are not now: the search
+// may not have found the page to which they were moved.
+func (v *visits) seek(ctx context.Context, e *entry) error {
+	before := v.previous[e.ID]
+	if before == nil || before.Name == "" {
+		return nil
+	}
+	for _, f := range before.Files {
+		if v.listed[f.Key] || e.Name != "" && slices.ContainsFunc(e.Files, func(now attachment) bool { return now.Key == f.Key }) {
+			continue
+		}
+		in, err := v.outOfBlocks(ctx, parent{Type: "block_id", Block: strings.TrimPrefix(f.Key, keyBlock)})
+		if err != nil {
+			return err
+		}
+		if known := v.entries[in.Page]; in.Page == "" || known != nil && known.fresh {
+			continue
+		}
+		if _, err := v.fetch(ctx, in.Page, false, true); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
+			return err
+		}
+	}
+	return nil
 }
 
 // addDatabases adds the tables of databases that no search has found.
@@ -120,7 +167,7 @@ func (v *visits) addDatabases(ctx context.Context, ids []string) error {
 			if v.entries[t.ID] != nil {
 				continue
 			}
-			if _, err := v.fetch(ctx, t.ID, true); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
+			if _, err := v.fetch(ctx, t.ID, true, false); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
 				return err
 			}
 		}
@@ -133,8 +180,10 @@ func (v *visits) addDatabases(ctx context.Context, ids []string) error {
 func (v *visits) readRows(ctx context.Context, e *entry) error {
 	var stamps []stamp
 	if !v.at.All && e.Tag != "" {
-		for _, id := range v.rowsOf(e.ID) {
-			stamps = append(stamps, stamp{id, v.entries[id].Edited})
+		for _, id := range v.in(e.key()) {
+			if row := v.entries[id]; !row.Table {
+				stamps = append(stamps, stamp{id, row.Edited})
+			}
 		}
 		e.Tag = tableTag(e.Edited, stamps, v.now)
 		return nil

@@ -207,6 +207,36 @@ func TestWhatIsGone(t *testing.T) {
 	})
 }
 
+// TestADeletedPage has a page that is deleted and one that is moved, which edits the pages in
+// which they were: the next run follows both.
+func TestADeletedPage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlace(t)
+		p.Edits = true
+		lamps := p.World.Create(0, "Lamps", true, "text")
+		north := p.World.Create(lamps, "North", true, "text")
+		file := p.World.Create(north, "tides.txt", false, "text")
+		south := p.World.Create(lamps, "South", false, "text")
+		horns := p.World.Create(0, "Horns", true, "text")
+		p.Attached = func(id int) bool { return id == file }
+		time.Sleep(time.Hour)
+		p.mustList()
+		key := p.Key(file)
+		p.World.Delete(north)
+		p.World.Move(south, horns, "South")
+		time.Sleep(time.Hour)
+		l := p.mustList()
+		if _, moved := l.objects[p.Key(south)]; l.full || !moved || l.objects[p.Key(south)].Name != "Horns/South" {
+			t.Errorf("it lists %q", l.names())
+		}
+		slices.Sort(l.removed)
+		if want := []string{key, "page:" + sourcetest.NotionID(north)}; !slices.Equal(l.removed, want) {
+			t.Errorf("removed are %q, want %q", l.removed, want)
+		}
+	})
+}
+
 // TestARenamedPageRenamesWhatIsBelow has a page that is renamed, with nothing else.
 func TestARenamedPageRenamesWhatIsBelow(t *testing.T) {
 	t.Parallel()

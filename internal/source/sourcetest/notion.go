@@ -33,6 +33,8 @@ type Notion struct {
 	// Blocks are more blocks of a page, and Properties more properties. Default to none.
 	Blocks     func(id int) []any
 	Properties func(id int) map[string]any
+	// Edits reports that a page is edited by what is put into it or taken away.
+	Edits bool
 	// Answer answers a request instead, unless it returns false.
 	Answer func(w http.ResponseWriter, r *http.Request) bool
 
@@ -199,12 +201,15 @@ func (n *Notion) Key(id int) string {
 	return kind + NotionID(id)
 }
 
-// note notes which pages have other files than at the request before: that edits them.
+// note notes which pages have other files or pages than at the request before: that edits them.
 func (n *Notion) note() {
 	held := map[int]string{}
 	for _, id := range n.World.ids(false) {
-		if i, there := n.World.Item(id); there && n.isFile(id) {
-			held[i.Parent] += fmt.Sprintf("%d %d %s;", id, i.Version, i.Name)
+		if i, there := n.World.Item(id); there && (n.isFile(id) || n.Edits) {
+			held[i.Parent] += fmt.Sprint(id, ";")
+			if n.isFile(id) {
+				held[i.Parent] += fmt.Sprint(i.Version, i.Name)
+			}
 		}
 	}
 	n.mu.Lock()
