@@ -47,7 +47,7 @@ func (e *entry) objects() []source.Object {
 		return nil
 	}
 	objects := []source.Object{{
-		Key: e.key(), Address: e.Address, ETag: e.Tag, Bytes: -1, MediaType: "text/html", Modified: e.Edited, Name: e.Name, Tags: e.Tags,
+		Key: e.key(), Address: e.Address, ETag: e.Tag, Bytes: -1, MediaType: "text/html", Modified: e.Edited, Name: e.Name, Tags: append([]string{}, e.Tags...),
 	}}
 	if e.Table {
 		objects[0].Address += "#" + strings.ReplaceAll(e.ID, "-", "") // a database may have several

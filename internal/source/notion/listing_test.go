@@ -265,6 +265,11 @@ func TestARenamedPageRenamesWhatIsBelow(t *testing.T) {
 		if _, asked := p.Asked(); asked > 3 {
 			t.Errorf("it asks %d times", asked)
 		}
+		p.World.Label(north)
+		time.Sleep(7 * time.Hour)
+		if o := p.mustList().objects[p.Key(north)]; o.Tags == nil || len(o.Tags) > 0 {
+			t.Errorf("without tags the page has %#v", o.Tags)
+		}
 	})
 }
 

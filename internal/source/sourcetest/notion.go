@@ -26,6 +26,8 @@ type Notion struct {
 	// Misses are the items that a search does not find now, and Unshared those that are not
 	// shared with the integration, with what is in them. Default to none.
 	Misses, Unshared func(id int) bool
+	// Times returns what Notion tells as the time of an edit. Defaults to the time itself.
+	Times func(time.Time) time.Time
 	// Lag is how long the search does not find a change.
 	Lag time.Duration
 	// Signed is for how long an address of a file is valid. Defaults to an hour.
@@ -50,7 +52,7 @@ const NotionToken = "ntn_token"
 // NewNotion returns a fake of a world.
 func NewNotion(w *World) *Notion {
 	return &Notion{
-		World: w, Files: "http://files.test", Attached: none, Tables: none, Nested: none, Misses: none, Unshared: none, Signed: time.Hour,
+		World: w, Files: "http://files.test", Attached: none, Tables: none, Nested: none, Misses: none, Unshared: none, Signed: time.Hour, Times: func(at time.Time) time.Time { return at },
 		Blocks: func(int) []any { return nil }, Properties: func(int) map[string]any { return nil }, Answer: func(http.ResponseWriter, *http.Request) bool { return false },
 		asked: map[string]int{}, held: map[int]string{}, moved: map[int]time.Time{},
 	}
@@ -235,6 +237,7 @@ func (n *Notion) edited(id int) (at time.Time, minute string) {
 	if moved := n.moved[id]; moved.After(at) {
 		at = moved
 	}
+	at = n.Times(at)
 	return at, at.UTC().Truncate(time.Minute).Format("2006-01-02T15:04:05.000Z")
 }
 
