@@ -106,12 +106,12 @@ type index struct {
 	inside    map[string][]string // ids of what is in pages and tables, by the keys of these
 	order     []string            // in which they are visited
 	placed    map[string]bool
-	listed    map[string]bool // keys of files that pages have since the index was loaded
+	listed    map[string]string // ids of the pages that have files, by their keys, as the visits since the load found
 }
 
 // loadIndex returns the index as a run had it when it stored its parts.
 func (s *Source) loadIndex(ctx context.Context, at token) (*index, error) {
-	x := &index{entries: map[string]*entry{}, previous: map[string]*entry{}, databases: map[string]bool{}, placed: map[string]bool{}, listed: map[string]bool{}}
+	x := &index{entries: map[string]*entry{}, previous: map[string]*entry{}, databases: map[string]bool{}, placed: map[string]bool{}, listed: map[string]string{}}
 	parts := s.before.Parts
 	if at.Anew {
 		parts = 0

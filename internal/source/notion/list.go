@@ -14,7 +14,7 @@ import (
 func (v *visits) list(e *entry) {
 	now := e.objects()
 	for _, o := range now {
-		v.listed[o.Key] = true
+		v.listed[o.Key] = e.ID
 	}
 	if v.at.All {
 		v.page.Objects = append(v.page.Objects, now...)
@@ -34,11 +34,17 @@ func (v *visits) list(e *entry) {
 		delete(known, o.Key)
 	}
 	for key := range known {
-		if !v.listed[key] && !slices.Contains(v.page.Removed, key) { // else it is in another page now
+		if !v.isElsewhere(key, e) && !slices.Contains(v.page.Removed, key) {
 			v.page.Removed = append(v.page.Removed, key)
 			v.page.Objects = slices.DeleteFunc(v.page.Objects, func(o source.Object) bool { return o.Key == key })
 		}
 	}
+}
+
+// isElsewhere reports whether a visit has found the file of an entry in another page.
+func (v *visits) isElsewhere(key string, e *entry) bool {
+	in := v.listed[key]
+	return in != "" && in != e.ID
 }
 
 // objects returns the objects of an entry: none unless it is listed.
@@ -127,7 +133,7 @@ func (v *visits) seek(ctx context.Context, e *entry) error {
 		return nil
 	}
 	for _, f := range before.Files {
-		if v.listed[f.Key] || e.Name != "" && slices.ContainsFunc(e.Files, func(now attachment) bool { return now.Key == f.Key }) {
+		if v.isElsewhere(f.Key, e) || e.Name != "" && slices.ContainsFunc(e.Files, func(now attachment) bool { return now.Key == f.Key }) {
 			continue
 		}
 		in, err := v.outOfBlocks(ctx, parent{Type: "block_id", Block: strings.TrimPrefix(f.Key, keyBlock)})
