@@ -45,7 +45,7 @@ type connectionInput struct {
 	Body struct {
 		Type    string            `json:"type" enum:"webdav,drive,sharepoint,confluence,notion,git,imap,crawl"`
 		Options ConnectionOptions `json:"options" doc:"Each type accepts its own options only"`
-		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. sharepoint: the value of a client secret of the application, or the PEM text of a certificate and its private key. git: a token that may read the repository. imap: an app password or an access token. confluence: an API token of the account, in a data center a personal access token. notion: the access token of an integration. crawl: none. It is sealed and never shown again"`
+		Secret  string            `json:"secret,omitempty" maxLength:"65536" doc:"webdav: the app password of the user, or without a username a bearer token. drive: the JSON file of a key of a service account. sharepoint: the value of a client secret of the application, or the PEM text of a certificate and its private key. git: a token that may read the repository. imap: an app password; with xoauth2 an access token, or JSON by which the service gives one. confluence: an API token of the account, in a data center a personal access token. notion: the access token of an integration. crawl: none. It is sealed and never shown again"`
 	} `nameHint:"NewConnection"`
 }
 

@@ -53,14 +53,14 @@ func TestConnections(t *testing.T) {
 		t.Errorf("a connection is shown as %s", body)
 	}
 	for body, location := range map[string]string{
-		`{"type":"ftp","options":{}}`:                                      "body.type",
-		`{"type":"webdav","options":{"url":"ftp://x"}}`:                    "body.options.url",
-		`{"type":"webdav","options":{"url":"https://x/","subject":"ann"}}`: "body.options.subject",
-		`{"type":"drive","options":{},"secret":"{}"}`:                      "body.secret",
-		`{"type":"drive","options":{"username":"ann"},"secret":"{}"}`:      "body.options.username",
-		`{"type":"confluence","options":{"url":"wiki"},"secret":"x"}`:      "body.options.url",
-		`{"type":"confluence","options":{"url":"https://wiki.test"}}`:      "body.secret",
-		`{"type":"notion"}`: "body.secret",
+		`{"type":"ftp","options":{}}`:                                              "body.type",
+		`{"type":"webdav","options":{"url":"ftp://x"}}`:                            "body.options.url",
+		`{"type":"webdav","options":{"url":"https://x/","subject":"ann"}}`:         "body.options.subject",
+		`{"type":"drive","options":{},"secret":"{}"}`:                              "body.secret",
+		`{"type":"drive","options":{"username":"ann"},"secret":"{}"}`:              "body.options.username",
+		`{"type":"confluence","options":{"url":"wiki"},"secret":"x"}`:              "body.options.url",
+		`{"type":"confluence","options":{"url":"https://wiki.test"}}`:              "body.secret",
+		`{"type":"notion","options":{}}`:                                           "body.secret",
 		`{"type":"notion","options":{"url":"api.notion.com"},"secret":"x"}`:        "body.options.url",
 		`{"type":"notion","options":{"username":"ann"},"secret":"x"}`:              "body.options.username",
 		`{"type":"crawl","options":{"url":"site.test"}}`:                           "body.options.url",
@@ -148,7 +148,7 @@ func TestScopesOfTypes(t *testing.T) {
 			`"scope":{"folder":"x"}`:               "body.scope.folder",
 			`"scope":{"space":"DOC\" or space=X"}`: "body.scope.space",
 		},
-		`{"type":"notion","secret":"x"}`: {
+		`{"type":"notion","options":{},"secret":"x"}`: {
 			`"scope":{"space":"DOC"}`:    "body.scope.space",
 			`"scope":{"page":"Lamps"}`:   "body.scope.page",
 			`"scope":{"database":"abc"}`: "body.scope.database",

@@ -126,7 +126,7 @@ export const syncs = table({
   "conn.help.imap.url": ["imaps://, or imap:// with STARTTLS", "imaps://, oder imap:// mit STARTTLS"],
   "conn.help.imap.username": ["Who signs in, often a mail address", "Wer sich anmeldet, oft eine Mailadresse"],
   "conn.help.imap.auth": ["password or xoauth2. Empty: password", "password oder xoauth2. Leer: password"],
-  "conn.help.imap.secret": ["An app password, or with xoauth2 an access token", "Ein App-Passwort, oder mit xoauth2 ein Zugriffstoken"],
+  "conn.help.imap.secret": ["An app password; with xoauth2 an access token, or JSON by which the service gives one", "Ein App-Passwort; mit xoauth2 ein Zugriffstoken, oder JSON, mit dem der Dienst eines ausgibt"],
   "conn.help.crawl.url": ["The page or sitemap at which the crawl begins. It stays on this host", "Die Seite oder Sitemap, mit der der Crawl beginnt. Er bleibt auf diesem Host"],
   "conn.help.confluence.url": ["The address of Confluence", "Die Adresse von Confluence"],
   "conn.help.confluence.username": ["In the cloud: the mail address of the account. Empty: a data center", "In der Cloud: die Mailadresse des Kontos. Leer: ein Data Center"],

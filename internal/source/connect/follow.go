@@ -153,7 +153,7 @@ func (c *Connector) Try(ctx context.Context, f source.Follow, gate *throttle.Gat
 		return unknownType(f.Type)
 	}
 	if f.Type == source.TypeIMAP {
-		return imap.Try(ctx, f, c.dial, gate)
+		return imap.Try(ctx, f, c.dial, gate, throttle.Client(c.client, gate, throttle.Standard))
 	}
 	return k.try(ctx, f, throttle.Client(c.client, gate, k.slow))
 }
@@ -174,7 +174,7 @@ func (c *Connector) Follow(f source.Follow, gate *throttle.Gate) (source.Source,
 		return nil, unknownType(f.Type)
 	}
 	if f.Type == source.TypeIMAP {
-		return imap.New(f, c.dial, gate), nil
+		return imap.New(f, c.dial, gate, throttle.Client(c.client, gate, throttle.Standard)), nil
 	}
 	return k.follow(f, throttle.Client(c.client, gate, k.slow))
 }

@@ -56,7 +56,7 @@ func TestFollow(t *testing.T) {
 			Connect: func(fault func() int, cursor string) (source.Source, error) {
 				f := place(cursor)
 				f.PageSize = 3
-				return files{imap.Plain(imap.New(f, fake.Dialer(fault), throttle.NewGate(time.Time{}, nil)))}, nil
+				return files{imap.Plain(imap.New(f, fake.Dialer(fault), throttle.NewGate(time.Time{}, nil), nil))}, nil
 			},
 		}
 	})
@@ -71,7 +71,7 @@ func place(cursor string) source.Follow {
 
 // open returns the source of a fake without faults.
 func open(fake *sourcetest.IMAP, f source.Follow) *imap.Source {
-	return imap.Plain(imap.New(f, fake.Dialer(nil), throttle.NewGate(time.Time{}, nil)))
+	return imap.Plain(imap.New(f, fake.Dialer(nil), throttle.NewGate(time.Time{}, nil), nil))
 }
 
 // run lists what has changed since a cursor, and returns the objects by their names and the
@@ -187,11 +187,11 @@ func TestTLS(t *testing.T) {
 	}
 	f := place("")
 	f.Options.URL = "imap://imap.test"
-	if err := imap.Try(t.Context(), f, dial, throttle.NewGate(time.Time{}, nil)); !knowledge.IsCode(err, knowledge.CodeInvalid) || !strings.Contains(err.Error(), "imaps") {
+	if err := imap.Try(t.Context(), f, dial, throttle.NewGate(time.Time{}, nil), nil); !knowledge.IsCode(err, knowledge.CodeInvalid) || !strings.Contains(err.Error(), "imaps") {
 		t.Errorf("a server without TLS: %v", err)
 	}
 	f.Options.URL = "imaps://imap.test"
-	if err := imap.Try(t.Context(), f, dial, throttle.NewGate(time.Time{}, nil)); !knowledge.IsCode(err, knowledge.CodeUnavailable) {
+	if err := imap.Try(t.Context(), f, dial, throttle.NewGate(time.Time{}, nil), nil); !knowledge.IsCode(err, knowledge.CodeUnavailable) {
 		t.Errorf("a server without TLS at the port of TLS: %v", err)
 	}
 }

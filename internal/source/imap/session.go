@@ -140,8 +140,16 @@ func (s *Source) with(ctx context.Context, f func(*session) error) error {
 	})
 }
 
-// open connects, signs in and opens the mailbox.
+// open connects, signs in and opens the mailbox. A kept token that is refused is renewed once.
 func (s *Source) open(ctx context.Context) (*session, error) {
+	one, err := s.connect(ctx)
+	if errors.Is(err, errRenew) {
+		one, err = s.connect(ctx)
+	}
+	return one, err
+}
+
+func (s *Source) connect(ctx context.Context) (*session, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	host, port, _ := serverOf(s.follow.Options.URL)
@@ -158,7 +166,7 @@ func (s *Source) open(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	if err = one.client.WaitGreeting(); err == nil {
-		err = s.signIn(one.client)
+		err = s.signIn(ctx, one.client)
 	}
 	if err == nil {
 		err = s.examine(one)
@@ -205,9 +213,13 @@ func secure(ctx context.Context, address string, conn net.Conn) (*imapclient.Cli
 }
 
 // signIn signs in with a password, or with a bearer token.
-func (s *Source) signIn(client *imapclient.Client) error {
-	user, secret := s.follow.Options.Username, s.follow.Credentials
-	var err error
+func (s *Source) signIn(ctx context.Context, client *imapclient.Client) (err error) {
+	user, secret, kept := s.follow.Options.Username, s.follow.Credentials, false
+	if s.tokens != nil {
+		if secret, kept, err = s.tokens.bearer(ctx); err != nil {
+			return err
+		}
+	}
 	switch {
 	case s.follow.Options.Auth == authToken:
 		err = client.Authenticate(token{user, secret})
@@ -217,6 +229,10 @@ func (s *Source) signIn(client *imapclient.Client) error {
 		err = client.Login(user, secret).Wait()
 	}
 	if e, refused := errors.AsType[*goimap.Error](err); refused && !isSlow(e) && e.Code != goimap.ResponseCodeUnavailable {
+		if kept {
+			s.tokens.forget(secret)
+			return errRenew
+		}
 		return knowledge.Errorf(knowledge.CodeForbidden, "the server refused the user %q: check options.username and the secret of the connection, which is an app password or, with auth xoauth2, an access token that has not expired", user)
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"sync"
 
@@ -30,6 +31,7 @@ type Source struct {
 	secure  func(ctx context.Context, conn net.Conn) (*imapclient.Client, error)
 	gate    *throttle.Gate
 	follow  source.Follow
+	tokens  *tokens // nil = the secret is no grant
 	mailbox string
 	size    int
 	before  state
@@ -56,7 +58,12 @@ func CheckConnection(f source.Follow) error {
 		refuse("options.auth", "must be password or xoauth2")
 	}
 	if f.Credentials == "" {
-		refuse("secret", "must be the password of the user, or with auth xoauth2 an access token")
+		refuse("secret", "must be the password of the user, or with auth xoauth2 an access token, or JSON by which the service gives one")
+	}
+	if f.Options.Auth == authToken {
+		if _, _, err := readGrant(f.Credentials); err != nil {
+			wrong = append(wrong, knowledge.AsError(err).Fields...)
+		}
 	}
 	return knowledge.InvalidFields(wrong)
 }
@@ -70,21 +77,24 @@ func CheckScope(f source.Follow) error {
 }
 
 // New returns the source of a mailbox, whose sessions wait at a gate. dial must be one that may
-// reach addresses which users give.
-func New(f source.Follow, dial Dial, gate *throttle.Gate) *Source {
+// reach addresses which users give, as client, which asks for access tokens.
+func New(f source.Follow, dial Dial, gate *throttle.Gate, client *http.Client) *Source {
 	s := &Source{
 		dial: dial, gate: gate, follow: f, mailbox: cmp.Or(f.Scope.Mailbox, inbox), size: cmp.Or(f.PageSize, source.MaxPage), slots: make(chan struct{}, maxSessions),
 	}
 	s.secure = func(ctx context.Context, conn net.Conn) (*imapclient.Client, error) {
 		return secure(ctx, f.Options.URL, conn)
 	}
+	if g, there, err := readGrant(f.Credentials); f.Options.Auth == authToken && there && err == nil {
+		s.tokens = &tokens{grant: g, http: client}
+	}
 	_ = json.Unmarshal([]byte(f.Cursor), &s.before) // an empty cursor knows nothing
 	return s
 }
 
 // Try reports whether the server accepts the user, and has the mailbox.
-func Try(ctx context.Context, f source.Follow, dial Dial, gate *throttle.Gate) error {
-	return New(f, dial, gate).with(ctx, func(*session) error { return nil })
+func Try(ctx context.Context, f source.Follow, dial Dial, gate *throttle.Gate, client *http.Client) error {
+	return New(f, dial, gate, client).with(ctx, func(*session) error { return nil })
 }
 
 // message is the body of a message. It implements io.ReadCloser.

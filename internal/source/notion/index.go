@@ -32,6 +32,9 @@ type entry struct {
 	Name string `json:"name,omitempty"`
 	Tag  string `json:"tag,omitempty"`
 
+	// Again reports that it is visited once more, because another page has changed.
+	Again bool `json:"again,omitempty"`
+
 	fresh bool // this run has it from Notion
 }
 
@@ -98,17 +101,17 @@ func load(ctx context.Context, state source.State, name string, n int) (list []*
 // index is what a run knows of all pages and tables.
 type index struct {
 	entries   map[string]*entry
-	previous  map[string]*entry // as the run before left them
-	databases map[string]bool   // of which a table is known
-	rows      map[string][]string
-	order     []string // in which they are visited
+	previous  map[string]*entry   // as the run before left them
+	databases map[string]bool     // of which a table is known
+	inside    map[string][]string // ids of what is in pages and tables, by the keys of these
+	order     []string            // in which they are visited
 	placed    map[string]bool
-	listed    map[string]bool // keys of files that pages have since the index was loaded
+	listed    map[string]string // ids of the pages that have files, by their keys, as the visits since the load found
 }
 
 // loadIndex returns the index as a run had it when it stored its parts.
 func (s *Source) loadIndex(ctx context.Context, at token) (*index, error) {
-	x := &index{entries: map[string]*entry{}, previous: map[string]*entry{}, databases: map[string]bool{}, placed: map[string]bool{}, listed: map[string]bool{}}
+	x := &index{entries: map[string]*entry{}, previous: map[string]*entry{}, databases: map[string]bool{}, placed: map[string]bool{}, listed: map[string]string{}}
 	parts := s.before.Parts
 	if at.Anew {
 		parts = 0
@@ -129,7 +132,7 @@ func (s *Source) loadIndex(ctx context.Context, at token) (*index, error) {
 	for id, e := range x.entries {
 		first[id] = !at.All || e.State == "" // what is not shown is asked for where it is needed
 	}
-	var late []string
+	var late []*entry
 	for n := range at.Found {
 		part, err := load(ctx, s.state, partFound, n)
 		if err != nil {
@@ -140,7 +143,7 @@ func (s *Source) loadIndex(ctx context.Context, at token) (*index, error) {
 			if n < at.Gathered {
 				first[e.ID] = true
 			} else {
-				late = append(late, e.ID)
+				late = append(late, e)
 			}
 		}
 	}
@@ -149,7 +152,7 @@ func (s *Source) loadIndex(ctx context.Context, at token) (*index, error) {
 }
 
 // arrange sets the order of visits: tables first, so that their rows are known.
-func (x *index) arrange(first map[string]bool, late []string) {
+func (x *index) arrange(first map[string]bool, late []*entry) {
 	maps.DeleteFunc(first, func(_ string, visited bool) bool { return !visited })
 	ids := slices.Collect(maps.Keys(first))
 	rank := func(id string) string {
@@ -159,14 +162,17 @@ func (x *index) arrange(first map[string]bool, late []string) {
 		return "1" + id
 	}
 	slices.SortFunc(ids, func(a, b string) int { return strings.Compare(rank(a), rank(b)) })
-	for _, id := range append(ids, late...) {
-		x.visitLater(id)
+	for _, id := range ids {
+		x.visitLater(id, false)
+	}
+	for _, e := range late {
+		x.visitLater(e.ID, e.Again)
 	}
 }
 
-// visitLater adds an entry to the end of the order, unless it is in it.
-func (x *index) visitLater(id string) {
-	if !x.placed[id] {
+// visitLater adds an entry to the end of the order, unless it is in it and not visited again.
+func (x *index) visitLater(id string, again bool) {
+	if again || !x.placed[id] {
 		x.placed[id] = true
 		x.order = append(x.order, id)
 	}
@@ -188,18 +194,22 @@ func (x *index) add(e *entry) {
 	if e.Table && e.State == "" {
 		x.databases[e.Database] = true
 	}
-	x.rows = nil
+	x.inside = nil
 }
 
-// rowsOf returns the ids of the rows of a table.
-func (x *index) rowsOf(table string) []string {
-	if x.rows == nil {
-		x.rows = map[string][]string{}
+// in returns the ids of what is in a page or a table.
+func (x *index) in(key string) []string {
+	if x.inside == nil {
+		x.inside = map[string][]string{}
 		for id, e := range x.entries {
-			if e.State == "" && e.In.Table != "" && e.In.Type == "data_source_id" && !e.Table {
-				x.rows[e.In.Table] = append(x.rows[e.In.Table], id)
+			above := e.Above
+			if !e.Placed {
+				above = e.In.key()
+			}
+			if e.State == "" && above != "" {
+				x.inside[above] = append(x.inside[above], id)
 			}
 		}
 	}
-	return x.rows[table]
+	return x.inside[key]
 }

@@ -14,7 +14,7 @@ import (
 func (v *visits) list(e *entry) {
 	now := e.objects()
 	for _, o := range now {
-		v.listed[o.Key] = true
+		v.listed[o.Key] = e.ID
 	}
 	if v.at.All {
 		v.page.Objects = append(v.page.Objects, now...)
@@ -29,14 +29,22 @@ func (v *visits) list(e *entry) {
 	for _, o := range now {
 		if before, there := known[o.Key]; !there || before.Name != o.Name || before.ETag != o.ETag || !slices.Equal(before.Tags, o.Tags) {
 			v.page.Objects = append(v.page.Objects, o)
+			v.page.Removed = slices.DeleteFunc(v.page.Removed, func(key string) bool { return key == o.Key })
 		}
 		delete(known, o.Key)
 	}
 	for key := range known {
-		if !v.listed[key] { // else it is in another page now
+		if !v.isElsewhere(key, e) && !slices.Contains(v.page.Removed, key) {
 			v.page.Removed = append(v.page.Removed, key)
+			v.page.Objects = slices.DeleteFunc(v.page.Objects, func(o source.Object) bool { return o.Key == key })
 		}
 	}
+}
+
+// isElsewhere reports whether a visit has found the file of an entry in another page.
+func (v *visits) isElsewhere(key string, e *entry) bool {
+	in := v.listed[key]
+	return in != "" && in != e.ID
 }
 
 // objects returns the objects of an entry: none unless it is listed.
@@ -45,7 +53,7 @@ func (e *entry) objects() []source.Object {
 		return nil
 	}
 	objects := []source.Object{{
-		Key: e.key(), Address: e.Address, ETag: e.Tag, Bytes: -1, MediaType: "text/html", Modified: e.Edited, Name: e.Name, Tags: e.Tags,
+		Key: e.key(), Address: e.Address, ETag: e.Tag, Bytes: -1, MediaType: "text/html", Modified: e.Edited, Name: e.Name, Tags: append([]string{}, e.Tags...),
 	}}
 	if e.Table {
 		objects[0].Address += "#" + strings.ReplaceAll(e.ID, "-", "") // a database may have several
@@ -90,11 +98,56 @@ func (v *visits) read(ctx context.Context, e *entry) error {
 		if v.entries[id] != nil {
 			continue
 		}
-		if _, err := v.fetch(ctx, id, false); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
+		if _, err := v.fetch(ctx, id, false, false); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
 			return err
 		}
 	}
-	return v.addDatabases(ctx, t.databases)
+	if err := v.addDatabases(ctx, t.databases); err != nil {
+		return err
+	}
+	return v.missed(ctx, e, t)
+}
+
+// missed asks for the pages and tables that were in a page, and are not in its blocks now.
+func (v *visits) missed(ctx context.Context, e *entry, t *tree) error {
+	if v.at.All || t.cut { // everything is asked for, or nobody knows
+		return nil
+	}
+	for _, id := range v.in(e.key()) {
+		c := v.entries[id]
+		if c.fresh || c.Table && slices.Contains(t.databases, c.Database) || slices.Contains(t.pages, id) {
+			continue
+		}
+		if _, err := v.fetch(ctx, id, c.Table, true); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
+			return err
+		}
+	}
+	return nil
+}
+
+// seek asks where the files are that were in the blocks of a page, and are not now: the search
+// may not have found the page to which they were moved.
+func (v *visits) seek(ctx context.Context, e *entry) error {
+	before := v.previous[e.ID]
+	if before == nil || before.Name == "" {
+		return nil
+	}
+	for _, f := range before.Files {
+		if v.isElsewhere(f.Key, e) || e.Name != "" && slices.ContainsFunc(e.Files, func(now attachment) bool { return now.Key == f.Key }) {
+			continue
+		}
+		in, err := v.outOfBlocks(ctx, parent{Type: "block_id", Block: strings.TrimPrefix(f.Key, keyBlock)})
+		if err != nil {
+			return err
+		}
+		if known := v.entries[in.Page]; in.Page == "" || known != nil && known.fresh {
+			continue
+		}
+		if _, err := v.fetch(ctx, in.Page, false, true); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
+			return err
+		}
+	}
+	return nil
 }
 
 // addDatabases adds the tables of databases that no search has found.
@@ -120,7 +173,7 @@ func (v *visits) addDatabases(ctx context.Context, ids []string) error {
 			if v.entries[t.ID] != nil {
 				continue
 			}
-			if _, err := v.fetch(ctx, t.ID, true); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
+			if _, err := v.fetch(ctx, t.ID, true, false); err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
 				return err
 			}
 		}
@@ -133,8 +186,10 @@ func (v *visits) addDatabases(ctx context.Context, ids []string) error {
 func (v *visits) readRows(ctx context.Context, e *entry) error {
 	var stamps []stamp
 	if !v.at.All && e.Tag != "" {
-		for _, id := range v.rowsOf(e.ID) {
-			stamps = append(stamps, stamp{id, v.entries[id].Edited})
+		for _, id := range v.in(e.key()) {
+			if row := v.entries[id]; !row.Table {
+				stamps = append(stamps, stamp{id, row.Edited})
+			}
 		}
 		e.Tag = tableTag(e.Edited, stamps, v.now)
 		return nil

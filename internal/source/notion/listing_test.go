@@ -207,6 +207,39 @@ func TestWhatIsGone(t *testing.T) {
 	})
 }
 
+// TestADeletedPage has a page that is deleted and one that is moved, which edits the pages in
+// which they were: the next run follows both.
+func TestADeletedPage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlace(t)
+		p.Edits = true
+		lamps := p.World.Create(0, "Lamps", true, "text")
+		north := p.World.Create(lamps, "North", true, "text")
+		file := p.World.Create(north, "tides.txt", false, "text")
+		south := p.World.Create(lamps, "South", false, "text")
+		horns := p.World.Create(0, "Horns", true, "text")
+		keepers := p.World.Create(lamps, "Keepers", true, "text")
+		row := p.World.Create(keepers, "Ann", false, "text")
+		p.Attached, p.Tables = func(id int) bool { return id == file }, func(id int) bool { return id == keepers }
+		time.Sleep(time.Hour)
+		p.mustList()
+		want := []string{p.Key(file), p.Key(north), p.Key(row), p.Key(keepers)}
+		p.World.Delete(north)
+		p.World.Trash(keepers, true)
+		p.World.Move(south, horns, "South")
+		time.Sleep(time.Hour)
+		l := p.mustList()
+		if _, moved := l.objects[p.Key(south)]; l.full || !moved || l.objects[p.Key(south)].Name != "Horns/South" {
+			t.Errorf("it lists %q", l.names())
+		}
+		slices.Sort(l.removed)
+		if !slices.Equal(l.removed, want) {
+			t.Errorf("removed are %q, want %q", l.removed, want)
+		}
+	})
+}
+
 // TestARenamedPageRenamesWhatIsBelow has a page that is renamed, with nothing else.
 func TestARenamedPageRenamesWhatIsBelow(t *testing.T) {
 	t.Parallel()
@@ -234,6 +267,11 @@ func TestARenamedPageRenamesWhatIsBelow(t *testing.T) {
 		}
 		if _, asked := p.Asked(); asked > 3 {
 			t.Errorf("it asks %d times", asked)
+		}
+		p.World.Label(north)
+		time.Sleep(7 * time.Hour)
+		if o := p.mustList().objects[p.Key(north)]; o.Tags == nil || len(o.Tags) > 0 {
+			t.Errorf("without tags the page has %#v", o.Tags)
 		}
 	})
 }

@@ -57,13 +57,13 @@ func bodyOf(delivered string) string {
 
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	sourcetest.Follow(t, sourcetest.Scripts(), func(bool) sourcetest.Place {
+	sourcetest.Follow(t, sourcetest.Scripts(), func(edits bool) sourcetest.Place {
 		fake := sourcetest.NewNotion(newWorld())
 		fake.Attached = func(id int) bool { return id%3 == 0 }
 		fake.Tables = func(id int) bool { return id%4 == 1 }
 		fake.Nested = func(id int) bool { return id%5 == 2 }
 		fake.Misses = func(id int) bool { return (id*7+int(time.Now().Unix()/3600))%6 == 0 }
-		fake.Lag = 2 * time.Minute
+		fake.Lag, fake.Edits = 2*time.Minute, edits
 		var runs states
 		return sourcetest.Place{
 			World: fake.World, Handler: fake, Body: bodyOf, Rest: 7 * time.Hour, Key: fake.Key,

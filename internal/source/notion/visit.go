@@ -81,6 +81,9 @@ func (v *visits) visit(ctx context.Context, e *entry) error {
 	if inside && e.State == "" {
 		e.Name = pathOf(chain)
 	}
+	if err := v.seek(ctx, e); err != nil {
+		return err
+	}
 	v.list(e)
 	if e.State != stateTrash {
 		v.part = append(v.part, e)
@@ -94,12 +97,12 @@ func (v *visits) current(ctx context.Context, e *entry) (*entry, error) {
 	if e.fresh || !v.at.All {
 		return e, nil
 	}
-	return v.fetch(ctx, e.ID, e.Table)
+	return v.fetch(ctx, e.ID, e.Table, false)
 }
 
 // fetch asks for a page or a table, and adds it to the index. One that is not there, or not
-// shared, is hidden.
-func (v *visits) fetch(ctx context.Context, id string, table bool) (*entry, error) {
+// shared, is hidden. With again it is visited once more.
+func (v *visits) fetch(ctx context.Context, id string, table, again bool) (*entry, error) {
 	path := "pages/"
 	if table {
 		path = "data_sources/"
@@ -112,7 +115,7 @@ func (v *visits) fetch(ctx context.Context, id string, table bool) (*entry, erro
 	} else if !knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return nil, err
 	}
-	e.ID = id
+	e.ID, e.Again = id, again
 	v.discover(e)
 	return e, nil
 }
@@ -121,7 +124,7 @@ func (v *visits) fetch(ctx context.Context, id string, table bool) (*entry, erro
 func (v *visits) discover(e *entry) {
 	v.add(e)
 	v.found = append(v.found, e)
-	v.visitLater(e.ID)
+	v.visitLater(e.ID, e.Again)
 }
 
 // maxDepth bounds how deep pages are nested, and blocks in a page.
@@ -171,7 +174,7 @@ func (v *visits) above(ctx context.Context, e *entry) (*entry, error) {
 	if known := v.entries[id]; known != nil && (known.fresh || !v.at.All) {
 		return known, nil
 	}
-	above, err := v.fetch(ctx, id, table)
+	above, err := v.fetch(ctx, id, table, false)
 	if knowledge.IsCode(err, knowledge.CodeInvalid) { // it is none that this version of the protocol shows
 		above, err = &entry{ID: id, Table: table, State: stateHidden}, nil
 		v.discover(above)

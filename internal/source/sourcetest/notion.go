@@ -26,6 +26,8 @@ type Notion struct {
 	// Misses are the items that a search does not find now, and Unshared those that are not
 	// shared with the integration, with what is in them. Default to none.
 	Misses, Unshared func(id int) bool
+	// Times returns what Notion tells as the time of an edit. Defaults to the time itself.
+	Times func(time.Time) time.Time
 	// Lag is how long the search does not find a change.
 	Lag time.Duration
 	// Signed is for how long an address of a file is valid. Defaults to an hour.
@@ -33,6 +35,8 @@ type Notion struct {
 	// Blocks are more blocks of a page, and Properties more properties. Default to none.
 	Blocks     func(id int) []any
 	Properties func(id int) map[string]any
+	// Edits reports that a page is edited by what is put into it or taken away.
+	Edits bool
 	// Answer answers a request instead, unless it returns false.
 	Answer func(w http.ResponseWriter, r *http.Request) bool
 
@@ -48,7 +52,7 @@ const NotionToken = "ntn_token"
 // NewNotion returns a fake of a world.
 func NewNotion(w *World) *Notion {
 	return &Notion{
-		World: w, Files: "http://files.test", Attached: none, Tables: none, Nested: none, Misses: none, Unshared: none, Signed: time.Hour,
+		World: w, Files: "http://files.test", Attached: none, Tables: none, Nested: none, Misses: none, Unshared: none, Signed: time.Hour, Times: func(at time.Time) time.Time { return at },
 		Blocks: func(int) []any { return nil }, Properties: func(int) map[string]any { return nil }, Answer: func(http.ResponseWriter, *http.Request) bool { return false },
 		asked: map[string]int{}, held: map[int]string{}, moved: map[int]time.Time{},
 	}
@@ -199,12 +203,15 @@ func (n *Notion) Key(id int) string {
 	return kind + NotionID(id)
 }
 
-// note notes which pages have other files than at the request before: that edits them.
+// note notes which pages have other files or pages than at the request before: that edits them.
 func (n *Notion) note() {
 	held := map[int]string{}
 	for _, id := range n.World.ids(false) {
-		if i, there := n.World.Item(id); there && n.isFile(id) {
-			held[i.Parent] += fmt.Sprintf("%d %d %s;", id, i.Version, i.Name)
+		if i, there := n.World.Item(id); there && (n.isFile(id) || n.Edits) {
+			held[i.Parent] += fmt.Sprint(id, ";")
+			if n.isFile(id) {
+				held[i.Parent] += fmt.Sprint(i.Version, i.Name)
+			}
 		}
 	}
 	n.mu.Lock()
@@ -230,6 +237,7 @@ func (n *Notion) edited(id int) (at time.Time, minute string) {
 	if moved := n.moved[id]; moved.After(at) {
 		at = moved
 	}
+	at = n.Times(at)
 	return at, at.UTC().Truncate(time.Minute).Format("2006-01-02T15:04:05.000Z")
 }
 

@@ -96,7 +96,7 @@ func (n *Notion) file(id int) map[string]any {
 		"type": "file", "name": i.Name, "caption": []any{},
 		"file": map[string]any{"url": n.signed(i), "expiry_time": time.Now().Add(n.Signed).UTC()},
 	})
-	b["in_trash"] = trashed
+	b["in_trash"], b["parent"] = trashed, map[string]any{"type": "page_id", "page_id": NotionID(i.Parent)}
 	return b
 }
 
