@@ -32,7 +32,7 @@ type messageView struct {
 	Role      string    `json:"role" enum:"user,assistant"`
 	Text      string    `json:"text"`
 	Sources   []source  `json:"sources" doc:"The sources of the answer"`
-	RunID     *string   `json:"run_id"`
+	RunID     *string   `json:"run_id" doc:"null: the message is of an imported conversation"`
 	Status    string    `json:"status" enum:"completed,failed,canceled"`
 	Rating    *string   `json:"rating" enum:"up,down" doc:"How the caller rated the answer"`
 	CreatedAt time.Time `json:"created_at"`
@@ -74,6 +74,7 @@ func (cr *conversationRoutes) mount(e *edge.Edge) {
 		OperationID: "create-conversation", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
 		Summary: "Create an empty conversation", Tags: tags,
 	}}, cr.createConversation)
+	cr.mountImport(e, path)
 	edge.Handle(e, edge.Route{Operation: huma.Operation{
 		OperationID: "get-conversation", Method: http.MethodGet, Path: path + "/{id}", Summary: "Read a conversation with its messages", Tags: tags,
 	}}, cr.getConversation)

@@ -50,6 +50,7 @@ var bodyExamples = map[string]string{
 	"erase-subject":         `{"reason": "request of 3 May"}`,
 	"put-secret":            `{"value": "sk-example", "uses": ["header"], "hosts": ["api.example.com"]}`,
 	"create-workspace":      `{"id": "acme", "name": "Acme"}`,
+	"import-conversation":   `{"external_id": "chat-17", "project_id": "default", "title": "Holidays", "messages": [{"role": "user", "text": "How many days of holiday are there?"}, {"role": "assistant", "text": "30 days."}]}`,
 	"patch-document":        `{"tags": ["handbook"]}`,
 	"patch-project":         `{"ai": {"retrieval": {"numberOfChunks": 8}}}`,
 	"reindex-project":       `{"dry_run": true}`,

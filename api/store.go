@@ -243,6 +243,9 @@ type Documents interface {
 type Conversations interface {
 	// EnsureConversation makes the conversation unless the principal has it already.
 	EnsureConversation(ctx context.Context, p knowledge.Principal, c store.Conversation) (store.Conversation, error)
+	// ImportConversation makes the conversation of messages from elsewhere, and reports
+	// whether that changed anything.
+	ImportConversation(ctx context.Context, p knowledge.Principal, c store.Conversation, messages []store.Message) (store.Conversation, bool, error)
 	// Conversation returns a conversation.
 	Conversation(ctx context.Context, p knowledge.Principal, id string) (store.Conversation, error)
 	// Conversations lists the conversations, newest first.

@@ -373,6 +373,7 @@ func namingElsewhere() []namingRoute {
 		{"GET", own + "/test_sets?project_id={project}", "project", "", 0, nil},
 		{"GET", own + "/evaluations?project_id={project}", "project", "", 0, nil},
 		{"GET", own + "/insights?project_id={project}", "project", "", 0, nil},
+		{"POST", own + "/conversations/import", "project", `{"external_id": "taken", "project_id": "{project}", "messages": [{"role": "user", "text": "taken"}]}`, 0, nil},
 		{"POST", own + "/test_sets", "project", `{"project_id": "{project}", "items": [{"question": "taken?"}]}`, 0, nil},
 		{"POST", own + "/test_sets/generate", "project", `{"project_id": "{project}"}`, 0, nil},
 		{"POST", own + "/test_sets/from_feedback", "project", `{"project_id": "{project}"}`, 0, nil},

@@ -69,7 +69,7 @@ func Permissions() []Permission {
 			"GET /mcp", "POST /mcp", "DELETE /mcp",
 		}},
 		{knowledge.ConversationsWrite, "Hold conversations of one's own, and set one's preferences", readers, []string{
-			"GET /conversations", "POST /conversations", "GET /conversations/{id}", "PATCH /conversations/{id}", "DELETE /conversations/{id}",
+			"GET /conversations", "POST /conversations", "POST /conversations/import", "GET /conversations/{id}", "PATCH /conversations/{id}", "DELETE /conversations/{id}",
 			"GET /conversations/{id}/attachments", "GET /preferences", "PUT /preferences",
 		}},
 		{knowledge.RunsRead, "Follow runs, and read the answers to one's own questions", readers, []string{

@@ -31,3 +31,39 @@ func (c *Client) Conversations(ctx context.Context, q ConversationQuery) (List[C
 	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("conversations"), query, nil, &list)
 	return list, err
 }
+
+// NewConversation is a conversation that was held elsewhere.
+type NewConversation struct {
+	ExternalID string       `json:"external_id"`
+	Project    string       `json:"project_id,omitempty"`
+	Title      string       `json:"title,omitempty"`
+	CreatedAt  *time.Time   `json:"created_at,omitempty"` // nil = now
+	Messages   []NewMessage `json:"messages"`             // oldest first
+	// UserID or ExternalUserID is the person of the workspace, or the user of the
+	// application, whose conversation it is. Without either it is the caller's own.
+	UserID         string `json:"userId,omitempty"`
+	ExternalUserID string `json:"externalUserId,omitempty"`
+}
+
+// NewMessage is a message of a conversation that was held elsewhere.
+type NewMessage struct {
+	Role      string     `json:"role"` // user or assistant
+	Text      string     `json:"text"`
+	CreatedAt *time.Time `json:"created_at,omitempty"` // nil = as the one before
+}
+
+// ImportedConversation is what such a conversation became.
+type ImportedConversation struct {
+	Conversation
+	Unchanged bool `json:"unchanged"` // it was there already
+}
+
+// ImportConversation makes a conversation of messages from elsewhere. If the connection is
+// lost, it repeats the request until Config.Patience has passed.
+func (c *Client) ImportConversation(ctx context.Context, n NewConversation) (made ImportedConversation, err error) {
+	err = c.retryRequest(ctx, func() error {
+		_, err := c.call(ctx, http.MethodPost, c.inWorkspace("conversations", "import"), nil, n, &made)
+		return err
+	})
+	return made, err
+}

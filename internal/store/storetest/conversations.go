@@ -186,6 +186,7 @@ func testConversations(t *testing.T, open func(t *testing.T) Store) {
 		"renaming_changes_the_title_alone":            rename,
 		"feedback_is_its_authors":                     feedback,
 		"they_are_found_by_their_words":               foundByWords,
+		"they_are_imported":                           conversationsAreImported,
 	})
 }
 

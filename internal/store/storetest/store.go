@@ -358,6 +358,7 @@ type Conversations interface {
 	DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error
 	SetFeedback(ctx context.Context, p knowledge.Principal, given store.Feedback) error
 	Feedback(ctx context.Context, p knowledge.Principal, runs ...string) ([]store.Feedback, error)
+	ImportConversation(ctx context.Context, p knowledge.Principal, c store.Conversation, messages []store.Message) (store.Conversation, bool, error)
 	SaveMessages(ctx context.Context, workspace string, list ...store.Message) error
 	Messages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
 	LatestMessages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
