@@ -43,9 +43,9 @@ func database(path, synchronous string) *config.SQL {
 			"synchronous":        synchronous,
 			"busy_timeout":       "10000",
 			"wal_autocheckpoint": "10000",
-			"cache_size":         "-16384", // KiB
-			"temp_store":         "2",      // memory
-			"secure_delete":      "1",      // a deleted history has the words of an answer
+			"cache_size":         "-4096", // KiB
+			"temp_store":         "2",     // memory
+			"secure_delete":      "1",     // a deleted history has the words of an answer
 		},
 	}
 }
@@ -60,7 +60,7 @@ func readingHistories(conf *config.SQL) *config.SQL {
 	reading := *conf
 	reading.ConnectAttributes = maps.Clone(conf.ConnectAttributes)
 	reading.ConnectAttributes["query_only"] = "1"
-	reading.ConnectAttributes["cache_size"] = "-4096"
+	reading.ConnectAttributes["cache_size"] = "-1024"
 	return &reading
 }
 

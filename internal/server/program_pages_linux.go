@@ -32,8 +32,8 @@ func findProgramPages() (pages programPages) {
 }
 
 // release takes the pages out of the process's memory. The system keeps them in its cache of the
-// file, and maps those that are used again, 64 KB at a time and not 2 MB, without reading the
-// file. A thousand pages cost less than a millisecond.
+// file, and maps those that are used again without reading the file: 64 KB at a time, or as much
+// as its cache keeps in one piece, up to 2 MB if the file was just written.
 func (p programPages) release() {
 	for _, s := range p {
 		for _, advice := range []uintptr{unix.MADV_NOHUGEPAGE, unix.MADV_DONTNEED} {

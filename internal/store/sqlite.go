@@ -34,10 +34,11 @@ type sqliteEngine struct {
 }
 
 // The caches of the connections, in KiB. A page takes twice its size in memory. What
-// they do not hold is in the cache of the operating system.
+// they do not hold is in the cache of the operating system. SQLite keeps the caches of
+// all files of the process as one: a busy connection also uses what idle ones may.
 const (
-	writerCache = "cache_size(-8192)"
-	readerCache = "cache_size(-4096)"
+	writerCache = "cache_size(-4096)"
+	readerCache = "cache_size(-1024)"
 )
 
 func (s *database) openSQLite(ctx context.Context, cfg Config) error {

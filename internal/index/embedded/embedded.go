@@ -103,7 +103,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 	// A page of the cache takes twice its size in memory.
 	pragmas := url.Values{"_pragma": {
 		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
-		"secure_delete(1)", "temp_store(MEMORY)", "cache_size(-8000)", "journal_size_limit(16777216)",
+		"secure_delete(1)", "temp_store(MEMORY)", "cache_size(-4000)", "journal_size_limit(16777216)",
 	}}
 	file := (&url.URL{Path: x.path}).EscapedPath()
 	pragmas.Set("_txlock", "immediate")
@@ -119,7 +119,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 	// Vectors are read from the mapped file, where it is small: one read call per
 	// page took a third of a search's time. The writer does not map it, because the
 	// pages that each connection maps count as memory of the process.
-	for _, pragma := range []string{"query_only(1)", "mmap_size(134217728)"} {
+	for _, pragma := range []string{"query_only(1)", "cache_size(-2000)", "mmap_size(134217728)"} {
 		pragmas.Add("_pragma", pragma)
 	}
 	if x.reader, err = sql.Open("sqlite", "file:"+file+"?"+pragmas.Encode()); err != nil {
