@@ -23,6 +23,7 @@ type acceptedDocument struct {
 	RunID       string           `json:"runId"`
 	OperatorURL string           `json:"operatorUrl"`
 	EventsURL   string           `json:"eventsUrl"`
+	VisibleTo   *view.Readers    `json:"visibleTo,omitempty" doc:"For whom the document is, once it is published"`
 	Unchanged   bool             `json:"unchanged,omitempty" doc:"The newest version is equal and was kept; nothing was started. The run is the run of that version"`
 }
 
@@ -89,7 +90,7 @@ func (u *uploadRoutes) addDocument(w http.ResponseWriter, r *http.Request, p kno
 			return
 		}
 		view := u.views.document(taken.Document)
-		view.Unchanged = taken.Unchanged
+		view.Unchanged, view.VisibleTo = taken.Unchanged, visibleTo(taken)
 		edge.WriteJSON(w, http.StatusOK, view)
 		return
 	}
@@ -99,7 +100,7 @@ func (u *uploadRoutes) addDocument(w http.ResponseWriter, r *http.Request, p kno
 	}
 	edge.WriteJSON(w, http.StatusAccepted, acceptedDocument{
 		ID: view.ID, Name: view.Name, Status: view.Status, Version: view.Version, RunID: taken.Run,
-		OperatorURL: view.OperatorURL, EventsURL: view.EventsURL, Unchanged: taken.Unchanged,
+		OperatorURL: view.OperatorURL, EventsURL: view.EventsURL, VisibleTo: view.VisibleTo, Unchanged: taken.Unchanged,
 	})
 }
 

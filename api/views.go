@@ -42,8 +42,14 @@ func (v *views) startedDocument(p knowledge.Principal, d knowledge.Document, run
 // acceptedDocument is document with the run that ingests the document.
 func (v *views) acceptedDocument(p knowledge.Principal, t intake.Taken) view.Document {
 	shown := v.startedDocument(p, t.Document, t.Run)
-	shown.Unchanged = t.Unchanged
+	shown.Unchanged, shown.VisibleTo = t.Unchanged, visibleTo(t)
 	return shown
+}
+
+// visibleTo returns for whom a document is that was taken in.
+func visibleTo(t intake.Taken) *view.Readers {
+	readers := view.NewReaders(t.Readers)
+	return &readers
 }
 
 // eventsURL is where a run's events are, with a token for a reader that can

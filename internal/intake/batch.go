@@ -58,7 +58,7 @@ func (b *Batch) Add(ctx context.Context, name, externalID string, content io.Rea
 	case err != nil:
 		return err
 	case found:
-		b.files = append(b.files, file{version: nv, taken: &Taken{Document: before, Run: nv.RunID}, sent: sent})
+		b.files = append(b.files, file{version: nv, taken: &Taken{Document: before, Run: nv.RunID, Readers: before.Readers()}, sent: sent})
 		return nil
 	}
 	nv.SourceKey = newUploadKey(nv)

@@ -63,6 +63,9 @@ func (in *Intake) Project(ctx context.Context, p knowledge.Principal, idOrName s
 type Taken struct {
 	Document knowledge.Document
 	Run      string
+	// Readers are those of the version that was taken in, who may differ from those of the
+	// version that is published.
+	Readers knowledge.Readers
 	// Unchanged reports that the newest version of the document is the same, and that
 	// Run is that version's. Nothing was started.
 	Unchanged bool
@@ -74,7 +77,7 @@ type Taken struct {
 // cannot be started now is started later: that is no error.
 func (in *Intake) Take(ctx context.Context, p knowledge.Principal, project knowledge.Project, run Run, d Document) (Taken, error) {
 	if before, found, err := in.before(ctx, p, run); found || err != nil {
-		return Taken{Document: before, Run: run.ID}, err
+		return Taken{Document: before, Run: run.ID, Readers: before.Readers()}, err
 	}
 	nv, err := in.prepare(ctx, p, project, run.ID, d)
 	if err != nil {
@@ -248,16 +251,17 @@ func (in *Intake) accept(ctx context.Context, nv store.NewVersion) (Taken, error
 		return Taken{}, fmt.Errorf("add document %s: %w", nv.DocumentID, err)
 	}
 	audit.Made(ctx, v.Document)
+	readers := knowledge.Readers{Access: v.Access, ExternalUserID: v.ExternalUserID, ConversationID: v.ConversationID}
 	if v.RunID != nv.RunID {
 		in.deleteOriginal(ctx, nv)
 		in.deps.Log.DebugContext(ctx, "document is unchanged", "workspace", v.Workspace, "document", v.Document, "version", v.Version)
-		return Taken{Document: d, Run: v.RunID, Unchanged: true}, nil
+		return Taken{Document: d, Run: v.RunID, Readers: readers, Unchanged: true}, nil
 	}
 	d.Name, d.Status = v.Name, v.Status // the answer describes what was sent
 	if nv.Error == nil {
 		in.start(ctx, v, false)
 	}
-	return Taken{Document: d, Run: v.RunID}, nil
+	return Taken{Document: d, Run: v.RunID, Readers: readers}, nil
 }
 
 // start starts an ingestion. The version is on record, so the sweep

@@ -93,6 +93,16 @@ type Document struct {
 	UpdatedAt        time.Time
 }
 
+// Readers are those for whom a document or a version is.
+type Readers struct {
+	Access         Access
+	ExternalUserID string // "" = no external user has it alone
+	ConversationID string // "" = it is in no conversation alone
+}
+
+// Readers returns for whom the published version is, or the newest one if none is published.
+func (d Document) Readers() Readers { return Readers{d.Access, d.ExternalUserID, d.ConversationID} }
+
 // ACL returns the document's access tokens.
 func (d Document) ACL() []string {
 	return ACL(d.Workspace, d.Access, d.ExternalUserID, d.ConversationID)

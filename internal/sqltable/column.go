@@ -31,15 +31,21 @@ func newConverter(c Column, texts []string, preferred notation) converter {
 	v := converter{Column: c}
 	v.Type = Text
 	var filled []string
+	errors := 0
 	for _, t := range texts {
-		if !isEmpty(t) {
+		switch {
+		case isError(t):
+			errors++
+		case !isMissing(t):
 			filled = append(filled, t)
 		}
 	}
-	if v.isNumeric(filled, preferred) {
-		return v
+	if !v.isNumeric(filled, preferred) {
+		v.form, v.Others, v.Dates = formOf(filled)
 	}
-	v.form, v.Dates = formOf(filled)
+	if v.Type != Text || v.Dates {
+		v.Errors = errors
+	}
 	return v
 }
 
@@ -65,7 +71,7 @@ func (v *converter) isNumeric(texts []string, preferred notation) bool {
 	enough := len(amounts) > 0 && float64(len(amounts)) >= numbersShare*float64(len(texts))
 	unit, same := commonUnit(units)
 	n, consistent := notationOf(amounts, preferred)
-	if !enough || !same || !consistent {
+	if !enough || !same || !consistent || !slices.ContainsFunc(amounts, func(a amount) bool { return !a.isAddress() }) {
 		return false
 	}
 	t, kept := numberType(amounts, n)
@@ -123,7 +129,7 @@ func preferred(columns [][]string) notation {
 	found := map[notation]bool{}
 	for _, texts := range columns {
 		for _, t := range texts {
-			if a, ok := readAmount(t); ok && a.isIn(english) != a.isIn(german) {
+			if a, ok := readAmount(t); ok && a.isIn(english) != a.isIn(german) && !a.isAddress() {
 				if a.isIn(german) {
 					found[german] = true
 				} else {
@@ -143,10 +149,12 @@ func (v converter) value(row int, text string) any {
 	switch {
 	case isEmpty(text):
 		return nil
+	case v.Type == Text && !v.Dates:
+		return text
+	case isMissing(text):
+		return nil
 	case v.Dates:
 		return v.form.iso(text)
-	case v.Type == Text:
-		return text
 	}
 	a, ok := readAmount(text)
 	if !ok {

@@ -55,6 +55,9 @@ func (c Column) describe() string {
 	if c.Others > 0 {
 		kind += fmt.Sprintf(", %d cells are text", c.Others)
 	}
+	if c.Errors > 0 {
+		kind += fmt.Sprintf(", %d cells are errors of formulas and NULL", c.Errors)
+	}
 	if c.Header != "" && c.Header != c.Name {
 		kind += fmt.Sprintf(" (%q in the file)", c.Header)
 	}

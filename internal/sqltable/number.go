@@ -15,12 +15,18 @@ const (
 )
 
 var (
-	englishNumber = regexp.MustCompile(`^(?:\d+|\d{1,3}(?:,\d{3})+)?(?:\.\d+)?$`)
+	englishNumber = regexp.MustCompile(`^(?:\d+|\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3})?(?:\.\d+)?$`) // 12,34,567 in India
 	germanNumber  = regexp.MustCompile(`^(?:\d+|\d{1,3}(?:\.\d{3})+)?(?:,\d+)?$`)
 	spacedNumber  = regexp.MustCompile(`^\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d+)?$`)
-	currency      = regexp.MustCompile(`^(?:[$€£¥]|EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK)`)
-	currencyEnd   = regexp.MustCompile(`(?:[$€£¥]|EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK)$`)
+	currency      = regexp.MustCompile(`^(?:` + currencies + `)`)
+	currencyEnd   = regexp.MustCompile(`(?:` + currencies + `)$`)
+	telephone     = regexp.MustCompile(`^\+(?:\d{1,3}(?: \d{3})+|\d{8,})$`)
+	address       = regexp.MustCompile(`^(?:[01]?\d?\d|2[0-4]\d|25[0-5])(?:\.(?:[01]\d\d|2[0-4]\d|25[0-5])){3}$`)
+	formulaError  = regexp.MustCompile(`^(?:#(?:[A-ZÄÖÜ]{2,}(?:/0)?[!?]|NV)|Err:\d{3})$`)
 )
+
+// currencies are signs and codes of currencies.
+const currencies = `[A-Z]{0,3}\$|\p{Sc}|(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|CAD|AUD|NZD|INR|CNY|BRL|MXN|HUF|RON|TRY|ZAR|SGD|HKD|KRW)|kr\.?|zł|Fr\.`
 
 // blanks are spaces that stand between the parts of a number.
 var blanks = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u2212", "-")
@@ -35,6 +41,9 @@ type amount struct {
 // readAmount splits the text of a cell. ok is false if it is no number in any notation.
 func readAmount(text string) (a amount, ok bool) {
 	text = strings.TrimSpace(blanks.Replace(text))
+	if telephone.MatchString(text) {
+		return a, false
+	}
 	if inner, found := strings.CutPrefix(text, "("); found && strings.HasSuffix(inner, ")") {
 		a.negative, text = true, strings.TrimSuffix(inner, ")")
 	}
@@ -97,7 +106,19 @@ func (a amount) isCode() bool {
 	return len(a.body) > 1 && a.body[0] == '0' && strings.Trim(a.body, "0123456789") == ""
 }
 
+// isAddress reports whether a number is rather the address of a computer: "192.168.100.101".
+func (a amount) isAddress() bool { return address.MatchString(a.body) }
+
 // isEmpty reports whether a cell has no value.
 func isEmpty(text string) bool {
-	return slices.Contains([]string{"", "-", "–", "—", "n/a", "na", "#n/a", "k.a.", "k. a.", "null", "nil", "none"}, strings.ToLower(text))
+	return slices.Contains([]string{"", "-", "–", "—", "n/a", "#n/a", "k.a.", "k. a.", "null"}, strings.ToLower(text))
 }
+
+// isMissing reports whether a cell has no value in a column of numbers or dates. Among words, "NA"
+// may be a region.
+func isMissing(text string) bool {
+	return isEmpty(text) || slices.Contains([]string{"na", "nil", "none"}, strings.ToLower(text)) || isError(text)
+}
+
+// isError reports whether a cell has an error of a formula in the place of a value: "#DIV/0!".
+func isError(text string) bool { return formulaError.MatchString(text) }

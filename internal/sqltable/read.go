@@ -148,7 +148,7 @@ func (r *rows) totals() []int {
 func isTotal(text string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(text), " ")
 	switch strings.TrimRight(first, ":.") {
-	case "total", "totals", "subtotal", "sum", "summe", "gesamt", "gesamtsumme", "zwischensumme", "insgesamt":
+	case "total", "totals", "subtotal", "sum", "summe", "gesamt", "gesamtsumme", "zwischensumme", "insgesamt", "somme", "totaux", "suma", "totale", "totaal":
 		return true
 	}
 	return strings.HasPrefix(strings.ToLower(text), "grand total")

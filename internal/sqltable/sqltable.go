@@ -76,7 +76,8 @@ type Column struct {
 	Type   string `json:"type"`
 	Unit   string `json:"unit,omitempty"`   // a currency, or "%"
 	Dates  bool   `json:"dates,omitempty"`  // the text is an ISO date, with a time or without
-	Others int    `json:"others,omitempty"` // cells of a column of numbers that are no numbers, and stay text
+	Others int    `json:"others,omitempty"` // cells of a column of numbers or dates that are none, and stay text
+	Errors int    `json:"errors,omitempty"` // cells of such a column that are errors of formulas, and have no value
 }
 
 // Anchor names the passage in which a row begins.

@@ -75,6 +75,20 @@ func TestColumns(t *testing.T) {
 		"British dates":                         {[]string{"31/1/2023", "2/1/2024"}, sqltable.Column{Type: sqltable.Text, Dates: true}, "2023-01-31"},
 		"dates of either kind stay text":        {[]string{"1/2/2023", "2/1/2024"}, sqltable.Column{Type: sqltable.Text}, "1/2/2023"},
 		"dates with a time":                     {[]string{"2023-01-31 08:15", "2024-02-29 23:59"}, sqltable.Column{Type: sqltable.Text, Dates: true}, "2023-01-31 08:15:00"},
+		"a telephone number keeps its sign":     {[]string{"+49 171 234", "+49 171 235"}, sqltable.Column{Type: sqltable.Text}, "+49 171 234"},
+		"an address of a network is no amount":  {[]string{"192.168.100.101", "192.168.100.102"}, sqltable.Column{Type: sqltable.Text}, "192.168.100.101"},
+		"Indian groups":                         {[]string{"12,34,567.50", "1,000.00"}, sqltable.Column{Type: sqltable.Decimal}, "1234567.5"},
+		"other currencies":                      {[]string{"₹1,234.50", "₹2"}, sqltable.Column{Type: sqltable.Decimal, Unit: "₹"}, "1234.5"},
+		"a currency of letters and a sign":      {[]string{"CA$1,234.50", "CA$ 2"}, sqltable.Column{Type: sqltable.Decimal, Unit: "CA$"}, "1234.5"},
+		"kroner behind":                         {[]string{"1 234,50 kr", "2,00 kr"}, sqltable.Column{Type: sqltable.Decimal, Unit: "kr"}, "1234.5"},
+		"errors of formulas are no values":      {[]string{"7", "#DIV/0!", "#REF!", "8"}, sqltable.Column{Type: sqltable.Integer, Errors: 2}, "7"},
+		"NA is a word among words":              {[]string{"NA", "EU", "None"}, sqltable.Column{Type: sqltable.Text}, "NA"},
+		"two-digit years, American":             {[]string{"1/31/23", "2/1/24"}, sqltable.Column{Type: sqltable.Text, Dates: true}, "2023-01-31"},
+		"Dutch dates":                           {[]string{"31-01-2023", "1-2-2024"}, sqltable.Column{Type: sqltable.Text, Dates: true}, "2023-01-31"},
+		"Japanese dates":                        {[]string{"2023年1月31日", "2024年2月1日"}, sqltable.Column{Type: sqltable.Text, Dates: true}, "2023-01-31"},
+		"dates with points, the year first":     {[]string{"2023.01.31", "2024.2.1"}, sqltable.Column{Type: sqltable.Text, Dates: true}, "2023-01-31"},
+		"short months and years":                {[]string{"31-Jan-23", "1-Feb-24"}, sqltable.Column{Type: sqltable.Text, Dates: true}, "2023-01-31"},
+		"German months":                         {[]string{"31. Januar 2023", "1. März 2024"}, sqltable.Column{Type: sqltable.Text, Dates: true}, "2023-01-31"},
 		"words":                                 {[]string{"North", "12 pieces"}, sqltable.Column{Type: sqltable.Text}, "North"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,6 +123,22 @@ func TestAFewWordsLeaveAColumnOfNumbers(t *testing.T) {
 	}
 	if got := query(t, path, "SELECT sum(amount), max(_row) FROM sales"); got != "67.5;32" {
 		t.Errorf("the sum is %s", got)
+	}
+}
+
+func TestAFewWordsLeaveAColumnOfDates(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for i := range 28 {
+		lines = append(lines, fmt.Sprintf("%02d.02.2023,1", i+1))
+	}
+	catalog, path := write(t, "sales.csv", "day,amount\n"+strings.Join(lines, "\n")+"\nopen,1")
+	want := sqltable.Column{Name: "day", Header: "day", Type: sqltable.Text, Dates: true, Others: 1}
+	if diff := cmp.Diff(want, catalog.Tables[0].Columns[0]); diff != "" {
+		t.Error(diff)
+	}
+	if got := query(t, path, "SELECT count(*), max(day) FROM sales WHERE day >= '2023-02-20' AND day < '2024'"); got != "9;2023-02-28" {
+		t.Errorf("the count is %s", got)
 	}
 }
 

@@ -40,6 +40,7 @@ type Document struct {
 	OperatorURL      string                   `json:"operatorUrl"`
 	RunID            string                   `json:"runId,omitempty" doc:"The id of the run that this request started"`
 	EventsURL        string                   `json:"eventsUrl,omitempty" doc:"The URL of the run's events; needs no key for an hour"`
+	VisibleTo        *Readers                 `json:"visibleTo,omitempty" doc:"In answers to uploads: for whom the document is, once it is published"`
 	Unchanged        bool                     `json:"unchanged,omitempty" doc:"In answers to uploads: the newest version is equal and was kept; nothing was started. The run is the run of that version"`
 }
 
@@ -48,6 +49,28 @@ type DocumentAccess struct {
 	Workspace bool     `json:"workspace" doc:"Everybody in the workspace may read the document"`
 	Users     []string `json:"users"`
 	Groups    []string `json:"groups"`
+}
+
+// Readers are those for whom a document is.
+type Readers struct {
+	DocumentAccess
+
+	ExternalUserID string `json:"externalUserId,omitempty" doc:"Only this end user of the application reads the document"`
+	ConversationID string `json:"conversationId,omitempty" doc:"Only the owner of this conversation reads the document, in it"`
+}
+
+// NewReaders returns the view of the readers of a document.
+func NewReaders(r knowledge.Readers) Readers {
+	return Readers{DocumentAccess: newAccess(r), ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID}
+}
+
+// newAccess returns who may read a document. One of an external user or of a conversation is
+// theirs alone.
+func newAccess(r knowledge.Readers) DocumentAccess {
+	if r.ExternalUserID != "" || r.ConversationID != "" {
+		r.Access = knowledge.Access{}
+	}
+	return DocumentAccess{Workspace: r.Access.Workspace, Users: notNil(r.Access.Users), Groups: notNil(r.Access.Groups)}
 }
 
 // NewDocument returns the view of a document. operatorURL returns the address of a
@@ -61,17 +84,13 @@ func NewDocument(d knowledge.Document, operatorURL func(workflowID string) strin
 	if metadata == nil {
 		metadata = map[string]any{}
 	}
-	readers := d.Access
-	if d.ExternalUserID != "" || d.ConversationID != "" {
-		readers = knowledge.Access{} // it is that user's or conversation's alone
-	}
 	return Document{
 		ID: d.ID, ExternalID: d.ExternalID, Name: d.Name, MediaType: d.MediaType, Bytes: d.Bytes, Status: d.Status,
 		Stage: d.Stage, Progress: d.Progress, PublishedVersion: d.PublishedVersion, Error: d.Error, Acknowledged: d.Acknowledged, Waiting: d.Waiting, Warnings: d.Warnings, Version: d.Version,
 		ChunkCount: d.ChunkCount, PageCount: d.PageCount, Language: d.Language, Tags: notNil(d.Tags), Metadata: metadata,
 		Classification: d.Classification, Subjects: d.Subjects, LegalHold: d.LegalHold, ParentID: d.ParentID, WebhookErrors: d.WebhookErrors,
 		CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
-		Access:      DocumentAccess{Workspace: readers.Workspace, Users: notNil(readers.Users), Groups: notNil(readers.Groups)},
+		Access:      newAccess(d.Readers()),
 		OperatorURL: operatorURL(workflow),
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 )
@@ -89,8 +90,11 @@ func encodingByMark(data []byte) encoding.Encoding {
 // the name is unknown or means UTF-8: the caller has already seen that the
 // bytes are not UTF-8.
 func encodingByName(name string) encoding.Encoding {
-	if name == "" {
+	switch name {
+	case "":
 		return nil
+	case dos:
+		return charmap.CodePage850
 	}
 	enc, err := htmlindex.Get(name)
 	if err != nil || enc == unicode.UTF8 || enc == encoding.Replacement {

@@ -18,6 +18,7 @@ const (
 	contextBytes = 1 << 10
 
 	western = "windows-1252"
+	dos     = "ibm850"
 	// signs are the characters of Latin sets that texts have outside words.
 	signs = "\u00a0€£¥§©®°±²³·«»¿¡–—…‘’‚“”„•™‰½¼¾×÷µàéèóÀÉÈ"
 )

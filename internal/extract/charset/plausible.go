@@ -9,7 +9,7 @@ import (
 
 // candidates are the character sets of short texts, those first that win a tie.
 var candidates = []string{
-	"shift_jis", "euc-jp", "gb18030", "big5", "euc-kr", western, "windows-1250", "iso-8859-2", "windows-1251", "koi8-r", "koi8-u",
+	"shift_jis", "euc-jp", "gb18030", "big5", "euc-kr", western, "windows-1250", "iso-8859-2", "windows-1251", "koi8-r", "koi8-u", dos, "windows-1253", "windows-1255",
 }
 
 const (
@@ -52,13 +52,17 @@ func plausibility(set, text string) float64 {
 	case "euc-kr":
 		return share(text, func(r rune) float64 { return eastAsianWeight(r, korean, unicode.Hangul) })
 	case "windows-1251", "koi8-r", "koi8-u":
-		return cyrillicPlausibility(text)
+		return inWordsPlausibility(text, cyrillicWeight)
+	case "windows-1253":
+		return inWordsPlausibility(text, greekWeight)
+	case "windows-1255":
+		return inWordsPlausibility(text, hebrewWeight)
 	}
 	best := 0.0
 	for _, letters := range alphabets[set] {
 		best = max(best, latinPlausibility(text, letters))
 	}
-	if set == western { // several languages in one text
+	if set == western || set == dos { // several languages in one text
 		best = max(best, mixed*latinPlausibility(text, westernLetters))
 	}
 	return best
@@ -67,13 +71,18 @@ func plausibility(set, text string) float64 {
 // share returns the mean weight of the characters beyond ASCII.
 func share(text string, weight func(rune) float64) float64 {
 	sum, count, narrow := 0.0, 0, 0
-	for _, r := range text {
+	before := ' '
+	for i, r := range text {
 		if r < utf8.RuneSelf {
 			narrow = 0
+			before = r
 			continue
 		}
 		count++
-		sum += weight(r)
+		if behind := text[i+utf8.RuneLen(r):]; !unicode.IsLower(before) || behind == "" || behind[0] < 'a' || behind[0] > 'z' {
+			sum += weight(r) // else it is inside a word of Latin letters
+		}
+		before = r
 		if !isNarrow(r) {
 			narrow = 0
 		} else if narrow++; narrow == fewNarrow { // a word, as in files of banks
@@ -163,22 +172,71 @@ func latinPlausibility(text, letters string) float64 {
 	return sum / float64(max(count, 1))
 }
 
-// cyrillicPlausibility returns how plausible a text is in a language that is written in
-// Cyrillic letters, by its letters, their case and its pairs of letters.
-func cyrillicPlausibility(text string) float64 {
+// inWordsPlausibility returns the mean weight of the characters beyond ASCII between those before
+// and behind them.
+func inWordsPlausibility(text string, weight func(before, r, behind rune) float64) float64 {
 	sum, count := 0.0, 0
 	runes := append([]rune(text), ' ')
 	before := ' '
 	for i, r := range runes {
 		if r >= utf8.RuneSelf {
 			count++
-			sum += cyrillicWeight(before, r, runes[i+1])
+			sum += weight(before, r, runes[i+1])
 		}
 		before = r
 	}
 	return sum / float64(max(count, 1))
 }
 
+// greekWeight returns how usual a character is in Greek: a final sigma ends a word, and nearly
+// every word has an accent.
+func greekWeight(before, r, behind rune) float64 {
+	switch {
+	case unicode.Is(unicode.Latin, before), unicode.Is(unicode.Latin, behind), unicode.IsUpper(r) && unicode.IsLower(before):
+		return 0
+	case r == 'ς':
+		if unicode.IsLetter(behind) || !unicode.IsLetter(before) {
+			return 0
+		}
+		return 1
+	case strings.ContainsRune("άέήίόύώ", r):
+		return 1
+	case unicode.Is(unicode.Greek, r) && !unicode.IsLetter(before) && !unicode.IsLetter(behind):
+		return 0.3
+	case unicode.Is(unicode.Greek, r):
+		return 0.75
+	case strings.ContainsRune("«»·–—’€°", r):
+		return 0.8
+	}
+	return 0
+}
+
+// hebrewWeight returns how usual a character is in Hebrew, five letters of which have another form
+// at the end of a word.
+func hebrewWeight(before, r, behind rune) float64 {
+	ends := !unicode.IsLetter(behind)
+	switch {
+	case unicode.Is(unicode.Latin, before), unicode.Is(unicode.Latin, behind):
+		return 0
+	case strings.ContainsRune("ךםןףץ", r):
+		if !ends || !unicode.IsLetter(before) {
+			return 0
+		}
+		return 1
+	case strings.ContainsRune("כמנפצ", r) && ends:
+		return 0.2
+	case r >= 'א' && r <= 'ת' && ends && !unicode.IsLetter(before):
+		return 0.3
+	case r >= 'א' && r <= 'ת':
+		return 0.8
+	case strings.ContainsRune("₪״׳־–—", r):
+		return 0.8
+	}
+	return 0
+}
+
+// cyrillicWeight returns how usual a character is in a language that is written in Cyrillic
+// letters, by its letters, their case and its pairs of letters.
 func cyrillicWeight(before, r, behind rune) float64 {
 	lower := unicode.ToLower(r)
 	at := strings.IndexRune(cyrillic, lower)

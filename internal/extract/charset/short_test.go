@@ -5,6 +5,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/extract/charset"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 )
 
@@ -22,6 +23,9 @@ var shortTexts = map[string][]string{
 	},
 	"koi8-r":       {"Наименование;Цена\nНасос;1200\n", "Имя,Возраст,Город\nИван,31,Москва\n", "Привет", "Давление насоса 3 бар."},
 	"windows-1250": {"Název;Množství\nČerpadlo;3\n", "Jméno,Město\nJiří,Plzeň\n", "Nazwa;Ilość\nZawór;3\nŚruba;5\n", "Część zamienna łożysko", "Megnevezés;Mennyiség\nTömítő gyűrű;3\n", "Količina;Šifra\n", "Łódź", "Alma;Körte\n1;szőlő\n", "Příliš žluťoučký kůň"},
+	"windows-1253": {"Όνομα;Τιμή\nΒίδα;12\nΛάμπα;30\n", "Καλημέρα", "Η πίεση της αντλίας είναι 3 bar.", "Αριθμός παραγγελίας;Ημερομηνία\n"},
+	"windows-1255": {"שם;מחיר\nבורג;12\nמנורה;30\n", "שלום עולם", "מספר הזמנה;תאריך;לקוח\n7;1.2.2024;כהן\n"},
+	"ibm850":       {"Größe;Preis\nSchlüssel;12\nTür;30\n", "Straße;Stück\nÖl;3\n", "Prénom;Âge\nHélène;31\n"},
 	"iso-8859-2":   {"Název;Šířka\nČerpadlo;3\n", "Nazwa;Ilość\nZawór;3\nŚruba;5\n", "Część zamienna łożysko", "Megnevezés;Mennyiség\nTömítő gyűrű;3\n"},
 	"windows-1252": {"Größe;Stück\nÖlfilter;3\n", "Prénom;Âge\nÉlodie;31\n", "Descripción;Tamaño\n", "Preis in €\n10 °C – 20 °C\n", "Málaga, año", "Ærø Ångström", "“quoted” text…", "Straße", "50 µm ± 2 µm", "£ 12", "São Paulo", "naïve café", "Já está à venda a edição", "pt: doação\nes: español, prácticas\nde: für Größe\nfr: contrôlé\n"},
 }
@@ -31,6 +35,9 @@ func TestShortTexts(t *testing.T) {
 	right, all := 0, 0
 	for set, list := range shortTexts {
 		enc, err := htmlindex.Get(set)
+		if set == "ibm850" {
+			enc, err = charmap.CodePage850, nil
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

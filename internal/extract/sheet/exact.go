@@ -3,6 +3,7 @@ package sheet
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -51,11 +52,16 @@ func (s *storedRows) addTo(cells []table.Cell) error {
 // storedDigits is how many digits of a number spreadsheets keep.
 const storedDigits = 15
 
-// exactOf returns the number that a cell stores, "" if the cell shows it with all its digits,
-// or shows something else of it than its digits, such as the date or the year that it stands for.
+// ambiguous matches a number that shows all its digits, and would be another one in the notation
+// of another language: 1,234 and 1.234.
+var ambiguous = regexp.MustCompile(`^\D*\d{1,3}(?:(?:,\d{3})+|\.\d{3})[^\d.,]*$`)
+
+// exactOf returns the number that a cell stores, in the unit in which it is shown: a format may
+// show thousands or millions. It returns "" if the cell shows all digits, or something else of the
+// number than its digits, such as the day or the year that it stands for.
 func exactOf(shown, stored string) string {
 	value, err := strconv.ParseFloat(stored, 64)
-	if err != nil || shown == stored || math.IsInf(value, 0) || math.IsNaN(value) {
+	if err != nil || math.IsInf(value, 0) || math.IsNaN(value) {
 		return ""
 	}
 	if strings.HasSuffix(shown, "%") {
@@ -68,10 +74,18 @@ func exactOf(shown, stored string) string {
 		return -1
 	}, shown)
 	seen, err := strconv.ParseFloat(digits, 64)
-	if err != nil || math.Abs(seen) == math.Abs(round(value)) || isYearOf(seen, value) {
+	if err != nil || math.Abs(seen) == math.Abs(round(value)) && !ambiguous.MatchString(shown) {
 		return ""
 	}
-	return strconv.FormatFloat(round(value), 'f', -1, 64)
+	_, decimals, _ := strings.Cut(digits, ".")
+	rounding := .5000001 * math.Pow10(-len(decimals))
+	for range 4 { // as it is, in thousands, millions or billions
+		if math.Abs(math.Abs(seen)-math.Abs(value)) <= rounding {
+			return strconv.FormatFloat(round(value), 'f', -1, 64)
+		}
+		value /= 1000
+	}
+	return ""
 }
 
 // round returns a number with the digits that spreadsheets keep.
@@ -81,10 +95,4 @@ func round(value float64) float64 {
 		return value
 	}
 	return rounded
-}
-
-// isYearOf reports whether a number is the year of the date that a value stands for.
-func isYearOf(shown, value float64) bool {
-	date, err := excelize.ExcelDateToTime(value, false)
-	return err == nil && shown >= 1900 && float64(date.Year()) == shown
 }

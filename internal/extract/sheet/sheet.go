@@ -72,6 +72,7 @@ func open(s format.Source) (*excelize.File, error) {
 	})
 	if err == nil {
 		showAllDigits(file)
+		showSigns(file)
 	}
 	return file, err
 }
