@@ -29,6 +29,7 @@ type connectionView struct {
 	Type       string            `json:"type" enum:"webdav,drive,sharepoint,confluence,notion,git,imap,crawl"`
 	Options    ConnectionOptions `json:"options"`
 	WaitsUntil *time.Time        `json:"waits_until" doc:"The service asked for fewer requests: those of all syncs of the connection wait until then; null: they do not wait"`
+	SecretEnds *time.Time        `json:"secret_ends" doc:"When the secret expires, as the service told the last check or run; null: it does not tell"`
 	CreatedAt  time.Time         `json:"created_at"`
 }
 
@@ -121,7 +122,7 @@ func (cr *connectionRoutes) patch(ctx context.Context, p knowledge.Principal, in
 
 func (cr *connectionRoutes) view(c store.Connection) connectionView {
 	view := connectionView{
-		ID: c.ID, Type: string(c.Type), Options: ConnectionOptions(c.Options), CreatedAt: c.CreatedAt,
+		ID: c.ID, Type: string(c.Type), Options: ConnectionOptions(c.Options), SecretEnds: orNull(c.SecretEnds), CreatedAt: c.CreatedAt,
 	}
 	if c.WaitsUntil.After(cr.now()) {
 		view.WaitsUntil = &c.WaitsUntil

@@ -27,6 +27,7 @@ type syncView struct {
 
 	Status     string     `json:"status" enum:"running,waiting,paused,failed,idle" doc:"waiting: its run waits because the service asked for fewer requests. failed: the last run could not list the place. idle: the last run has ended, and the next one will start"`
 	WaitsUntil *time.Time `json:"waits_until" doc:"Until when the run waits; null: it does not"`
+	SecretEnds *time.Time `json:"secret_ends" doc:"When the secret of the connection expires; null: the service does not tell"`
 	LastRun    *syncRun   `json:"last_run" doc:"null: none has started"`
 	NextRun    *time.Time `json:"next_run" doc:"null: the sync is paused"`
 	CursorAge  *float64   `json:"cursor_age" doc:"Seconds since the listing began that the last completed run followed to its end; null: none is completed, or the next run lists everything"`
@@ -60,7 +61,7 @@ func (sr *syncRoutes) view(s following.State, failures []store.ImportFailure) sy
 	view := syncView{
 		ID: s.ID, ConnectionID: s.Sync.Connection, Type: string(s.Connection.Type), Place: s.Place, ProjectID: s.Project, Scope: SyncScope(r.Scope),
 		Include: orEmpty(r.Include), Exclude: orEmpty(r.Exclude), Tags: orEmpty(r.Tags), Subjects: orEmpty(r.Subjects), Every: everyText(s.Every), Permissions: "none",
-		RemoveVanished: r.RemoveVanished, Status: s.Status, NextRun: orNull(s.Next), Hidden: s.Hidden, Unresolved: s.Unresolved,
+		RemoveVanished: r.RemoveVanished, Status: s.Status, NextRun: orNull(s.Next), Hidden: s.Hidden, Unresolved: s.Unresolved, SecretEnds: orNull(s.Connection.SecretEnds),
 		Failures: convert(failures, viewFailure), CreatedAt: s.CreatedAt,
 	}
 	if r.Mirror {

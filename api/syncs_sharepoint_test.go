@@ -84,6 +84,12 @@ func TestSharePointCheck(t *testing.T) {
 	if got := check(nil); !got.OK || got.SecretEnds == nil || !got.SecretEnds.Equal(g.SecretEnds) {
 		t.Errorf("the check is %+v, its secret expires at %v", got, got.SecretEnds)
 	}
+	var kept struct {
+		SecretEnds *time.Time `json:"secret_ends"`
+	}
+	if e.decoded(e.do("GET", own+"/connections/"+made.ID, e.admin, nil), 200, &kept); kept.SecretEnds == nil || !kept.SecretEnds.Equal(g.SecretEnds) {
+		t.Errorf("after the check the connection says %v", kept.SecretEnds)
+	}
 	scope := `{"scope":{"site":"` + fake.URL + `/sites/legal","drive":"Dokumente"}`
 	if got := check(scope + `}`); !got.OK || got.Preview == nil || got.Preview.Files != 1 {
 		t.Errorf("the place is %+v", got)

@@ -7,6 +7,7 @@ import { fill, h, openDialog } from "./dom.js";
 import { labelled, say } from "./imports_frame.js";
 import { moment, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
+import { endsSoon } from "./sync_state.js";
 
 /** @typedef {any} Connection a connection of the API (schema ConnectionView) */
 /** @typedef {{ok: boolean, error: {code: string, message: string} | null, secret_ends: string | null}} Check (schema ConnectionCheck) */
@@ -31,12 +32,9 @@ export function nameOf({ type, options }) {
   return [options.url || say(`conn.${/** @type {"drive"} */ (type)}`), options.username || options.subject || options.tenant].filter(Boolean).join(" · ");
 }
 
-/** How long before its end a secret is marked, in milliseconds. */
-const warning = 7 * 24 * 3600 * 1000;
-
 /** Shows what a service says to a connection. @param {Check} check */
 export function outcomeOf({ ok, error, secret_ends: ends }) {
-  const soon = ends && Date.parse(ends) - Date.now() < warning;
+  const soon = endsSoon(ends);
   return ok ? h("span", { class: soon ? "state error" : "state published" }, [say("conn.ok"), ends && say("conn.ends", { at: moment(ends) })].filter(Boolean).join(" ")) : h("span", { class: "state error" }, `${error?.code}: ${error?.message}`);
 }
 
@@ -90,7 +88,7 @@ export function connectionsPart(made, changed) {
     key: (/** @type {Connection} */ one) => one.id,
     cells: (one) => [
       [h("strong", {}, nameOf(one)), " ", h("span", { class: "quiet" }, one.type)],
-      [outcome(one.id), one.waits_until && h("span", { class: "quiet" }, " ", say("sync.waits", { until: moment(one.waits_until) }))],
+      [outcome(one.id), endsSoon(one.secret_ends) && h("p", { class: "wrong" }, say("conn.ends", { at: moment(one.secret_ends) })), one.waits_until && h("span", { class: "quiet" }, " ", say("sync.waits", { until: moment(one.waits_until) }))],
       h("div", { class: "row" }, ...actionsOf(one)),
     ],
     none: () => refused || say("conn.none"),

@@ -17,10 +17,19 @@ export function paceOf(busy) {
   return busy ? 2000 : 15_000; // milliseconds
 }
 
-/** Says how a sync is, why, and until when. @param {Sync} one */
+/** How long before its end a secret is marked, in milliseconds. */
+const warning = 7 * 24 * 3600 * 1000;
+
+/** Reports whether a secret expires soon. @param {string | null} ends */
+export function endsSoon(ends) {
+  return ends !== null && Date.parse(ends) - Date.now() < warning;
+}
+
+/** Says how a sync is, why, until when, and whether the secret of its connection expires soon. @param {Sync} one */
 export function stateOf(one) {
   const why = one.status === "failed" ? one.last_run.error?.message : one.waits_until ? say("sync.waits", { until: moment(one.waits_until) }) : "";
-  return [h("span", { class: `state ${one.status}` }, say(`sync.${/** @type {"idle"} */ (one.status)}`)), " ", h("span", { class: "quiet" }, why)];
+  return [h("span", { class: `state ${one.status}` }, say(`sync.${/** @type {"idle"} */ (one.status)}`)), " ", h("span", { class: "quiet" }, why),
+    endsSoon(one.secret_ends) && h("p", { class: "wrong" }, say("sync.secret", { at: moment(one.secret_ends) }))];
 }
 
 /** Says what the last run of a sync did. @param {Sync} one */

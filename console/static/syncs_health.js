@@ -4,7 +4,7 @@ import { smallTable } from "./checks.js";
 import { h } from "./dom.js";
 import { say } from "./imports_frame.js";
 import { moment, number } from "./language.js";
-import { linkTo, listSyncs, stateOf } from "./sync_state.js";
+import { endsSoon, linkTo, listSyncs, stateOf } from "./sync_state.js";
 
 /** @typedef {import("./sync_state.js").Sync} Sync */
 
@@ -22,7 +22,7 @@ export async function syncsSection() {
     ? smallTable(say("syncs"), [say("sync.place"), say("conn.state"), say("sync.last")], rows) : h("p", { class: "quiet" }, say("sync.all_well", { n: number(all.length) })));
 }
 
-/** Reports whether the last run of a sync failed, waits, or left files out. @param {Sync} one */
+/** Reports whether the last run of a sync failed, waits, or left files out, or its secret expires soon. @param {Sync} one */
 function needsSomebody(one) {
-  return one.status === "failed" || one.status === "waiting" || one.failed > 0;
+  return one.status === "failed" || one.status === "waiting" || one.failed > 0 || endsSoon(one.secret_ends);
 }

@@ -377,7 +377,7 @@ func systemReads() []string {
 		"ImportForSystem", "HeldForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
 		"ArchiveImports", "ImportContains", "ImportLost", "OutdatedDocuments", "ReindexVersion", "ReindexProgress", "ProjectForSystem", "ProjectGenerations", "BeginFilling", "SwitchGeneration", "PublishedVersions", "ChunksForSystem", "WantedGeneration",
-		"ConnectionForSystem", "SyncForSystem", "UnscheduledSyncs", "StartSyncRun", "SyncListingOf", "FollowObjects", "FailedBefore", "GroupsToRead", "ConnectionGroups",
+		"ConnectionForSystem", "SyncForSystem", "UnscheduledSyncs", "StartSyncRun", "SyncListingOf", "FollowObjects", "FailedBefore", "GroupsToRead", "ConnectionGroups", "EndsOfSecrets",
 		"StaleProjects", "AnyPublished", "ProjectRuns", "ProjectRemovals", "ProjectImports", "DropProject",
 		"EmbeddingAddress", "MoveEmbeddings", "WantedGenerations", "PublishedIn", "EndedAnswers", "AnswerMessages",
 		"EvaluationForSystem", "NoteEvaluation", "ItemsAfter", "ItemForSystem", "ItemsForSystem",

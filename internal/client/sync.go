@@ -12,6 +12,7 @@ type Connection struct {
 	Type       string            `json:"type"`
 	Options    map[string]string `json:"options"`
 	WaitsUntil *time.Time        `json:"waits_until,omitempty"`
+	SecretEnds *time.Time        `json:"secret_ends,omitempty"`
 	CreatedAt  time.Time         `json:"created_at"`
 }
 

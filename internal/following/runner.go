@@ -38,6 +38,10 @@ type RunnerStore interface {
 	ConnectionForSystem(ctx context.Context, workspace, id string) (store.Connection, error)
 	// SetConnectionWait stores until when a service asked for fewer requests.
 	SetConnectionWait(ctx context.Context, workspace, id string, until time.Time) error
+	// ClaimSecretCheck reports whether a service is to be asked when the secret of a connection
+	// expires, because nobody has since a time, and SetSecretEnds stores what it says.
+	ClaimSecretCheck(ctx context.Context, c store.Connection, since, now time.Time) (claimed bool, err error)
+	SetSecretEnds(ctx context.Context, c store.Connection, ends time.Time) error
 	// ProjectForSystem returns a project.
 	ProjectForSystem(ctx context.Context, workspace, id string) (knowledge.Project, error)
 	// StartSyncRun inserts the import of a run, or returns the one that has not ended.
@@ -98,6 +102,9 @@ const (
 	scheduleGrace = 15 * time.Second // younger changes are being made by the process that stored them
 	schedulesOnce = 1000
 	waitPatience  = 5 * time.Second
+
+	secretAge      = 24 * time.Hour // older knowledge of when a secret expires is renewed
+	secretPatience = 15 * time.Second
 )
 
 // Start starts a run of a sync, whose import has an id, or returns the run that has not
@@ -240,6 +247,7 @@ func (r *Runner) Open(ctx context.Context, i store.Import, state, previous sourc
 	if err != nil {
 		return nil, err
 	}
+	r.checkSecret(ctx, c)
 	f.Scope, f.Mirror, f.Cursor, f.State, f.Previous = y.Request.Scope, i.Request.Mirror, y.Cursor, state, previous
 	return r.deps.Places.Follow(f, r.gate(c))
 }
@@ -269,13 +277,31 @@ func (r *Runner) Try(ctx context.Context, c store.Connection) error {
 	return r.deps.Places.Try(ctx, f, r.gate(c))
 }
 
-// SecretEnds returns when the secret of a connection expires, zero if that is not known.
-func (r *Runner) SecretEnds(ctx context.Context, c store.Connection) (time.Time, error) {
+// SecretEnds asks when the secret of a connection expires, and stores it. Zero = that is not
+// known.
+func (r *Runner) SecretEnds(ctx context.Context, c store.Connection) (ends time.Time, err error) {
 	f, err := r.followOf(c)
-	if err != nil {
-		return time.Time{}, err
+	if err == nil {
+		ends, err = r.deps.Places.SecretEnds(ctx, f, r.gate(c))
 	}
-	return r.deps.Places.SecretEnds(ctx, f, r.gate(c))
+	if err != nil {
+		return ends, err
+	}
+	return ends, r.deps.Store.SetSecretEnds(ctx, c, ends)
+}
+
+// checkSecret is SecretEnds for the runs of syncs: once a day, and no run fails with it.
+func (r *Runner) checkSecret(ctx context.Context, c store.Connection) {
+	ctx, cancel := context.WithTimeout(ctx, secretPatience)
+	defer cancel()
+	now := r.deps.Now()
+	claimed, err := r.deps.Store.ClaimSecretCheck(ctx, c, now.Add(-secretAge), now)
+	if claimed {
+		_, err = r.SecretEnds(ctx, c)
+	}
+	if err != nil {
+		r.deps.Log.InfoContext(ctx, "when the secret of a connection expires is not known", "connection", c.ID, "error", err)
+	}
 }
 
 // gate returns what the requests of a connection wait at.

@@ -13,6 +13,9 @@ func (p *platform) backlog(ctx context.Context) (telemetry.Backlog, error) {
 		return telemetry.Backlog{}, err
 	}
 	var b telemetry.Backlog
+	if b.SecretEnds, err = p.store.EndsOfSecrets(ctx); err != nil {
+		return b, err
+	}
 	for _, c := range pending {
 		b.Documents = append(b.Documents, telemetry.PendingDocuments{Stage: string(c.Stage), Code: string(c.Code), Count: c.Count, Oldest: c.Oldest})
 	}

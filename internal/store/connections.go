@@ -25,6 +25,7 @@ type Connection struct {
 	Options    source.Settings
 	Sealed     string
 	WaitsUntil time.Time // the service asked for fewer requests until then, zero = it did not
+	SecretEnds time.Time // when the secret expires, zero = it is not known
 	CreatedAt  time.Time
 }
 
@@ -37,13 +38,15 @@ type connectionRow struct {
 	Sealed        string      `bun:"sealed"`
 	WaitsUntil    int64       `bun:"waits_until"`
 	CreatedAt     int64       `bun:"created_at"`
+	SecretEnds    int64       `bun:"secret_ends"`
+	SecretAskedAt int64       `bun:"secret_asked_at"`
 }
 
 var connectionTable = tableOf[connectionRow]()
 
 func (r *connectionRow) connection() (Connection, error) {
 	c := Connection{
-		ID: r.ID, Workspace: r.Workspace, Type: r.Type, Sealed: r.Sealed, WaitsUntil: fromMicros(r.WaitsUntil), CreatedAt: fromMicros(r.CreatedAt),
+		ID: r.ID, Workspace: r.Workspace, Type: r.Type, Sealed: r.Sealed, WaitsUntil: fromMicros(r.WaitsUntil), SecretEnds: fromMicros(r.SecretEnds), CreatedAt: fromMicros(r.CreatedAt),
 	}
 	if err := decode(field{r.Options, &c.Options}); err != nil {
 		return c, fmt.Errorf("decode connection %s: %w", r.ID, err)
@@ -125,6 +128,7 @@ func (s *syncStore) Connections(ctx context.Context, p knowledge.Principal, page
 }
 
 // UpdateConnection stores another sealed secret of a connection of the principal's workspace.
+// When it expires is not known yet.
 func (s *syncStore) UpdateConnection(ctx context.Context, p knowledge.Principal, id, sealed string) (Connection, error) {
 	if err := requireWholeWorkspace(p, "connections"); err != nil {
 		return Connection{}, err
@@ -138,7 +142,7 @@ func (s *syncStore) UpdateConnection(ctx context.Context, p knowledge.Principal,
 		if err != nil {
 			return err
 		}
-		row.Sealed = sealed
+		row.Sealed, row.SecretEnds, row.SecretAskedAt = sealed, 0, 0
 		return connectionTable.update(ctx, tx, &row)
 	})
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 type Backlog struct {
 	Documents []PendingDocuments
 	Queues    map[string]int64 // tasks that no worker has taken yet, by task queue
+	// SecretEnds are when the secrets of connections expire, by the ids of the connections.
+	SecretEnds map[string]time.Time
 }
 
 // PendingDocuments are the pending documents of one stage and cause.
@@ -30,8 +32,8 @@ const (
 
 // backlogCollector reads the backlog at a scrape, so that work pays nothing for it.
 type backlogCollector struct {
-	read                            func(context.Context) (Backlog, error)
-	pending, waiting, oldest, queue *prometheus.Desc
+	read                                    func(context.Context) (Backlog, error)
+	pending, waiting, oldest, queue, secret *prometheus.Desc
 
 	mu            sync.Mutex
 	last          Backlog
@@ -44,7 +46,7 @@ type backlogCollector struct {
 func (m *Metrics) WatchBacklog(read func(context.Context) (Backlog, error)) {
 	m.registry.MustRegister(&backlogCollector{
 		read:    read,
-		pending: backlogGauges[0].desc(), waiting: backlogGauges[1].desc(), oldest: backlogGauges[2].desc(), queue: backlogGauges[3].desc(),
+		pending: backlogGauges[0].desc(), waiting: backlogGauges[1].desc(), oldest: backlogGauges[2].desc(), queue: backlogGauges[3].desc(), secret: backlogGauges[4].desc(),
 	})
 }
 
@@ -53,11 +55,12 @@ var backlogGauges = []description{
 	{"cairn_waiting_documents", "gauge", "Pending documents that wait for their next try, in imports too, by the code of the failure.", []string{"code"}},
 	{"cairn_oldest_pending_seconds", "gauge", "Age of the oldest pending document; 0 if there is none.", nil},
 	{"cairn_queue_tasks", "gauge", "Tasks that no worker has taken yet, by task queue.", []string{"queue"}},
+	{"cairn_connection_secret_seconds", "gauge", "Time until the secret of a connection expires, by the id of the connection; below 0 it has expired. Only of connections whose services tell it.", []string{"connection"}},
 }
 
 // Describe implements prometheus.Collector.
 func (c *backlogCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.pending, c.waiting, c.oldest, c.queue} {
+	for _, d := range []*prometheus.Desc{c.pending, c.waiting, c.oldest, c.queue, c.secret} {
 		out <- d
 	}
 }
@@ -92,6 +95,9 @@ func (c *backlogCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(c.oldest, oldest.Seconds())
 	for queue, n := range b.Queues {
 		gauge(c.queue, float64(n), queue)
+	}
+	for connection, ends := range b.SecretEnds {
+		gauge(c.secret, time.Until(ends).Seconds(), connection)
 	}
 }
 

@@ -47,7 +47,8 @@ func TestBacklog(t *testing.T) {
 				{Stage: "embed", Code: "provider_failed", Count: 3, Oldest: time.Now().Add(-time.Hour)},
 				{Stage: "embed", Count: 2, Oldest: time.Now()},
 			},
-			Queues: map[string]int64{"parse": 7},
+			Queues:     map[string]int64{"parse": 7},
+			SecretEnds: map[string]time.Time{"c1": time.Now().Add(-90 * time.Second)},
 		}, fails
 	})
 	if text := scrape(t, m); strings.Contains(text, "cairn_pending_documents") {
@@ -58,7 +59,7 @@ func TestBacklog(t *testing.T) {
 	text := scrape(t, m)
 	for _, want := range []string{
 		`cairn_pending_documents{stage="embed"} 5`, `cairn_waiting_documents{code="provider_failed"} 3`,
-		`cairn_queue_tasks{queue="parse"} 7`, `cairn_oldest_pending_seconds 36`, `cairn_build_info{go_version="go`,
+		`cairn_queue_tasks{queue="parse"} 7`, `cairn_connection_secret_seconds{connection="c1"} -9`, `cairn_oldest_pending_seconds 36`, `cairn_build_info{go_version="go`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s", want)

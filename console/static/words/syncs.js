@@ -72,6 +72,7 @@ export const syncs = table({
   "sync.found": ["{files} files to take in, {bytes}", "{files} Dateien einzulesen, {bytes}"],
   "sync.found.least": ["At least {files} files to take in, {bytes}: the place is large or slow, and its beginning was listed", "Mindestens {files} Dateien einzulesen, {bytes}: Der Ort ist groß oder langsam, sein Anfang wurde aufgelistet"],
   "sync.excluded": ["{n} left out by the patterns", "{n} durch die Muster ausgelassen"],
+  "sync.secret": ["The secret of its connection expires on {at}.", "Das Geheimnis seiner Verbindung läuft am {at} ab."],
   "sync.groups": ["Of {n} groups the service does not tell all members. The others do not see what the group may see.", "Von {n} Gruppen nennt der Dienst nicht alle Mitglieder. Die übrigen sehen nicht, was die Gruppe sehen darf."],
   "sync.check.hidden": ["{n} that nobody would see", "{n}, die niemand sähe"],
   "sync.check.hidden.list": ["Nobody would see:", "Niemand sähe:"],

@@ -41,7 +41,8 @@ func gitKind() kind {
 	return kind{
 		settings: []string{"url", "username"}, scope: []string{"repository", "branch", "folder"}, slow: throttle.Standard,
 		checkConnection: git.CheckConnection, checkScope: git.CheckScope, try: git.Try,
-		follow: func(f source.Follow, c *http.Client) (source.Source, error) { return git.New(f, c) },
+		follow:     func(f source.Follow, c *http.Client) (source.Source, error) { return git.New(f, c) },
+		secretEnds: git.SecretEnds,
 	}
 }
 
@@ -75,7 +76,8 @@ func (c *Connector) kindOf(t source.Type) (k kind, there bool) {
 		return kind{
 			settings: []string{"url", "subject"}, scope: []string{"drive", "folder"}, mirrors: true, slow: drive.Slow,
 			checkConnection: drive.CheckConnection, checkScope: drive.CheckScope, try: drive.Try,
-			follow: func(f source.Follow, c *http.Client) (source.Source, error) { return drive.New(f, c) },
+			follow:     func(f source.Follow, c *http.Client) (source.Source, error) { return drive.New(f, c) },
+			secretEnds: drive.SecretEnds,
 		}, true
 	case source.TypeSharePoint:
 		return kind{

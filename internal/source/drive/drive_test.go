@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/source"
@@ -60,4 +61,20 @@ func newKey(t *testing.T) *rsa.PrivateKey {
 		t.Fatal(err)
 	}
 	return key
+}
+
+// TestSecretEnds has a key that expires, and one that does not.
+func TestSecretEnds(t *testing.T) {
+	t.Parallel()
+	fake := sourcetest.NewDrive(sourcetest.NewWorld("ann"), newKey(t))
+	f := source.Follow{Options: source.Settings{URL: "http://drive.test"}, Credentials: fake.Account()}
+	for ends, want := range map[time.Time]time.Time{
+		time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC):      time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC),
+		time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC): {},
+	} {
+		fake.KeyEnds = ends
+		if got, err := drive.SecretEnds(t.Context(), f, sourcetest.Local(fake)); err != nil || !got.Equal(want) {
+			t.Errorf("it expires at %v, want %v; %v", got, want, err)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"math/big"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,6 +27,8 @@ type Drive struct {
 	Exports func(id int) bool
 	// Unreadable is a file whose bytes are refused, 0 = none.
 	Unreadable int
+	// KeyEnds is when the key of the service account expires.
+	KeyEnds time.Time
 
 	key     *rsa.PrivateKey
 	forgets int // changes before this one
@@ -64,6 +67,10 @@ func (d *Drive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.grant(w, r)
 		return
 	}
+	if r.URL.Path == "/service_accounts/v1/metadata/x509/reader@project.iam.gserviceaccount.com" {
+		d.certificates(w)
+		return
+	}
 	if r.Header.Get("Authorization") != "Bearer granted" {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
@@ -91,6 +98,20 @@ func (d *Drive) grant(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer(w, map[string]any{"access_token": "granted", "expires_in": 3600})
+}
+
+// certificates answers with those of the keys of the service account, which are public.
+func (d *Drive) certificates(w http.ResponseWriter) {
+	list := map[string]string{}
+	for id, ends := range map[string]time.Time{"1": d.KeyEnds, "another": d.KeyEnds.AddDate(-1, 0, 0)} {
+		template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: ends}
+		der, err := x509.CreateCertificate(rand.Reader, template, template, &d.key.PublicKey, d.key)
+		if err != nil {
+			panic(err) // of a key that was just made
+		}
+		list[id] = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	}
+	answer(w, list)
 }
 
 func answer(w http.ResponseWriter, value any) {

@@ -105,6 +105,9 @@ type Syncs interface {
 	UpdateConnection(ctx context.Context, p knowledge.Principal, id, sealed string) (store.Connection, error)
 	RemoveConnection(ctx context.Context, p knowledge.Principal, id string) error
 	SetConnectionWait(ctx context.Context, workspace, id string, until time.Time) error
+	ClaimSecretCheck(ctx context.Context, c store.Connection, since, now time.Time) (claimed bool, err error)
+	SetSecretEnds(ctx context.Context, c store.Connection, ends time.Time) error
+	EndsOfSecrets(ctx context.Context) (map[string]time.Time, error)
 	AddSync(ctx context.Context, p knowledge.Principal, y store.Sync) (store.Sync, error)
 	Sync(ctx context.Context, p knowledge.Principal, id string) (store.Sync, error)
 	SyncForSystem(ctx context.Context, workspace, id string) (store.Sync, error)

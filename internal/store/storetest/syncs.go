@@ -15,6 +15,7 @@ func testSyncs(t *testing.T, open func(t *testing.T) Store) {
 		"a_connection_is_made_once_and_seen_by_its_workspace_alone": connectionScope,
 		"a_connection_that_a_sync_uses_stays":                       connectionUsed,
 		"a_connection_gets_another_secret":                          connectionSecret,
+		"a_connection_knows_when_its_secret_expires":                connectionSecretEnds,
 		"the_runs_of_a_sync_are_listed":                             syncRunsListed,
 		"a_sync_is_seen_by_those_who_cover_its_project":             syncScope,
 		"a_sync_has_one_run_at_a_time":                              syncRuns,
@@ -128,6 +129,36 @@ func connectionSecret(f *fixture) {
 	if c, err := f.ConnectionForSystem(f.ctx, "acme", "c1"); err != nil || c.Sealed != "v1:another" {
 		f.Errorf("stored is %+v, %v", c, err)
 	}
+}
+
+func connectionSecretEnds(f *fixture) {
+	c, now := f.connection("c1"), time.Now().UTC().Truncate(time.Microsecond)
+	claims := func(c store.Connection, want bool) {
+		f.Helper()
+		if claimed, err := f.ClaimSecretCheck(f.ctx, c, now.Add(-time.Hour), now); err != nil || claimed != want {
+			f.Errorf("claimed %t, %v", claimed, err)
+		}
+	}
+	claims(c, true)
+	claims(c, false)
+	f.must(f.SetSecretEnds(f.ctx, c, now))
+	wantEnds := func(want time.Time) {
+		f.Helper()
+		all, err := f.EndsOfSecrets(f.ctx)
+		f.must(err)
+		stored, err := f.Connection(f.ctx, manager("acme"), "c1")
+		if err != nil || !stored.SecretEnds.Equal(want) || !all["c1"].Equal(want) {
+			f.Errorf("it ends at %v and %v, %v; want %v", stored.SecretEnds, all["c1"], err, want)
+		}
+	}
+	wantEnds(now)
+	other, err := f.UpdateConnection(f.ctx, manager("acme"), "c1", "v1:another")
+	f.must(err)
+	wantEnds(time.Time{})
+	f.must(f.SetSecretEnds(f.ctx, c, now)) // of the secret of before
+	wantEnds(time.Time{})
+	claims(c, false)
+	claims(other, true)
 }
 
 func syncRunsListed(f *fixture) {
