@@ -54,7 +54,7 @@ func TestDocumentIsTakenIn(t *testing.T) {
 		"tags": []string{"hr"}, "metadata": map[string]any{"year": 2024},
 	})
 	body := got.want(202)
-	wantKeys(t, body, "id", "name", "status", "version", "runId", "operatorUrl", "eventsUrl")
+	wantKeys(t, body, "id", "name", "status", "version", "runId", "operatorUrl", "eventsUrl", "visibleTo")
 	if body["status"] != "pending" || body["version"] != 1.0 || body["name"] != "handbook.md" {
 		t.Errorf("answer: %v", body)
 	}
@@ -522,7 +522,7 @@ func TestWaiting(t *testing.T) {
 	e.publish(knowledge.DocumentID("default", "default", "w"), knowledge.Chunk{Text: "one"})
 	got := <-answered
 	body := got.want(200)
-	wantKeys(t, body, documentKeys...)
+	wantKeys(t, body, append(slices.Clone(documentKeys), "visibleTo")...)
 	if body["status"] != "published" || body["publishedVersion"] != 1.0 || got.header.Get("Cairn-Run-Id") == "" {
 		t.Errorf("answer: %v", body)
 	}

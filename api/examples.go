@@ -54,7 +54,7 @@ var bodyExamples = map[string]string{
 	"patch-document":        `{"tags": ["handbook"]}`,
 	"patch-project":         `{"ai": {"retrieval": {"numberOfChunks": 8}}}`,
 	"reindex-project":       `{"dry_run": true}`,
-	"try-pipeline-step":     `{"step": {"at": "before_prompt", "code": {"language": "python", "source": "print('{}')"}}, "question": "How many days of holiday are there?"}`,
+	"try-pipeline-step":     `{"step": {"at": "before_prompt", "code": {"language": "python", "source": "print({})"}}, "question": "How many days of holiday are there?"}`,
 	"retry-documents":       `{"filter": {"code": "provider_failed"}}`,
 	"acknowledge-documents": `{"filter": {"code": "corrupt"}}`,
 	"reingest-documents":    `{"filter": {"stale": true}}`,

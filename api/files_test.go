@@ -96,7 +96,7 @@ func TestFiles(t *testing.T) {
 		t.Fatalf("answer: %v", body)
 	}
 	first, second := documents[0].(map[string]any), documents[1].(map[string]any)
-	wantKeys(t, first, append(slices.Clone(documentKeys), "runId", "eventsUrl")...)
+	wantKeys(t, first, append(slices.Clone(documentKeys), "runId", "eventsUrl", "visibleTo")...)
 	if got.header.Get("Cairn-Run-Id") != first["runId"] || first["runId"] == second["runId"] || first["id"] == second["id"] {
 		t.Errorf("runs %v and %v, header %q", first["runId"], second["runId"], got.header.Get("Cairn-Run-Id"))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
@@ -82,9 +84,18 @@ func TestAgentPage(t *testing.T) {
 func foreignSite(t *testing.T, s *server, attributes string) *httptest.Server {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/theme.css" {
+			w.Header().Set("Content-Type", "text/css")
+			fmt.Fprint(w, `:root { --cairn-accent: rgb(255, 200, 80); --cairn-on-accent: rgb(20, 20, 20); --cairn-paper: rgb(16, 20, 24); --cairn-font: Georgia, serif; --cairn-scheme: dark; --cairn-width: 20rem }`)
+			return
+		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src "+s.ends.API+"; frame-src "+s.ends.API)
-		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Shop</title><h1>%s</h1><a href="/next">Next</a><script src="%s/embed.js" data-agent="guide" %s defer></script>`, r.URL.Path, s.ends.API, attributes)
+		theme := ""
+		if r.URL.Path == "/themed" {
+			theme = `<link rel="stylesheet" href="/theme.css">`
+		}
+		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Shop</title>%s<h1>%s</h1><a href="/next">Next</a><script src="%s/embed.js" data-agent="guide" %s defer></script>`, theme, r.URL.Path, s.ends.API, attributes)
 	}))
 	t.Cleanup(site.Close)
 	site.URL = strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
@@ -93,6 +104,9 @@ func foreignSite(t *testing.T, s *server, attributes string) *httptest.Server {
 
 // launcher is JavaScript for the button that embed.js adds to a page.
 const launcher = `[...document.querySelectorAll("body > div")].at(-1)?.shadowRoot?.querySelector("button")`
+
+// frameOnPage is JavaScript for the frame that embed.js adds to a page.
+const frameOnPage = `[...document.querySelectorAll("body > div")].at(-1).shadowRoot.querySelector("iframe")`
 
 // frameOf returns the frame of the agent on a page.
 func frameOf(t *testing.T, page context.Context, s *server) context.Context {
@@ -163,10 +177,53 @@ func TestEmbeddedChat(t *testing.T) {
 
 	open(t, page, stranger.URL)
 	awaitPage(t, page, `!!`+launcher)
-	const frameOnPage = `[...document.querySelectorAll("body > div")].at(-1).shadowRoot.querySelector("iframe")`
 	do(t, page, chromedp.Evaluate(`(() => { const frame = `+frameOnPage+`; frame.addEventListener("load", () => window.refused = true); frame.src = frame.src; })()`, nil))
 	awaitPage(t, page, `window.refused === true`) // its module would have run before
 	if evaluate[bool](t, page, launcher+`.checkVisibility()`) {
 		t.Error("a page of an origin that is not listed shows the chat")
 	}
+}
+
+// TestEmbeddedChatByKeyboard asks by the chat on a page of another origin without a mouse, in the
+// colours of that page, closes it, and opens it again.
+func TestEmbeddedChatByKeyboard(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	s.publish(t, "lights", "The northern pier has a lighthouse.")
+	site := foreignSite(t, s, `data-title="Harbour chat" data-lang="de"`)
+	s.putPublication(t, map[string]any{"allowedOrigins": []string{site.URL}})
+	open(t, page, site.URL+"/themed")
+	awaitPage(t, page, launcher+`?.checkVisibility() === true`)
+	keys := func(text string) { t.Helper(); do(t, page, chromedp.KeyEvent(text)) }
+	keys(kb.Tab + kb.Tab) // past the link of the page
+	awaitPage(t, page, launcher+` === document.activeElement.shadowRoot?.activeElement && `+launcher+`.getAttribute("aria-label") === "Chat öffnen"`)
+	keys(kb.Enter)
+	frame := frameOf(t, page, s)
+	awaitPage(t, frame, `document.activeElement.matches("textarea.question")`)
+	keys("What is on the northern pier?" + kb.Enter)
+	awaitPage(t, frame, answersOnPage+` === 1 && document.querySelector(".answer").textContent.includes("lighthouse")`)
+	look := evaluate[[]string](t, frame, `(() => { const of = (e) => getComputedStyle(e), send = of(document.querySelector("button.first"));
+		return [of(document.body).backgroundColor, send.backgroundColor, send.color, of(document.body).fontFamily, of(document.documentElement).colorScheme]; })()`)
+	if want := []string{"rgb(16, 20, 24)", "rgb(255, 200, 80)", "rgb(20, 20, 20)", "Georgia, serif", "dark"}; !slices.Equal(look, want) {
+		t.Errorf("the chat has %q, want %q", look, want)
+	}
+	around := evaluate[[]string](t, page, `[`+frameOnPage+`.title, getComputedStyle(`+launcher+`).backgroundColor, getComputedStyle(`+frameOnPage+`).width]`)
+	if !slices.Equal(around, []string{"Harbour chat", "rgb(255, 200, 80)", "320px"}) {
+		t.Errorf("the page around it has %q", around)
+	}
+	wantAccessible(t, frame, axeCore(t))
+	wantAccessible(t, page, axeCore(t))
+	click(t, frame, `document.querySelector(".citation")`)
+	awaitPage(t, frame, `!!document.querySelector("dialog[open] .text")`)
+	wantAccessible(t, frame, axeCore(t))
+	keys(kb.Escape)
+	awaitPage(t, frame, `!document.querySelector("dialog")`)
+	if evaluate[bool](t, page, frameOnPage+`.hidden`) {
+		t.Error("the key that closes a passage has closed the chat")
+	}
+	keys(kb.Escape)
+	awaitPage(t, page, frameOnPage+`.hidden && `+launcher+` === document.activeElement.shadowRoot?.activeElement`)
+	keys(kb.Enter)
+	awaitPage(t, frame, `document.activeElement.matches("textarea.question")`)
 }

@@ -42,6 +42,14 @@ async function start() {
   applyTheme();
   document.documentElement.lang = language();
   document.body.replaceChildren(main, h("p", { id: "said", role: "status", class: "unseen" }));
+  /** @type {HTMLTextAreaElement | undefined} */
+  let field;
+  let isAsked = !inFrame;
+  if (inFrame) addEventListener("message", ({ source, data }) => { // which may come before the chat is here
+    if (source !== parent || data?.cairn !== "focus") return;
+    isAsked = true;
+    field?.focus();
+  });
   const { token } = inFrame ? await given() : { token: "" };
   /** @type {Agent} */
   let agent;
@@ -65,8 +73,9 @@ async function start() {
       inFrame && h("button", { type: "button", class: "plain", "aria-label": inLanguage(words.close), onclick: () => tell("close") }, "×")),
     talk.turns, talk.form));
   await talk.resume();
-  if (inFrame) addEventListener("message", ({ source, data }) => source === parent && data?.cairn === "focus" && talk.field.focus());
-  else talk.field.focus();
+  field = talk.field;
+  if (isAsked) field.focus();
+  if (inFrame) addEventListener("keydown", (event) => event.key === "Escape" && !event.isComposing && !document.querySelector("dialog") && tell("close"));
 }
 
 /**
