@@ -18,6 +18,21 @@ type PageQuery struct {
 	Cursor string `query:"cursor" maxLength:"1000" doc:"next_cursor of the previous page"`
 }
 
+// ShortList is the request for a list that is answered whole unless it has a limit.
+type ShortList struct {
+	WorkspacePath
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" doc:"The largest number of entries. Default: all"`
+	Cursor string `query:"cursor" maxLength:"1000" doc:"next_cursor of the previous page"`
+}
+
+// shortPage returns the part of a list that is asked for.
+func shortPage[T any](all []T, in ShortList) (*listOutput[T], error) {
+	out := &listOutput[T]{}
+	var err error
+	out.Body.Data, out.Body.NextCursor, err = pageOf(all, PageQuery{in.Limit, in.Cursor}, len(all))
+	return out, err
+}
+
 // list is one page of a list.
 type list[T any] struct {
 	Data       []T     `json:"data"`

@@ -148,7 +148,7 @@ func (pr *publicationRoutes) output(r *http.Request, pub knowledge.Publication, 
 }
 
 func (pr *publicationRoutes) list(ctx context.Context, p knowledge.Principal, in *struct {
-	WorkspacePath
+	ShortList
 	BrowserRequest
 }) (*listOutput[agentView], error) {
 	list, err := pr.store.Publications(ctx, p)
@@ -156,9 +156,9 @@ func (pr *publicationRoutes) list(ctx context.Context, p knowledge.Principal, in
 		return nil, err
 	}
 	at := pr.views.address(in.request)
-	return page(convert(list, func(pub knowledge.Publication) agentView {
+	return shortPage(convert(list, func(pub knowledge.Publication) agentView {
 		return agentView{
 			Slug: pub.Slug, ProjectID: pub.Project, Visibility: pub.Visibility, Title: pub.Title, Description: pub.Description, Avatar: pub.Avatar, URL: at + agentPath(pub),
 		}
-	}), ""), nil
+	}), in.ShortList)
 }

@@ -87,20 +87,29 @@ func (rr *roleRoutes) permissions(context.Context, knowledge.Principal, *Workspa
 	return out, nil
 }
 
-func (rr *roleRoutes) list(ctx context.Context, p knowledge.Principal, _ *WorkspacePath) (*listOutput[roleView], error) {
+func (rr *roleRoutes) list(ctx context.Context, p knowledge.Principal, in *ShortList) (*listOutput[roleView], error) {
+	all, err := rr.all(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return shortPage(all, *in)
+}
+
+// all returns the roles of a workspace, those that every workspace has first.
+func (rr *roleRoutes) all(ctx context.Context, p knowledge.Principal) ([]roleView, error) {
 	defined, err := rr.store.Roles(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("list roles: %w", err)
 	}
-	return page(slices.Concat(builtInRoles(), convert(defined, viewRole)), ""), nil
+	return slices.Concat(builtInRoles(), convert(defined, viewRole)), nil
 }
 
 func (rr *roleRoutes) get(ctx context.Context, p knowledge.Principal, in *RolePath) (*roleOutput, error) {
-	list, err := rr.list(ctx, p, &in.WorkspacePath)
+	all, err := rr.all(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	for _, role := range list.Body.Data {
+	for _, role := range all {
 		if role.Name == in.Name {
 			return &roleOutput{role}, nil
 		}

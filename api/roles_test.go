@@ -68,6 +68,20 @@ func TestRoles(t *testing.T) {
 		}
 		e.do("PUT", own+"/roles/mine", key, `{"permissions":["members.read"]}`).want(200)
 	})
+	t.Run("listed_whole_or_in_pages", func(t *testing.T) {
+		whole, all, path := each(e.do("GET", own+"/roles", e.admin, nil).want(200)["data"], "name"), []any{}, own+"/roles?limit=3"
+		for next := any(""); next != nil; {
+			list := e.do("GET", path+"&cursor="+next.(string), e.admin, nil).want(200)
+			if data := list["data"].([]any); len(data) == 0 || len(data) > 3 {
+				t.Fatalf("a page has %d roles", len(data))
+			}
+			all, next = append(all, each(list["data"], "name")...), list["next_cursor"]
+		}
+		if len(whole) < 4 || !slices.Equal(whole, all) {
+			t.Errorf("in pages %v, whole %v", all, whole)
+		}
+		e.do("GET", own+"/roles?cursor=x", e.admin, nil).refused(422, knowledge.CodeInvalid)
+	})
 	t.Run("the_roles_of_every_workspace_stay_as_they_are", func(t *testing.T) {
 		t.Parallel()
 		role("admin", "documents.read").refused(409, knowledge.CodeConflict)

@@ -162,12 +162,12 @@ func shadows(configured []knowledge.Secret, stored knowledge.Secret) bool {
 	})
 }
 
-func (s *secretRoutes) listSecrets(ctx context.Context, p knowledge.Principal, _ *WorkspacePath) (*listOutput[secretView], error) {
+func (s *secretRoutes) listSecrets(ctx context.Context, p knowledge.Principal, in *ShortList) (*listOutput[secretView], error) {
 	views, err := s.secrets(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return page(views, ""), nil
+	return shortPage(views, *in)
 }
 
 // secrets returns the secrets that a principal may name, by name and project, the secrets of the
