@@ -140,7 +140,7 @@ func (s *server) wantPage(t *testing.T, run, kind string) {
 	}
 	var shown struct {
 		Info struct {
-			Execution struct{ WorkflowID string }
+			Execution struct{ WorkflowID, RunID string }
 			Type      struct{ Name string }
 		} `json:"workflowExecutionInfo"`
 	}
@@ -149,12 +149,13 @@ func (s *server) wantPage(t *testing.T, run, kind string) {
 	if !found {
 		t.Fatalf("operatorUrl is %s, want a page under %s", r.OperatorURL, pages)
 	}
-	// The UI reads the id from its address and escapes it again.
-	path := s.ends.UI + "/api/v1/namespaces/cairn/workflows/" + url.PathEscape(id)
+	// The UI reads the ids from its address and escapes them again.
+	id, execution, _ := strings.Cut(strings.TrimSuffix(id, "/history"), "/")
+	path := s.ends.UI + "/api/v1/namespaces/cairn/workflows/" + url.PathEscape(id) + "?execution.runId=" + execution
 	if status := s.call(t, "GET", path, nil, &shown, "Authorization", ""); status != http.StatusOK {
 		t.Fatalf("%s: status %d", path, status)
 	}
-	if shown.Info.Type.Name != kind || shown.Info.Execution.WorkflowID != r.WorkflowID {
+	if shown.Info.Type.Name != kind || shown.Info.Execution.WorkflowID != r.WorkflowID || execution != "" && shown.Info.Execution.RunID != execution {
 		t.Errorf("the page of %s is of %q, a %s; want a %s", r.WorkflowID, shown.Info.Execution.WorkflowID, shown.Info.Type.Name, kind)
 	}
 }

@@ -179,7 +179,7 @@ func showSync(a *app, y client.Sync) error {
 	err := terminal.Fields(a.stdout, "id", y.ID, "type", y.Type, "scope", scopeText(y), "project", y.ProjectID, "connection", y.ConnectionID,
 		"permissions", y.Permissions, "every", y.Every, "status", y.Status, "waits", waits, "error", failure,
 		"discovered", number(y.Discovered), "published", number(y.Published), "skipped", number(y.Skipped), "failed", number(y.Failed),
-		"removed", number(y.Deleted), "seen by nobody", number(y.Hidden), "groups without all members", number(y.Unresolved), "as of", age, "next run", next, "last run", run, "started", started, "ended", ended)
+		"removed", number(y.Deleted), "seen by nobody", number(y.Hidden), "groups untold", number(y.Unresolved), "as of", age, "next run", next, "last run", run, "started", started, "ended", ended)
 	if err != nil {
 		return err
 	}

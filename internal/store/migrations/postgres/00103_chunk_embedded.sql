@@ -1,7 +1,7 @@
 -- The text that a step of the project embeds and searches in place of a chunk's; '' = its own.
 
 -- +goose Up
-ALTER TABLE chunks ADD COLUMN embedded TEXT NOT NULL DEFAULT '';
+ALTER TABLE chunks ADD COLUMN embedded TEXT COLLATE "C" NOT NULL DEFAULT '';
 
 -- +goose Down
 ALTER TABLE chunks DROP COLUMN embedded;
