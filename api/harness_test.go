@@ -401,7 +401,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 		Addresses: safedial.New(safedial.Config{}), Models: modelsOf(e.models),
 	}
 	deps.Places = connect.New(&http.Client{Transport: http.DefaultTransport}).WithDial((&net.Dialer{}).DialContext)
-	deps.Syncs = following.NewRunner(following.RunnerDeps{Store: e.store, Secrets: box, Places: deps.Places, Workflows: e.work, Log: deps.Log, Now: time.Now})
+	deps.Syncs = following.NewRunner(following.RunnerDeps{Store: e.store, Blobs: e.blobs, Secrets: box, Places: deps.Places, Workflows: e.work, Log: deps.Log, Now: time.Now})
 	e.keepAudit(&deps)
 	deps.NamedSecrets = credential.New(credential.Config{Secrets: configuredSecrets}, e.store, box)
 	deps.Quotations = &forget.Forgetter{Store: e.store, Blobs: e.blobs, Histories: noHistories{}, Log: deps.Log}

@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/record"
 	"github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -143,7 +144,8 @@ func (a *Importing) FinishImport(ctx context.Context, in FinishImportInput) erro
 }
 
 // CleanImport deletes the lists of the objects of an import that has ended, what its
-// source saved for it alone, and the state of the import before. The archive stays if
+// source saved for it alone, and the state of the import before; of a removed sync its own state,
+// too. The archive stays if
 // objects may be retried from it, and none of its documents was removed: it holds their
 // words.
 func (a *Importing) CleanImport(ctx context.Context, ref knowledge.ImportRef) error {
@@ -162,7 +164,11 @@ func (a *Importing) clean(ctx context.Context, ref knowledge.ImportRef) error {
 	if i.Open() { // it was opened again, to retry what failed
 		return nil
 	}
-	if i.Request.Sync != "" && i.Status != knowledge.ImportCompleted { // the next run continues behind the one before
+	ended, err := a.hasNoNext(ctx, i)
+	if err != nil {
+		return err
+	}
+	if i.Request.Sync != "" && i.Status != knowledge.ImportCompleted && !ended { // the next run continues behind the one before
 		_, err = a.documents.Blobs.DeletePrefix(ctx, i.Prefix(), nil)
 		return err
 	}
@@ -175,7 +181,7 @@ func (a *Importing) clean(ctx context.Context, ref knowledge.ImportRef) error {
 		keep[i.ArchiveKey()] = !lost
 	}
 	_, err = a.documents.Blobs.DeletePrefix(ctx, i.Prefix(), func(key string, _ time.Time) bool {
-		return keep[key] || strings.HasPrefix(key, state) && !strings.HasPrefix(key, temporary)
+		return keep[key] || strings.HasPrefix(key, state) && !strings.HasPrefix(key, temporary) && !ended
 	})
 	if err != nil {
 		return fmt.Errorf("delete lists of objects: %w", err)
@@ -189,4 +195,17 @@ func (a *Importing) clean(ctx context.Context, ref knowledge.ImportRef) error {
 		return fmt.Errorf("delete the state of the import before: %w", err)
 	}
 	return nil
+}
+
+// hasNoNext reports whether an import is of a sync that was removed, so that no run reads what it
+// has kept.
+func (a *Importing) hasNoNext(ctx context.Context, i store.Import) (bool, error) {
+	if i.Request.Sync == "" {
+		return false, nil
+	}
+	err := a.Sources.Places.Allow(ctx, i)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return true, nil
+	}
+	return false, err
 }

@@ -39,7 +39,13 @@ type followFixture struct {
 type places struct{ f *followFixture }
 
 // Allow implements ingestion.Places.
-func (places) Allow(context.Context, store.Import) error { return nil }
+func (p places) Allow(ctx context.Context, i store.Import) error {
+	y, err := p.f.Store.SyncForSystem(ctx, i.Workspace, i.Request.Sync)
+	if err == nil && y.Removed {
+		err = knowledge.NotFound("sync", y.ID)
+	}
+	return err
+}
 
 // Open implements ingestion.Places.
 func (p places) Open(ctx context.Context, i store.Import, _, _ source.State) (source.Source, error) {

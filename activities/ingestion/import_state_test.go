@@ -3,6 +3,7 @@ package ingestion_test
 import (
 	"testing"
 
+	"github.com/cairn-rag/cairn/activities/activitytest"
 	"github.com/cairn-rag/cairn/activities/ingestion"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -36,5 +37,31 @@ func TestTheStateOfTheLastCompletedRunStays(t *testing.T) {
 	third := run(nil)
 	if kept(first) || !kept(third) {
 		t.Errorf("after the third, the state of the first is kept: %v, and its own: %v", kept(first), kept(third))
+	}
+}
+
+// TestTheLastRunOfARemovedSync is completed while the sync is removed: nothing reads what it and
+// the run before have kept, so nothing of that stays.
+func TestTheLastRunOfARemovedSync(t *testing.T) {
+	t.Parallel()
+	f := newFollowFixture(t, false)
+	var runs []store.Import
+	for range 2 {
+		i := f.begin()
+		runs = append(runs, i)
+		_, err := f.Blobs.Put(f.Ctx, i.StateKey("page/a"), []byte("a"))
+		f.Must(err)
+		f.Must(act(f.fixture, f.importing.FinishImport, ingestion.FinishImportInput{ImportRef: i.ImportRef, Run: i.RunID}))
+	}
+	_, err := f.Store.RemoveSync(f.Ctx, activitytest.Manager(), "y")
+	f.Must(err)
+	for range 2 { // a step may run twice
+		f.Must(act(f.fixture, f.importing.CleanImport, runs[1].ImportRef))
+		f.Must(f.Store.DropSync(f.Ctx, "w", "y"))
+	}
+	for n, i := range runs {
+		if there, err := f.Blobs.Exists(f.Ctx, i.StateKey("page/a")); there || err != nil {
+			t.Errorf("the state of run %d is there: %v, %v", n+1, there, err)
+		}
 	}
 }

@@ -52,6 +52,7 @@ func TestSystemReadsStayBelowTheEdge(t *testing.T) {
 		"RunForSystem": "FollowedRuns", "TakeTokens": "Store",
 		// Workers call these without a principal, and the edge after it has checked one.
 		"ConnectionForSystem": "RunnerStore", "SyncForSystem": "RunnerStore", "ProjectForSystem": "RunnerStore", "UnscheduledSyncs": "RunnerStore", "StartSyncRun": "RunnerStore",
+		"ImportForSystem": "RunnerStore", "PreviousImport": "RunnerStore",
 	}
 	seen := false
 	eachFile(t, func(path string, file *ast.File, lines *token.FileSet) {

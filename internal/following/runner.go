@@ -20,6 +20,7 @@ import (
 // use.
 type RunnerDeps struct {
 	Store     RunnerStore
+	Blobs     Blobs
 	Secrets   Opener
 	Places    Places
 	Workflows Workflows
@@ -52,6 +53,16 @@ type RunnerStore interface {
 	// removed one.
 	MarkScheduled(ctx context.Context, y store.Sync) error
 	DropSync(ctx context.Context, workspace, id string) error
+	// ImportForSystem returns an import, and PreviousImport the id of the last run of its sync
+	// before it that was completed, "" for none.
+	ImportForSystem(ctx context.Context, ref knowledge.ImportRef) (store.Import, error)
+	PreviousImport(ctx context.Context, i store.Import) (string, error)
+}
+
+// Blobs holds what the listings of runs have kept.
+type Blobs interface {
+	// DeletePrefix deletes blobs, but those that keep reports, and returns how many.
+	DeletePrefix(ctx context.Context, prefix string, keep func(key string, modified time.Time) bool) (int, error)
 }
 
 // Opener opens sealed secrets.
@@ -189,10 +200,14 @@ func (r *Runner) StartScheduled(ctx context.Context, workspace, sync, id string)
 	return err
 }
 
-// Schedule makes the schedule of a sync what the sync says.
+// Schedule makes the schedule of a sync what the sync says. Of a removed sync nothing stays but its
+// documents.
 func (r *Runner) Schedule(ctx context.Context, y store.Sync) error {
 	if y.Removed {
 		if err := r.deps.Workflows.UnscheduleSync(ctx, y); err != nil {
+			return err
+		}
+		if err := r.dropState(ctx, y); err != nil {
 			return err
 		}
 		return r.deps.Store.DropSync(ctx, y.Workspace, y.ID)
@@ -201,6 +216,35 @@ func (r *Runner) Schedule(ctx context.Context, y store.Sync) error {
 		return err
 	}
 	return r.deps.Store.MarkScheduled(ctx, y)
+}
+
+// dropState deletes what the listings of a removed sync have kept for its next run. A run that
+// has not ended does so itself when it ends.
+func (r *Runner) dropState(ctx context.Context, y store.Sync) error {
+	if y.LastImport == "" {
+		return nil
+	}
+	ref := knowledge.ImportRef{Workspace: y.Workspace, Project: y.Project, Import: y.LastImport}
+	last, err := r.deps.Store.ImportForSystem(ctx, ref)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) { // it went with its project
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the last run: %w", err)
+	}
+	before, err := r.deps.Store.PreviousImport(ctx, last)
+	if err != nil {
+		return err
+	}
+	for id, drop := range map[string]bool{y.LastImport: !last.Open(), before: before != ""} {
+		if ref.Import = id; !drop {
+			continue
+		}
+		if _, err := r.deps.Blobs.DeletePrefix(ctx, ref.StateKey(""), nil); err != nil {
+			return fmt.Errorf("delete the state of import %s: %w", id, err)
+		}
+	}
+	return nil
 }
 
 // Once makes the schedules of syncs what the syncs say that a process left which died.

@@ -31,7 +31,7 @@ func (p *platform) importing(documents *ingestion.Activities) *ingestion.Importi
 func (p *platform) runner() *following.Runner {
 	if p.syncs == nil {
 		p.syncs = following.NewRunner(following.RunnerDeps{
-			Store: p.store, Secrets: p.secrets, Places: p.connector, Workflows: p.workflow, Log: p.log, Now: time.Now,
+			Store: p.store, Blobs: p.blobs, Secrets: p.secrets, Places: p.connector, Workflows: p.workflow, Log: p.log, Now: time.Now,
 			Accounts: p.meter().SystemAccounts,
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -49,28 +50,49 @@ func readAccount(credentials string) (account, error) {
 
 // client speaks to Drive as a service account.
 type client struct {
-	http    *http.Client
-	api     string
-	tokens  string
-	subject string
-	account account
+	http      *http.Client
+	api       string
+	directory string
+	tokens    string
+	subject   string
+	account   account
 
-	mu    sync.Mutex
-	token string
-	ends  time.Time
+	mu      sync.Mutex
+	granted map[string]granted // by scope
 }
 
-// bearer returns a token, a new one if it ends soon.
-func (c *client) bearer(ctx context.Context) (string, error) {
+// granted is the answer to a request for a token.
+type granted struct {
+	token   string
+	ends    time.Time
+	refused error // it was not delegated: a process does not ask for it again
+}
+
+// bearer returns a token for a scope, a new one if it ends soon.
+func (c *client) bearer(ctx context.Context, scope string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Now()
-	if c.token != "" && now.Before(c.ends) {
-		return c.token, nil
+	if g := c.granted[scope]; g.refused != nil || time.Now().Before(g.ends) {
+		return g.token, g.refused
 	}
+	var g granted
+	var err error
+	g.token, g.ends, err = c.ask(ctx, scope)
+	if knowledge.IsCode(err, knowledge.CodeForbidden) {
+		g.refused = err
+	}
+	if err == nil || g.refused != nil {
+		c.granted[scope] = g
+	}
+	return g.token, err
+}
+
+// ask asks for a token for a scope.
+func (c *client) ask(ctx context.Context, scope string) (token string, ends time.Time, err error) {
+	now := time.Now()
 	key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(c.account.Key))
 	if err != nil {
-		return "", knowledge.Invalid("body.secret", "has a private_key that is none")
+		return "", ends, knowledge.Invalid("body.secret", "has a private_key that is none")
 	}
 	claims := jwt.MapClaims{"iss": c.account.Email, "scope": scope, "aud": googleToken, "iat": now.Unix(), "exp": now.Add(tokenLife).Unix()}
 	if c.subject != "" {
@@ -80,16 +102,15 @@ func (c *client) bearer(ctx context.Context) (string, error) {
 	t.Header["kid"] = c.account.KeyID
 	assertion, err := t.SignedString(key)
 	if err != nil {
-		return "", knowledge.Errorf(knowledge.CodeInvalid, "the private key of the service account does not sign").WithCause(err)
+		return "", ends, knowledge.Errorf(knowledge.CodeInvalid, "the private key of the service account does not sign").WithCause(err)
 	}
-	c.token, c.ends, err = source.TokenRequest{
+	return source.TokenRequest{
 		Address: c.tokens, Subject: "service account", Name: c.account.Email,
 		Form: url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}},
 		Refused: func(io.Reader) error {
 			return knowledge.Errorf(knowledge.CodeForbidden, "Google does not accept the service account: check that its key is not revoked and, with options.subject, that its client id has the scope %s by domain-wide delegation in the admin console", scope)
 		},
 	}.Fetch(ctx, c.http)
-	return c.token, err
 }
 
 // get asks for a resource, and reads the answer into a value.
@@ -98,12 +119,17 @@ func (c *client) get(ctx context.Context, path string, query url.Values, into an
 }
 
 func (c *client) send(ctx context.Context, path string, query url.Values) (*http.Response, error) {
-	token, err := c.bearer(ctx)
+	query.Set("supportsAllDrives", "true")
+	return c.request(ctx, scope, c.api+"/drive/v3/"+path+"?"+query.Encode())
+}
+
+// request asks for an address with a token for a scope.
+func (c *client) request(ctx context.Context, scope, address string) (*http.Response, error) {
+	token, err := c.bearer(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
-	query.Set("supportsAllDrives", "true")
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.api+"/drive/v3/"+path+"?"+query.Encode(), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, knowledge.Errorf(knowledge.CodeInvalid, "the address of Drive is not valid").WithCause(err)
 	}
@@ -120,13 +146,16 @@ func (c *client) open(ctx context.Context, path string, query url.Values) (*http
 	return source.OpenBody(ctx, func(ctx context.Context) (*http.Response, error) { return c.send(ctx, path, query) }, func(answer *http.Response) error { return refused(answer, path) })
 }
 
+// errToken is the cause of the error for a token that is refused.
+var errToken = errors.New("the token was not accepted")
+
 // refused returns the error for an answer that is none.
 func refused(answer *http.Response, path string) error {
 	switch answer.StatusCode {
 	case http.StatusGone:
 		return source.ErrExpired
 	case http.StatusUnauthorized:
-		return source.Unavailable(errors.New("the token was not accepted"))
+		return source.Unavailable(errToken)
 	case http.StatusForbidden:
 		if reasonOf(answer) == "exportSizeLimitExceeded" {
 			return knowledge.Errorf(knowledge.CodeTooLarge, "Google exports documents up to 10 MB only, and this one is larger")
@@ -165,8 +194,7 @@ func Slow(answer *http.Response) (time.Duration, bool) {
 	case http.StatusTooManyRequests:
 		return source.RetryAfter(answer.Header), true
 	case http.StatusForbidden:
-		switch reasonOf(answer) {
-		case "userRateLimitExceeded", "rateLimitExceeded", "sharingRateLimitExceeded":
+		if isLimit(reasonOf(answer)) {
 			return source.RetryAfter(answer.Header), true
 		}
 	case http.StatusServiceUnavailable:
@@ -174,4 +202,9 @@ func Slow(answer *http.Response) (time.Duration, bool) {
 		return after, after > 0
 	}
 	return 0, false
+}
+
+// isLimit reports whether a reason asks for fewer requests.
+func isLimit(reason string) bool {
+	return slices.Contains([]string{"userRateLimitExceeded", "rateLimitExceeded", "sharingRateLimitExceeded", "quotaExceeded"}, reason)
 }

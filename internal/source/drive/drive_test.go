@@ -22,7 +22,7 @@ func TestFollow(t *testing.T) {
 		fake := sourcetest.NewDrive(world, key)
 		fake.Exports = func(int) bool { return false } // their names have another extension
 		return sourcetest.Place{
-			World: world, Handler: fake, Mirrors: mirror, Expire: fake.Expire, Slow: drive.Slow,
+			World: world, Handler: fake, Mirrors: mirror, Nested: true, Expire: fake.Expire, Slow: drive.Slow,
 			Open: func(client *http.Client, cursor string) (source.Source, error) {
 				return drive.New(source.Follow{
 					Options: source.Settings{URL: "http://drive.test"}, Credentials: fake.Account(), Mirror: mirror, Cursor: cursor, PageSize: 3,

@@ -55,9 +55,9 @@ func New(f source.Follow, httpClient *http.Client) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{http: httpClient, api: googleAPI, tokens: googleToken, subject: f.Options.Subject, account: a}
+	c := &client{http: httpClient, api: googleAPI, directory: googleDirectory, tokens: googleToken, subject: f.Options.Subject, account: a, granted: map[string]granted{}}
 	if base := strings.TrimSuffix(f.Options.URL, "/"); base != "" {
-		c.api, c.tokens = base, base+"/token"
+		c.api, c.directory, c.tokens = base, base, base+"/token"
 	}
 	return &Source{client: c, follow: f, size: cmp.Or(f.PageSize, source.MaxPage), folders: map[string]*file{}}, nil
 }

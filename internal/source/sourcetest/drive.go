@@ -29,6 +29,10 @@ type Drive struct {
 	Unreadable int
 	// KeyEnds is when the key of the service account expires.
 	KeyEnds time.Time
+	// Undelegated reports that the service account may not ask for tokens of the Directory API.
+	Undelegated bool
+	// Untold is the reason for which the Directory API refuses requests, "" = it does not.
+	Untold string
 
 	key     *rsa.PrivateKey
 	forgets int // changes before this one
@@ -71,7 +75,11 @@ func (d *Drive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.certificates(w)
 		return
 	}
-	if r.Header.Get("Authorization") != "Bearer granted" {
+	if group, ok := strings.CutPrefix(r.URL.Path, "/admin/directory/v1/groups/"); ok {
+		d.group(w, r, group)
+		return
+	}
+	if r.Header.Get("Authorization") != "Bearer "+scopeDrive {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
@@ -92,12 +100,19 @@ func (d *Drive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *Drive) grant(w http.ResponseWriter, r *http.Request) {
-	_, err := jwt.Parse(r.FormValue("assertion"), func(*jwt.Token) (any, error) { return &d.key.PublicKey, nil }, jwt.WithValidMethods([]string{"RS256"}))
-	if err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		return
+	var claims struct {
+		jwt.RegisteredClaims
+		Scope string `json:"scope"`
 	}
-	answer(w, map[string]any{"access_token": "granted", "expires_in": 3600})
+	_, err := jwt.ParseWithClaims(r.FormValue("assertion"), &claims, func(*jwt.Token) (any, error) { return &d.key.PublicKey, nil }, jwt.WithValidMethods([]string{"RS256"}))
+	switch {
+	case err != nil:
+		w.WriteHeader(http.StatusBadRequest)
+	case claims.Scope != scopeDrive && (claims.Scope != scopeMembers || d.Undelegated): // unauthorized_client
+		w.WriteHeader(http.StatusUnauthorized)
+	default:
+		answer(w, map[string]any{"access_token": claims.Scope, "expires_in": 3600})
+	}
 }
 
 // certificates answers with those of the keys of the service account, which are public.
