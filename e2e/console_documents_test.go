@@ -2,11 +2,16 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
+	download "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -25,9 +30,10 @@ func TestConsoleDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hostile := filepath.Join(t.TempDir(), `<img src=x onerror=ran=1>.md`)
+	hostile := filepath.Join(t.TempDir(), `<img src=x onerror=ran=1>.adoc`)
+	const lights = "= Lights\n\nThe northern pier has a lighthouse.\n\ninclude::annex.adoc[]\n"
 	broken := filepath.Join(t.TempDir(), "broken.pdf")
-	for file, text := range map[string]string{hostile: "# Lights\n\nThe northern pier has a lighthouse.", broken: "%PDF-1.7 and nothing else"} {
+	for file, text := range map[string]string{hostile: lights, broken: "%PDF-1.7 and nothing else"} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -44,6 +50,13 @@ func TestConsoleDocuments(t *testing.T) {
 	press(t, page, "Next page")
 	awaitPage(t, page, `location.search === "?page=2" && document.querySelector(".reader img").src.includes("/pages/2.png")`)
 	wantLooks(t, page)
+	walkHits(t, page, "calibration")
+
+	open(t, page, s.ends.API+"/documents")
+	awaitPage(t, page, `document.querySelectorAll("tbody a").length === 3`)
+	click(t, page, `[...document.querySelectorAll("tbody a")].find(a => a.textContent.includes("<img"))`)
+	awaitPage(t, page, `document.querySelector(".document .wrong")?.textContent === "the text includes 1 other files, which were not read; send them too"`)
+	wantOriginal(t, page, lights)
 
 	open(t, page, s.ends.API+"/documents")
 	awaitPage(t, page, `document.querySelectorAll("tbody a").length === 3`)
@@ -60,6 +73,46 @@ func TestConsoleDocuments(t *testing.T) {
 		t.Errorf("the pages threw %s", *thrown)
 	}
 	asked.wantOnly(t, s.ends.API)
+}
+
+// walkHits finds words on the page of a document, and goes from hit to hit until the reader
+// shows another page, and one hit back.
+func walkHits(t *testing.T, page context.Context, words string) {
+	t.Helper()
+	const shown = `document.querySelector(".document .find [role=status]").textContent`
+	const sheet = `document.querySelector(".reader img").src`
+	do(t, page, chromedp.SendKeys(`.document .find input`, words, chromedp.ByQuery))
+	awaitPage(t, page, shown+`.startsWith("1 of ") && !!document.querySelector(".passages li.chosen")`)
+	first := evaluate[string](t, page, sheet)
+	at := 1
+	for ; evaluate[string](t, page, sheet) == first; at++ {
+		if all := evaluate[string](t, page, shown); strings.HasSuffix(all, fmt.Sprintf(" of %d", at)) {
+			t.Fatalf("all hits are on one page: %s", all)
+		}
+		do(t, page, chromedp.SendKeys(`.document .find input`, kb.Enter, chromedp.ByQuery))
+		awaitPage(t, page, fmt.Sprintf(`%s.startsWith("%d of ") && document.querySelector(".passages li.chosen")?.textContent.toLowerCase().includes(%q)`, shown, at+1, strings.ToLower(words)))
+	}
+	do(t, page, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(input.ModifierShift)))
+	awaitPage(t, page, fmt.Sprintf(`%s.startsWith("%d of ") && %s === %q`, shown, at-1, sheet, first))
+}
+
+// wantOriginal downloads the document of the page that is open.
+func wantOriginal(t *testing.T, page context.Context, want string) {
+	t.Helper()
+	folder := t.TempDir()
+	do(t, page, download.SetDownloadBehavior(download.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(folder))
+	click(t, page, `[...document.querySelectorAll("a.button")].find(a => a.textContent === "Original")`)
+	await(t, time.Minute, "the original is downloaded", func(context.Context) error {
+		files, err := filepath.Glob(filepath.Join(folder, "*.adoc"))
+		if err != nil || len(files) != 1 {
+			return errors.Join(err, fmt.Errorf("%d files", len(files)))
+		}
+		got, err := os.ReadFile(files[0])
+		if err == nil && string(got) != want {
+			err = fmt.Errorf("it is %q", got)
+		}
+		return err
+	})
 }
 
 // TestConsoleTakesManyFiles drops more files at once than a request may hold, pauses while

@@ -40,6 +40,7 @@ func TestConsoleShowsWhatHappenedToADocument(t *testing.T) {
 	}
 	wantLooks(t, page)
 	press(t, page, "Retry")
+	awaitPage(t, page, `!!document.querySelector(".document > div .state.published") && ![...document.querySelectorAll("button")].some(one => one.textContent === "Retry")`)
 	awaitPage(t, page, runs+`.length === 2 && !!`+runs+`[0].querySelector("summary .state.completed") && !!`+runs+`[1].querySelector("summary .state.failed")`)
 	awaitPage(t, page, lines(0)+`.some(l => l.includes("embed")) && `+lines(0)+`.some(l => l.includes("publish")) && `+lines(0)+`.at(-1).startsWith("completed")`)
 

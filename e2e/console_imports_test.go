@@ -44,10 +44,12 @@ func TestConsoleImports(t *testing.T) {
 	if documents := s.imported(t); len(documents) != 0 {
 		t.Errorf("the check has taken in %d documents", len(documents))
 	}
-	b.slow(400 * time.Millisecond)
+	b.slow(time.Second)
 	press(t, page, "Start")
 	awaitPage(t, page, `location.pathname.startsWith("/imports/") && !!document.querySelector("main progress")`)
 	id := evaluate[string](t, page, `location.pathname.split("/")[2]`)
+	do(t, page, chromedp.Evaluate(`window.stays = true`, nil))
+	awaitPage(t, page, `window.stays && /[\d.]+ documents\/s, .*\d.* left/.test(document.querySelector("main p + progress + p")?.textContent)`)
 	press(t, page, "Pause")
 	awaitPage(t, page, `!!document.querySelector(".state.paused")`)
 	if i, err := s.Import(t.Context(), id); err != nil || i.Status != "paused" {

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -84,4 +85,59 @@ func TestConsoleSaysWhoSees(t *testing.T) {
 		awaitPage(t, page, fmt.Sprintf(`%s.includes(%q) && %s.includes(%q)`, shown, try.says, shown, try.because))
 	}
 	wantLooks(t, page)
+}
+
+// pierSlides returns a presentation with a slide for each text, which stands in a box.
+func pierSlides(t *testing.T, texts ...string) []byte {
+	t.Helper()
+	const (
+		office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+		types  = "application/vnd.openxmlformats-officedocument.presentationml."
+		spaces = ` xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="` + office + `"`
+		rels   = `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`
+	)
+	var overrides, ids, targets, slides strings.Builder
+	for i, text := range texts {
+		fmt.Fprintf(&overrides, `<Override PartName="/ppt/slides/slide%d.xml" ContentType="%sslide+xml"/>`, i+1, types)
+		fmt.Fprintf(&ids, `<p:sldId id="%d" r:id="s%d"/>`, 256+i, i+1)
+		fmt.Fprintf(&targets, `<Relationship Id="s%d" Type="%s/slide" Target="slides/slide%d.xml"/>`, i+1, office, i+1)
+		fmt.Fprintf(&slides, "-- ppt/slides/slide%d.xml --\n<p:sld%s>"+`<p:cSld><p:spTree><p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>
+<p:sp><p:nvSpPr><p:cNvPr id="2" name="Text"/><p:cNvSpPr txBox="1"/><p:nvPr/></p:nvSpPr><p:spPr><a:xfrm><a:off x="914400" y="914400"/><a:ext cx="7315200" cy="914400"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>
+<p:txBody><a:bodyPr/><a:p><a:r><a:rPr lang="en-GB" sz="2400"/><a:t>%s</a:t></a:r></a:p></p:txBody></p:sp></p:spTree></p:cSld></p:sld>
+`, i+1, spaces, text)
+	}
+	return zipped(t, `-- [Content_Types].xml --
+<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/ppt/presentation.xml" ContentType="`+types+`presentation.main+xml"/>`+overrides.String()+`</Types>
+-- _rels/.rels --
+`+rels+`<Relationship Id="r1" Type="`+office+`/officeDocument" Target="ppt/presentation.xml"/></Relationships>
+-- ppt/presentation.xml --
+<p:presentation`+spaces+`><p:sldIdLst>`+ids.String()+`</p:sldIdLst><p:sldSz cx="9144000" cy="6858000"/></p:presentation>
+-- ppt/_rels/presentation.xml.rels --
+`+rels+targets.String()+`</Relationships>
+`+slides.String())
+}
+
+// TestConsoleShowsASlide opens a citation of a presentation on the picture of its slide.
+func TestConsoleShowsASlide(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	thrown := thrownIn(page)
+	d := s.sendFiles(t, nil, file{"piers.pptx", pierSlides(t, "The northern pier has a lighthouse.", "The southern pier has a foghorn.")})[0]
+	s.ended(t, d)
+	s.wantPublished(t, d.ID)
+	s.signInto(t, page)
+	askOnPage(t, page, "What does the southern pier have?")
+	awaitPage(t, page, `!!document.querySelector('[aria-label="Answer"]:not(.live) .citation')`)
+	click(t, page, `document.querySelector(".citation")`)
+	awaitPage(t, page, `(() => { const picture = document.querySelector(".panel img"); return picture?.complete && picture.naturalWidth > picture.naturalHeight && picture.src.includes("/pages/2.png") && document.querySelectorAll(".panel .box").length > 0; })()`)
+	const box = `(() => { const at = e => document.querySelector(e).getBoundingClientRect(), b = at(".panel .box"), p = at(".panel img"); return [(b.left - p.left) / p.width, (b.top - p.top) / p.height, b.width / p.width, b.height / p.height]; })()`
+	// The text stands in the upper half, an inch from the left of ten.
+	if at := evaluate[[4]float64](t, page, box); at[0] < .05 || at[0] > .15 || at[1] < .1 || at[1] > .3 || at[2] < .2 || at[3] > .2 {
+		t.Errorf("the box begins at %v of the slide", at)
+	}
+	wantLooks(t, page)
+	if len(*thrown) > 0 {
+		t.Errorf("the page threw %s", *thrown)
+	}
 }

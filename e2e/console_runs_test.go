@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
@@ -244,5 +245,41 @@ func TestConsoleRunsOfAPerson(t *testing.T) {
 	isText(t, page, `<img src=x onerror=ran=1>`)
 	do(t, page, chromedp.SendKeys(`input[aria-label="Person"]`, "ann"+kb.Enter, chromedp.ByQuery))
 	awaitPage(t, page, people+`.join() === "ann"`)
+	wantLooks(t, page)
+}
+
+// TestConsoleFiltersRuns chooses runs by status and by project; the address keeps both.
+func TestConsoleFiltersRuns(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	var other struct{ ID string }
+	if status := s.call(t, "POST", webhooks+"/projects", map[string]any{"name": "Harbour"}, &other); status >= 300 {
+		t.Fatalf("make a project: status %d", status)
+	}
+	s.publish(t, "lights", "The northern pier has a lighthouse.")
+	s.wantFailed(t, s.sendFiles(t, nil, file{"broken.pdf", []byte("%PDF-1.7 and nothing else")})[0], "extract", "corrupt")
+	var sent client.Document
+	body := map[string]any{"name": "horns", "externalId": "horns", "content": map[string]string{"text": "The southern pier has a foghorn."}}
+	if status := s.call(t, "POST", webhooks+"/document?projectId="+other.ID, body, &sent); status != http.StatusAccepted {
+		t.Fatalf("upload: status %d", status)
+	}
+	s.ended(t, sent)
+	s.signInto(t, page)
+	open(t, page, s.ends.API+"/runs")
+	const rows = `[...document.querySelectorAll('table[aria-label="Runs"] tbody tr')].map(r => r.cells[1].querySelector(".state").textContent + " in " + r.cells[2].textContent).join()`
+	choose := func(name, value string) {
+		t.Helper()
+		do(t, page, chromedp.SetValue(`select[name="`+name+`"]`, value, chromedp.ByQuery), chromedp.Evaluate(`document.querySelector('select[name="`+name+`"]').dispatchEvent(new Event("change"))`, nil))
+	}
+	awaitPage(t, page, `document.querySelectorAll('table[aria-label="Runs"] tbody tr').length === 3 && !!document.querySelector('select[name="project"] option[value="`+other.ID+`"]')`)
+	choose("status", "failed")
+	awaitPage(t, page, rows+` === "failed in default" && location.search === "?status=failed"`)
+	choose("project", other.ID)
+	awaitPage(t, page, `document.querySelector(".empty:not([hidden])")?.checkVisibility() && `+rows+` === ""`)
+	choose("status", "completed")
+	awaitPage(t, page, rows+` === "completed in Harbour"`)
+	do(t, page, chromedp.Reload())
+	awaitPage(t, page, rows+` === "completed in Harbour" && location.search === "?status=completed&project=`+other.ID+`" && document.querySelector('select[name="project"]').selectedOptions[0].textContent === "Harbour"`)
 	wantLooks(t, page)
 }

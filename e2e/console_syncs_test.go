@@ -175,6 +175,7 @@ func TestConsoleSyncsByRow(t *testing.T) {
 
 	do(t, page, chromedp.KeyEvent("j"), chromedp.KeyEvent(kb.Enter))
 	awaitPage(t, page, `document.querySelector(".facts")?.textContent.includes("as in the service")`)
+	s.mirrorOnPage(t, page, y.ConnectionID)
 	var key struct{ Key string }
 	if status := s.call(t, "POST", "/workspaces/default/keys", map[string]any{"name": "editor", "role": "editor"}, &key); status != http.StatusCreated {
 		t.Fatalf("make a key: %d", status)
@@ -185,4 +186,22 @@ func TestConsoleSyncsByRow(t *testing.T) {
 	do(t, page, chromedp.SendKeys(`dialog input`, key.Key+kb.Enter, chromedp.ByQuery))
 	row("of 3 listed") // an editor reads syncs, and no connections
 	awaitPage(t, page, `document.querySelector("section .empty:not([hidden])")?.textContent.includes("connections.read") && !document.querySelector("details.connection").checkVisibility()`)
+}
+
+// mirrorOnPage chooses connections in the form of a new sync: rights can be mirrored of this one,
+// and not of a site.
+func (s *server) mirrorOnPage(t *testing.T, page context.Context, connection string) {
+	t.Helper()
+	site, err := s.AddConnection(t.Context(), client.NewConnection{Type: "crawl", Options: map[string]string{"url": "https://example.com/handbook/"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open(t, page, s.ends.API+"/syncs")
+	for id, mirrored := range map[string]bool{connection: true, site.ID: false} {
+		click(t, page, fmt.Sprintf(`document.querySelector('.sync option[value="%s"]')`, id)) // it is there
+		do(t, page, chromedp.Evaluate(fmt.Sprintf(`(() => { const choice = document.querySelector('.sync select[name="connection"]'); choice.value = %q; choice.dispatchEvent(new Event("change")); })()`, id), nil))
+		if enabled := evaluate[bool](t, page, `!document.querySelector('.sync input[name="mirror"]').disabled`); enabled != mirrored {
+			t.Errorf("rights of connection %s can be mirrored: %v", id, enabled)
+		}
+	}
 }

@@ -24,8 +24,8 @@ export const types = /** @type {const} */ ({
   crawl: { options: ["url"], required: "url", scope: [], example: "https://www.example.com/handbook/" },
 });
 
-/** The types of services that tell nobody's rights. */
-export const withoutRights = new Set(["git", "imap", "notion"]);
+/** The types of services that tell nobody's rights; everybody may read a site. */
+export const withoutRights = new Set(["crawl", "git", "imap", "notion"]);
 
 /** Returns how people call a connection. @param {Connection} one */
 export function nameOf({ type, options }) {

@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { h } from "./dom.js";
 import { t } from "./language.js";
 import { projectChoice } from "./project_choice.js";
-import { rename } from "./router.js";
+import { keepFilters } from "./router.js";
 
 const statuses = /** @type {const} */ (["published", "pending", "error", "inactive", "deleting"]);
 const stages = /** @type {const} */ (["fetch", "check", "extract", "enrich", "chunk", "embed", "publish"]);
@@ -25,8 +25,7 @@ const stages = /** @type {const} */ (["fetch", "check", "extract", "enrich", "ch
  */
 export function documentFilters(asked, changed) {
   const change = () => {
-    const set = new URLSearchParams(Object.entries(values()).filter(([, value]) => value));
-    rename("/documents" + (set.size ? `?${set}` : ""));
+    keepFilters("/documents", values());
     changed();
   };
   const select = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string} */ every, /** @type {[string, string][]} */ options) => {

@@ -50,7 +50,7 @@ export function liveTable(options, underWay, look) {
   let turn = 0;
   const isNew = (/** @type {Set<string>} */ known) => (/** @type {any} */ one) => !known.has(options.key(one));
   const table = pagedTable({ ...options, loaded: () => live.plan() });
-  const note = h("p", { role: "status", class: "row", hidden: true });
+  const note = h("p", { role: "status", class: "row notice", hidden: true });
   const restart = () => {
     turn++;
     note.hidden = true;

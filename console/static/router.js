@@ -55,6 +55,16 @@ export function rename(path, state = null) {
 }
 
 /**
+ * Keeps the filters that are set in the address of the page that is open.
+ * @param {string} path
+ * @param {Record<string, string>} filters
+ */
+export function keepFilters(path, filters) {
+  const set = new URLSearchParams(Object.entries(filters).filter(([, value]) => value));
+  rename(path + (set.size ? `?${set}` : ""));
+}
+
+/**
  * Makes clicks on links of the console open pages without loading it anew.
  * @param {MouseEvent} click
  */

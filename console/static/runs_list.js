@@ -5,6 +5,7 @@ import { h } from "./dom.js";
 import { duration, moment, money, number, t } from "./language.js";
 import { liveTable, withOlder } from "./polling.js";
 import { projectChoice, projectName, projectNames } from "./project_choice.js";
+import { keepFilters } from "./router.js";
 
 /** @typedef {any} Run a run of the API (schema RunView) */
 
@@ -64,16 +65,25 @@ export function factList(facts) {
 
 const isRunning = (/** @type {Run} */ run) => run.status === "running";
 
-export function openRuns() {
+/** @param {URLSearchParams} asked the filters of the address */
+export function openRuns(asked) {
   let names = new Map();
   const known = projectNames().then((found) => (names = found));
-  const choice = (/** @type {string} */ label, /** @type {string} */ every, /** @type {string[]} */ values) =>
-    h("select", { "aria-label": label, onchange: () => table.restart() }, h("option", { value: "" }, every), ...values.map((one) => h("option", { value: one }, named(one))));
-  const kind = choice(t("run.kind"), t("run.kind.every"), ["query", "research", "tool", "ingest", "import", "reindex", "evaluate", "remove", "remove_project", "retention", "generate", "export", "erase"]);
-  const status = choice(t("doc.status"), t("doc.every"), ["running", "completed", "failed", "canceled"]);
-  const project = projectChoice("", () => table.restart());
-  const person = h("input", { type: "search", maxlength: 200, "aria-label": t("run.person"), placeholder: t("run.person"), onchange: () => table.restart() });
-  const list = (/** @type {object} */ more) => call("list-runs", { query: { kind: kind.value, status: status.value, project_id: project.value, person: person.value.trim(), ...more } });
+  const filters = () => ({ kind: kind.value, status: status.value, project: project.value, person: person.value.trim() });
+  const change = () => {
+    keepFilters("/runs", filters());
+    table.restart();
+  };
+  const choice = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string} */ every, /** @type {string[]} */ values) =>
+    h("select", { name, "aria-label": label, onchange: change }, h("option", { value: "" }, every), ...values.map((one) => h("option", { value: one, selected: one === asked.get(name) }, named(one))));
+  const kind = choice("kind", t("run.kind"), t("run.kind.every"), ["query", "research", "tool", "ingest", "import", "reindex", "evaluate", "remove", "remove_project", "retention", "generate", "export", "erase"]);
+  const status = choice("status", t("doc.status"), t("doc.every"), ["running", "completed", "failed", "canceled"]);
+  const project = projectChoice(asked.get("project") ?? "", change);
+  const person = h("input", { type: "search", name: "person", value: asked.get("person") ?? "", maxlength: 200, "aria-label": t("run.person"), placeholder: t("run.person"), onchange: change });
+  const list = (/** @type {object} */ more) => {
+    const { project: project_id, ...others } = filters();
+    return call("list-runs", { query: { ...others, project_id, ...more } });
+  };
   const table = liveTable({
     name: t("runs"),
     columns: [{ title: t("run.kind") }, { title: t("doc.status") }, { title: t("ask.project") }, { title: t("run.person") }, { title: t("run.started") }, { title: t("run.took"), number: true }],
@@ -83,7 +93,7 @@ export function openRuns() {
       h("a", { href: "/runs/" + encodeURIComponent(run.id), "data-item": "" }, named(run.kind), h("span", { class: "quiet" }, " ", run.id.slice(0, 8))), stateOf(run),
       projectName(names, run.project_id), run.person, moment(run.created_at), tookOf(run),
     ],
-    none: () => t(kind.value || status.value || project.value || person.value.trim() ? "run.none.found" : "run.none"),
+    none: () => t(Object.values(filters()).some(Boolean) ? "run.none.found" : "run.none"),
   }, isRunning, async (newest, items) => {
     const working = await list({ status: "running", limit: 500 });
     const waits = await waitsOf(working.data);

@@ -67,8 +67,6 @@ export function syncForm() {
   const found = h("div", { class: "found", role: "status" });
   const choose = () => {
     const type = /** @type {keyof typeof types | undefined} */ (known.find((one) => one.id === connection.value)?.type);
-    mirror.disabled = type === "crawl"; // everybody may read a site
-    mirror.checked &&= !mirror.disabled;
     fill(found);
     mirror.disabled = withoutRights.has(type ?? "");
     mirror.checked &&= !mirror.disabled;

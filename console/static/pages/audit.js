@@ -6,7 +6,7 @@ import { call } from "../api.js";
 import { fill, h } from "../dom.js";
 import { inLanguage, moment, number, t as common } from "../language.js";
 import { pagedTable } from "../paged_table.js";
-import { rename } from "../router.js";
+import { keepFilters } from "../router.js";
 import { audit as words } from "../words/audit.js";
 
 /** @typedef {{seq: number, at: string, actor: string, action: string, object: string, outcome: string, request_id: string, address: string, details: Record<string, any>}} Entry (schema Entry) */
@@ -37,8 +37,7 @@ export function open(_, asked) {
   /** @type {Record<string, HTMLInputElement>} */
   const fields = {};
   const change = () => {
-    const set = new URLSearchParams(Object.entries(fields).map(([name, field]) => [name, field.value.trim()]).filter(([, value]) => value));
-    rename("/audit" + (set.size ? `?${set}` : ""));
+    keepFilters("/audit", Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value.trim()])));
     table.restart();
   };
   for (const name of texts) fields[name] = h("input", { type: "search", name, maxlength: 300, value: asked.get(name) ?? "", "aria-label": t(`audit.${name}`), placeholder: t(`audit.${name}`), onchange: change });

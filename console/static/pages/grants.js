@@ -9,7 +9,7 @@ import { moment, t as common } from "../language.js";
 import { pagedTable } from "../paged_table.js";
 import { projectNames } from "../project_choice.js";
 import { documentLink, documentNames, documentsAtOnce, makerOf, t } from "../rights.js";
-import { rename } from "../router.js";
+import { keepFilters } from "../router.js";
 
 /**
  * @typedef {object} Grant (schema GrantView)
@@ -48,8 +48,7 @@ export async function open(_, asked) {
   const fields = {};
   const words = { user: t("grant.user"), group: t("grant.group"), document_id: t("grant.filter.document"), tag: t("grant.tag") };
   const changed = () => {
-    const set = new URLSearchParams(Object.entries(fields).map(([name, field]) => [name, field.value.trim()]).filter(([, value]) => value));
-    rename("/grants" + (set.size ? `?${set}` : ""));
+    keepFilters("/grants", Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value.trim()])));
     table.restart();
   };
   for (const pair of pairs) {

@@ -4,6 +4,6 @@ import { openRun } from "../run.js";
 import { openRuns } from "../runs_list.js";
 
 /** @type {import("../router.js").Open} */
-export function open([id]) {
-  return id ? openRun(id) : openRuns();
+export function open([id], query) {
+  return id ? openRun(id) : openRuns(query);
 }

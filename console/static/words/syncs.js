@@ -81,7 +81,7 @@ export const syncs = table({
   "conn": ["Connection", "Verbindung"],
   "conns": ["Connections", "Verbindungen"],
   "conn.hint": ["A connection is a service, and how Cairn signs in there. Its secret is stored encrypted and never shown again.", "Eine Verbindung ist ein Dienst und die Anmeldung dort. Ihr Geheimnis wird verschlüsselt gespeichert und nie wieder gezeigt."],
-  "conn.none": ["No connections yet. Open “New connection” and name your cloud.", "Noch keine Verbindungen. Unter „Neue Verbindung“ die eigene Cloud angeben."],
+  "conn.none": ["No connections yet. Open “New connection” and choose a service.", "Noch keine Verbindungen. Unter „Neue Verbindung“ einen Dienst wählen."],
   "conn.new": ["New connection", "Neue Verbindung"],
   "conn.make": ["Connect", "Verbinden"],
   "conn.service": ["Service", "Dienst"],
