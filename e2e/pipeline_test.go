@@ -351,7 +351,7 @@ func (s *server) wantStepsElsewhere(t *testing.T) {
 		Choices []struct{ Message struct{ Content string } }
 	}
 	chat := map[string]any{"model": "project:default", "messages": []map[string]any{{"role": "user", "content": "What does the harbour lamp burn?"}}}
-	if status := s.call(t, "POST", "/workspaces/default/v1/chat/completions", chat, &completion); status != http.StatusOK || completion.Choices[0].Message.Content != "It burns gas. [1] It burns oil." {
+	if status := s.call(t, "POST", webhooks+"/v1/chat/completions", chat, &completion); status != http.StatusOK || completion.Choices[0].Message.Content != "It burns gas. [1] It burns oil." {
 		t.Errorf("a client of OpenAI: status %d, %+v", status, completion)
 	}
 }

@@ -83,7 +83,7 @@ export async function openSync(id) {
   });
   const act = (/** @type {"run-sync" | "pause-sync" | "resume-sync"} */ what) => async () => {
     await call(what, { path });
-    await look();
+    await live.now();
   };
   const run = actionButton(say("sync.run"), act("run-sync"), { class: "first" });
   const pause = actionButton(say("sync.pause"), act("pause-sync"));

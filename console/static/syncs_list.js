@@ -35,7 +35,10 @@ export function openSyncs() {
     loaded: () => live.plan(),
   });
   const act = (/** @type {keyof typeof actions} */ what, /** @type {Sync} */ one) =>
-    actionButton(say(`sync.${what}`), async () => table.put(inList(await call(actions[what], { path: { id: one.id } }))), { "aria-label": `${say(`sync.${what}`)}: ${one.place}` });
+    actionButton(say(`sync.${what}`), async () => {
+      table.put(inList(await call(actions[what], { path: { id: one.id } })));
+      await live.now();
+    }, { "aria-label": `${say(`sync.${what}`)}: ${one.place}` });
   const live = polling(async () => {
     for (const one of (await listSyncs({ project_id: project.value, limit: 100 })).data.reverse()) table.put(one, true);
   }, () => true, () => paceOf(table.items().some(isOpen)));
