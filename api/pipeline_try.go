@@ -173,7 +173,7 @@ func (r *pipelineRoutes) ofDocument(ctx context.Context, p knowledge.Principal, 
 				return false, err
 			}
 			_, _, changed, err := answer.Apply(layout)
-			return changed || !answer.Attributes.IsZero(), err
+			return changed || !answer.IsZero(), err
 		}, err
 	}
 	chunks, err := r.chunks(ctx, p, v.Document)
@@ -183,7 +183,7 @@ func (r *pipelineRoutes) ofDocument(ctx context.Context, p knowledge.Principal, 
 			return false, err
 		}
 		_, changed, err := answer.Apply(chunks, func(string) bool { return true })
-		return changed || !answer.Attributes.IsZero(), err
+		return changed || !answer.IsZero(), err
 	}, err
 }
 

@@ -91,7 +91,7 @@ func (a *cutting) afterExtraction(ctx context.Context, v store.Version, steps kn
 		}
 		layout, pages, changes = next, append(pages, on...), changes || changed
 		given.Add(answer.Attributes)
-		return changed || !answer.Attributes.IsZero(), nil
+		return changed || !answer.IsZero(), nil
 	})
 	done.ran(ran)
 	if err != nil {
@@ -159,7 +159,7 @@ func (a *cutting) beforeEmbedding(ctx context.Context, v store.Version, steps kn
 		}
 		chunks = next
 		given.Add(answer.Attributes)
-		return changed || !answer.Attributes.IsZero(), nil
+		return changed || !answer.IsZero(), nil
 	})
 	done.ran(ran)
 	switch {

@@ -172,7 +172,7 @@ func (d *Dify) original(ctx context.Context, path, name string) (Content, error)
 	if address == "" {
 		address = file.URL
 	}
-	res, err := d.web.open(ctx, address)
+	res, err := d.web.open(ctx, address) //nolint:bodyclose // Content.Close closes it
 	if err != nil {
 		return Content{}, err
 	}

@@ -154,7 +154,7 @@ func (o *OpenWebUI) document(base knowledgeBase, file knowledgeFile) Document {
 // open reads the original of a file or, if it is gone, the text that was made of it.
 func (o *OpenWebUI) open(ctx context.Context, id, name string) (Content, error) {
 	path := "/api/v1/files/" + url.PathEscape(id)
-	res, err := o.web.open(ctx, path+"/content")
+	res, err := o.web.open(ctx, path+"/content") //nolint:bodyclose // Content.Close closes it
 	if err == nil {
 		return Content{ReadCloser: res.Body, Name: name}, nil
 	}

@@ -123,7 +123,7 @@ func (w *web) open(ctx context.Context, address string) (res *http.Response, err
 		return nil, &Error{Status: http.StatusNotFound, Text: w.name + " names a file at an address that cannot be read"}
 	}
 	err = w.repeat(ctx, func() error {
-		res, err = w.send(ctx, target.String())
+		res, err = w.send(ctx, target.String()) //nolint:bodyclose // the caller closes it
 		return err
 	})
 	if err != nil {
@@ -188,7 +188,10 @@ func (w *web) failure(ctx context.Context, res *http.Response) error {
 // keyRefused reports whether the key is refused where a valid one is not: a system may
 // answer 401 also for a thing that the key may not read.
 func (w *web) keyRefused(ctx context.Context) bool {
-	_, err := w.send(ctx, w.base.String()+w.probe)
+	res, err := w.send(ctx, w.base.String()+w.probe)
+	if err == nil {
+		_ = res.Body.Close()
+	}
 	_, refused := errors.AsType[*KeyError](err)
 	return refused
 }

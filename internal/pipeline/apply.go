@@ -25,7 +25,7 @@ func (a ExtractedAnswer) Apply(layout knowledge.Layout) (out knowledge.Layout, p
 	if err := a.Reject.check(); err != nil {
 		return layout, nil, false, err
 	}
-	if err := a.Attributes.check(); err != nil {
+	if err := a.check(); err != nil {
 		return layout, nil, false, err
 	}
 	out, dropped := layout, map[int]bool{}
@@ -89,7 +89,7 @@ func NewBeforeEmbedding(d Document, chunks []knowledge.Chunk) BeforeEmbedding {
 // Apply returns the chunks with the changes of a step. holds reports whether the embedding model
 // takes a text. The chunks keep their ordinals, which Renumber makes anew.
 func (a BeforeEmbeddingAnswer) Apply(chunks []knowledge.Chunk, holds func(text string) bool) (out []knowledge.Chunk, changed bool, err error) {
-	if err := a.Attributes.check(); err != nil {
+	if err := a.check(); err != nil {
 		return chunks, false, err
 	}
 	all, named, dropped := slices.Clone(chunks), map[int]bool{}, map[int]bool{}

@@ -21,7 +21,7 @@ func findProgramPages() (pages programPages) {
 	if err != nil || file.Type != elf.ET_EXEC {
 		return nil
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	for _, s := range file.Progs {
 		if s.Type == elf.PT_LOAD && s.Flags&elf.PF_W == 0 {
 			start := s.Vaddr &^ uint64(os.Getpagesize()-1)

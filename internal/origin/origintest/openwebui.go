@@ -17,7 +17,7 @@ func NewOpenWebUI(o Options) *System {
 func openWebUIRoutes(s *System, mux *http.ServeMux) {
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) { // its page, for every other path
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, "<!doctype html>")
+		_, _ = fmt.Fprint(w, "<!doctype html>")
 	})
 	mux.HandleFunc("GET /api/v1/knowledge/{$}", func(w http.ResponseWriter, r *http.Request) {
 		list := []object{}

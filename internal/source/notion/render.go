@@ -33,10 +33,10 @@ func pageDocument(page item, t *tree) string {
 		for _, name := range slices.Sorted(maps.Keys(w.lost)) {
 			types = append(types, fmt.Sprintf("%d × %s", w.lost[name], name))
 		}
-		w.element("p", "Blocks of this page without text: "+strings.Join(types, ", "))
+		w.paragraph("Blocks of this page without text: " + strings.Join(types, ", "))
 	}
 	if t.cut {
-		w.element("p", "This page has more blocks than those that are read.")
+		w.paragraph("This page has more blocks than those that are read.")
 	}
 	closeDocument(&w.Builder)
 	return w.String()
@@ -57,9 +57,9 @@ func (w *writer) properties(page item) {
 	}
 }
 
-// element writes an element with a text.
-func (w *writer) element(name, text string) {
-	w.WriteString("<" + name + ">" + html.EscapeString(text) + "</" + name + ">")
+// paragraph writes a paragraph of a text.
+func (w *writer) paragraph(text string) {
+	w.WriteString("<p>" + html.EscapeString(text) + "</p>")
 }
 
 // text writes an element with pieces of text and their links. Nothing is written for none.
@@ -159,7 +159,7 @@ func (w *writer) block(b *block) {
 		w.WriteString("<pre><code>" + html.EscapeString(plain(c.Text)) + "</code></pre>")
 		w.text("p", c.Caption)
 	case "equation":
-		w.element("p", c.Expression)
+		w.paragraph(c.Expression)
 	case "table":
 		w.table(b)
 		return
@@ -182,7 +182,7 @@ func (w *writer) block(b *block) {
 func (w *writer) file(b *block) {
 	c := b.content
 	if c.isHosted() {
-		w.element("p", b.attachment().Name)
+		w.paragraph(b.attachment().Name)
 		w.text("p", c.Caption)
 		return
 	}

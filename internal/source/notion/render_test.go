@@ -142,7 +142,7 @@ func TestHostileTitles(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{
 		"":                        "Untitled",
-		" \n\t ":                  "Untitled",
+		"\u0020\n\t\u0020":        "Untitled",
 		"a/b":                     "a_b",
 		"../../etc/passwd":        ".._.._etc_passwd",
 		"one\x00two\r\nthree":     "one two three",
