@@ -55,6 +55,8 @@ var nextSteps = []struct {
 	{knowledge.CodeRejected, false, "the malware scanner found something in the file", "look at where the file came from, and upload a clean one under the external id x, or: cairn documents remove d", "acknowledge --all --code rejected"},
 	{knowledge.CodePIIFound, false, "there is personal data in it", "take the personal data out and upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code pii_found"},
 	{knowledge.CodeConsentMissing, false, "there is no consent of ann", "record the consents (cairn consents add), then: cairn documents retry d", "retry --all --code consent_missing"},
+	{knowledge.CodeStepFailed, false, "the step \"clean\" failed: its code ended with status 1", "mend the step that the message names (docs/pipeline.md), then: cairn documents retry d", "retry --all --code step_failed"},
+	{knowledge.CodeStepRejected, false, "a draft", "if the step of the project is wrong to reject it, change the step, then: cairn documents retry d", "retry --all --code step_rejected"},
 	{knowledge.CodeGone, false, "the archive is no longer stored", "upload the file again under the external id x, or: cairn documents remove d", "acknowledge --all --code gone"},
 	{knowledge.CodeNotFound, false, "the object is not there", "upload the file again under the external id x, or: cairn documents remove d", "acknowledge --all --code not_found"},
 	{knowledge.CodeForbidden, false, "the source refused access", "give access to the source, or upload the file under the external id x, or: cairn documents remove d", "acknowledge --all --code forbidden"},

@@ -58,6 +58,10 @@ func OnFailure(e knowledge.DocumentError) Advice {
 		return Advice{"record the consents (cairn consents add), then: ", again}
 	case knowledge.CodeCanceled:
 		return Advice{"start it again: ", again}
+	case knowledge.CodeStepFailed:
+		return Advice{"mend the step that the message names (docs/pipeline.md), then: ", again}
+	case knowledge.CodeStepRejected:
+		return Advice{"if the step of the project is wrong to reject it, change the step, then: ", again}
 	case knowledge.CodeConflict: // the vectors of the model have another length than the index
 		return Advice{AfterRepair, again}
 	}
@@ -115,8 +119,6 @@ func newFile(code knowledge.Code) string {
 		return "correct what the message names and upload the file"
 	case knowledge.CodePIIFound:
 		return "take the personal data out and upload the file"
-	case knowledge.CodeStepFailed, knowledge.CodeStepRejected:
-		return "correct what the message names in the pipeline of the project, or in the file, and retry the document"
 	case knowledge.CodeRejected:
 		return "look at where the file came from, and upload a clean one"
 	case knowledge.CodeGone, knowledge.CodeNotFound:
