@@ -40,9 +40,7 @@ func TestConsoleBoxesAQuotationOverAPageBreak(t *testing.T) {
 	}
 	m.ScriptChat(modeltest.Text("The keeper of the northern lighthouse writes into the thick log each ship that passes the outer reef after the sun has gone down <source_1>."))
 	s.signInto(t, page)
-	askOnPage(t, page, "What does the keeper of the northern lighthouse write into the log about ships at the outer reef?")
-	awaitPage(t, page, `!!document.querySelector('[aria-label="Answer"]:not(.live) .citation')`)
-	click(t, page, `document.querySelector(".citation")`)
+	openCited(t, page, "What does the keeper of the northern lighthouse write into the log about ships at the outer reef?")
 	const sheets = `[...document.querySelectorAll(".panel .sheet")]`
 	awaitPage(t, page, sheets+`.length === 2 && `+sheets+`.every((one, i) => one.querySelector("img")?.naturalWidth > 0 && one.querySelector("img").src.includes("/pages/" + (i + 1) + ".png") && one.querySelectorAll(".box").length === 1)`)
 	const boxes = sheets + `.map(one => { const s = one.getBoundingClientRect(), b = one.querySelector(".box").getBoundingClientRect(); return [(b.top - s.top) / s.height, (b.bottom - s.top) / s.height]; })`

@@ -42,9 +42,7 @@ func TestConsoleShowsASheet(t *testing.T) {
 	s.ended(t, d)
 	s.wantPublished(t, d.ID)
 	s.signInto(t, page)
-	askOnPage(t, page, "What does the southern pier have?")
-	awaitPage(t, page, `!!document.querySelector('[aria-label="Answer"]:not(.live) .citation')`)
-	click(t, page, `document.querySelector(".citation")`)
+	openCited(t, page, "What does the southern pier have?")
 	awaitPage(t, page, `(() => { const picture = document.querySelector(".panel img"); return picture?.complete && picture.naturalWidth > 0 && document.querySelectorAll(".panel .box").length > 0; })()`)
 	if note := evaluate[string](t, page, `document.querySelector(".panel [role=status].quiet:not(.find *)")?.textContent ?? ""`); note != "" {
 		t.Errorf("the panel notes %q", note)
@@ -127,9 +125,7 @@ func TestConsoleShowsASlide(t *testing.T) {
 	s.ended(t, d)
 	s.wantPublished(t, d.ID)
 	s.signInto(t, page)
-	askOnPage(t, page, "What does the southern pier have?")
-	awaitPage(t, page, `!!document.querySelector('[aria-label="Answer"]:not(.live) .citation')`)
-	click(t, page, `document.querySelector(".citation")`)
+	openCited(t, page, "What does the southern pier have?")
 	awaitPage(t, page, `(() => { const picture = document.querySelector(".panel img"); return picture?.complete && picture.naturalWidth > picture.naturalHeight && picture.src.includes("/pages/2.png") && document.querySelectorAll(".panel .box").length > 0; })()`)
 	const box = `(() => { const at = e => document.querySelector(e).getBoundingClientRect(), b = at(".panel .box"), p = at(".panel img"); return [(b.left - p.left) / p.width, (b.top - p.top) / p.height, b.width / p.width, b.height / p.height]; })()`
 	// The text stands in the upper half, an inch from the left of ten.

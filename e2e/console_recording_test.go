@@ -21,9 +21,7 @@ func TestConsolePlaysARecording(t *testing.T) {
 	s.ended(t, d)
 	s.wantPublished(t, d.ID)
 	s.signInto(t, page)
-	askOnPage(t, page, "When does the swing bridge open?")
-	awaitPage(t, page, `!!document.querySelector('[aria-label="Answer"]:not(.live) .citation')`)
-	click(t, page, `document.querySelector(".citation")`)
+	openCited(t, page, "When does the swing bridge open?")
 	const said = `[...document.querySelectorAll(".transcript li")]`
 	awaitPage(t, page, said+`.length > 1 && document.querySelector(".panel video").readyState > 0`)
 	const at = `(time) => Math.abs(document.querySelector(".panel video").currentTime - time) < .3`
@@ -76,9 +74,7 @@ func TestConsolePlaysAFilm(t *testing.T) {
 	s.ended(t, d)
 	s.wantPublished(t, d.ID)
 	s.signInto(t, page)
-	askOnPage(t, page, "Where do ferries wait?")
-	awaitPage(t, page, `!!document.querySelector('[aria-label="Answer"]:not(.live) .citation')`)
-	click(t, page, `document.querySelector(".citation")`)
+	openCited(t, page, "Where do ferries wait?")
 	const video = `document.querySelector(".panel video")`
 	awaitPage(t, page, video+`?.videoWidth === 160 && !`+video+`.seeking && Math.abs(`+video+`.currentTime - 2.75) < .3`)
 	const marked = `[...document.querySelectorAll(".transcript li.marked")].map(l => l.textContent).join("|")`

@@ -45,6 +45,14 @@ func askOnPage(t *testing.T, page context.Context, text string) {
 	do(t, page, chromedp.SendKeys(`textarea[aria-label="Question"]`, text+kb.Enter, chromedp.ByQuery))
 }
 
+// openCited asks a question and opens the first citation of its whole answer.
+func openCited(t *testing.T, page context.Context, question string) {
+	t.Helper()
+	askOnPage(t, page, question)
+	awaitPage(t, page, `!!document.querySelector('[aria-label="Answer"]:not(.live) .citation')`)
+	click(t, page, `document.querySelector(".citation")`)
+}
+
 // press clicks the button with this text or label, in the dialog if one is open.
 func press(t *testing.T, page context.Context, name string) {
 	t.Helper()
