@@ -3,6 +3,7 @@ package ingestion
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -55,12 +56,8 @@ func (a *customSteps) input(v store.Version, steps knowledge.Pipeline, at string
 // documentOfSteps is the document of a version as steps see it, with the metadata of the file.
 func documentOfSteps(v store.Version, found map[string]any) pipeline.Document {
 	d := pipeline.Document{ID: v.Document, Version: v.Version, Name: v.Name, MimeType: v.MediaType, Tags: v.Tags, Metadata: map[string]any{}}
-	for key, value := range found {
-		d.Metadata[key] = value
-	}
-	for key, value := range v.Metadata {
-		d.Metadata[key] = value
-	}
+	maps.Copy(d.Metadata, found)
+	maps.Copy(d.Metadata, v.Metadata)
 	if d.Tags == nil {
 		d.Tags = []string{}
 	}

@@ -236,12 +236,16 @@ func (r *Runner) dropState(ctx context.Context, y store.Sync) error {
 	if err != nil {
 		return err
 	}
-	for id, drop := range map[string]bool{y.LastImport: !last.Open(), before: before != ""} {
-		if ref.Import = id; !drop {
+	ended := []string{y.LastImport, before}
+	if last.Open() {
+		ended = ended[1:]
+	}
+	for _, ref.Import = range ended {
+		if ref.Import == "" { // no run was completed before
 			continue
 		}
 		if _, err := r.deps.Blobs.DeletePrefix(ctx, ref.StateKey(""), nil); err != nil {
-			return fmt.Errorf("delete the state of import %s: %w", id, err)
+			return fmt.Errorf("delete the state of import %s: %w", ref.Import, err)
 		}
 	}
 	return nil

@@ -118,7 +118,7 @@ func (a BeforeEmbeddingAnswer) Apply(chunks []knowledge.Chunk, holds func(text s
 	return out, len(named) > 0, nil
 }
 
-// Renumber gives chunks the ordinals and ids of their places, after some were left out.
+// Renumber sets the ordinals and ids of chunks again, from 0, after some were left out.
 func Renumber(ref knowledge.VersionRef, chunks []knowledge.Chunk) {
 	for i := range chunks {
 		chunks[i].Ordinal, chunks[i].ID = i, knowledge.ChunkID(ref.Document, ref.Version, i)

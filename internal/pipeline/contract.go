@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -211,12 +212,10 @@ func (a Attributes) IsZero() bool { return len(a.Metadata)+len(a.Tags) == 0 }
 
 // Add adds what a later step gave.
 func (a *Attributes) Add(b Attributes) {
-	for key, value := range b.Metadata {
-		if a.Metadata == nil {
-			a.Metadata = map[string]any{}
-		}
-		a.Metadata[key] = value
+	if a.Metadata == nil && len(b.Metadata) > 0 {
+		a.Metadata = map[string]any{}
 	}
+	maps.Copy(a.Metadata, b.Metadata)
 	a.Tags = append(a.Tags, b.Tags...)
 }
 

@@ -82,18 +82,7 @@ func (s *Sender) Send(ctx context.Context, m Message) Result {
 // Exchange sends a message as Send does, and returns the body of the answer. It is nil if the
 // answer is longer than 64 KiB or breaks off: the status decides all the same.
 func (s *Sender) Exchange(ctx context.Context, m Message) ([]byte, Result) {
-	request, err := newRequest(ctx, m, time.Now())
-	if err != nil {
-		return nil, Result{Outcome: Refused, Error: "the webhook is not usable: set its url and its secret again"}
-	}
-	response, err := s.client.Do(request)
-	if err != nil {
-		return nil, failed(err)
-	}
-	defer response.Body.Close()
-	result := judge(response.StatusCode)
-	result.RetryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	body, result, err := exchange(ctx, s.client, m, maxAnswer)
 	if err != nil || len(body) > maxAnswer {
 		return nil, result
 	}
@@ -103,20 +92,9 @@ func (s *Sender) Exchange(ctx context.Context, m Message) ([]byte, Result) {
 // Call sends a message and returns the body of the answer, of at most most bytes. ctx alone
 // bounds its time.
 func (s *Sender) Call(ctx context.Context, m Message, most int64) ([]byte, Result) {
-	request, err := newRequest(ctx, m, time.Now())
-	if err != nil {
-		return nil, Result{Outcome: Refused, Error: "the webhook is not usable: set its url and its secret again"}
-	}
 	client := *s.client
 	client.Timeout = 0
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, failed(err)
-	}
-	defer response.Body.Close()
-	result := judge(response.StatusCode)
-	result.RetryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
-	body, err := io.ReadAll(io.LimitReader(response.Body, most+1))
+	body, result, err := exchange(ctx, &client, m, most)
 	switch {
 	case err != nil:
 		return nil, failed(err)
@@ -124,6 +102,24 @@ func (s *Sender) Call(ctx context.Context, m Message, most int64) ([]byte, Resul
 		result.Outcome, result.Error = Refused, fmt.Sprintf("the answer has more than %d bytes", most)
 	}
 	return body, result
+}
+
+// exchange sends a message, and returns at most one byte more than most of the answer's body.
+// The error is that of a body that breaks off.
+func exchange(ctx context.Context, client *http.Client, m Message, most int64) ([]byte, Result, error) {
+	request, err := newRequest(ctx, m, time.Now())
+	if err != nil {
+		return nil, Result{Outcome: Refused, Error: "the webhook is not usable: set its url and its secret again"}, nil
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, failed(err), nil
+	}
+	defer response.Body.Close()
+	result := judge(response.StatusCode)
+	result.RetryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
+	body, err := io.ReadAll(io.LimitReader(response.Body, most+1))
+	return body, result, err
 }
 
 func newRequest(ctx context.Context, m Message, now time.Time) (*http.Request, error) {

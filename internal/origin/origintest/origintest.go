@@ -158,7 +158,7 @@ func (s *System) Throttled() int {
 	return s.throttled
 }
 
-// Change gives a file another text, and a higher version.
+// Change sets the text of a file, and raises its version.
 func (s *System) Change(file, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
