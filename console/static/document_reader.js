@@ -40,9 +40,18 @@ export function documentReader(doc, query) {
   const ways = (/** @type {string} */ where, /** @type {boolean} */ more) => h("div", { class: "row" },
     h("button", { type: "button", "aria-label": t("doc.page.previous"), disabled: at <= 1, onclick: () => go(at - 1, "") }, "‹"), where,
     h("button", { type: "button", "aria-label": t("doc.page.next"), disabled: !more, onclick: () => go(at + 1, "") }, "›"));
-  /** Reads what is shown, and shows it. */
+  /** Reads what is shown, and shows it; the reader is busy until then. */
   const show = async () => {
     const now = ++turn;
+    reader.ariaBusy = "true";
+    try {
+      await turnTo(now);
+    } finally {
+      if (now === turn) reader.ariaBusy = null;
+    }
+  };
+  /** @param {number} now the turn; a later one shows in its place */
+  const turnTo = async (now) => {
     const first = (at - 1) * inPart + 1;
     const { data, next_cursor: more } = pages ? { data: await passagesOn(id, at), next_cursor: null } : await passagesOf(id, { from: first, limit: inPart });
     if (now !== turn) return;
