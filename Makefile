@@ -17,6 +17,10 @@ install      = @test -x $(TOOLS)/$(1) || GOBIN=$(TOOLS) GOFLAGS=-mod=mod $(GO) i
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# The system maps a file that the linker has just written in pieces of 2 MB, which holds
+# 60 MB more of it in memory. A copy is mapped in small pieces.
+copied = cp -p $(1) $(1).copy && mv -f $(1).copy $(1)
+
 # PROGRESS shows that a build is alive: it counts the packages that "go build -v"
 # names, on one line of a terminal, else on a line every 30 s. All other output
 # passes through, and so does the exit status, which is the last line.
@@ -41,9 +45,11 @@ compile = { $(GO) build -v $(1) 2>&1; echo "exit $$?"; } | awk -v tty=$$(test -t
 build: ## build bin/cairn
 	@echo "Building bin/cairn. A first build takes some minutes (it compiles a whole Temporal server, about 1,900 packages), a later one seconds."
 	@$(call compile,-ldflags "-s -w -X main.version=$(VERSION)" -o bin/cairn ./starter)
+	@$(call copied,bin/cairn)
 
 build-cluster: ## build bin/cairn-cluster: without the embedded Temporal server
 	@$(call compile,-tags cluster -ldflags "-s -w -X main.version=$(VERSION)" -o bin/cairn-cluster ./starter)
+	@$(call copied,bin/cairn-cluster)
 
 demo: build ## ingest documents, ask, kill the server in mid answer and resume, in a minute
 	@bin/cairn demo

@@ -40,12 +40,16 @@ func (c comparison) build(ctx context.Context) (binary string, err error) {
 		err = errors.Join(err, removed, os.RemoveAll(parent))
 	}()
 	// Under another name first: a build that was interrupted must not be kept.
-	compile := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w -X main.version="+commit, "-o", binary+".new", "./starter")
+	compile := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w -X main.version="+commit, "-o", binary+".linked", "./starter")
 	compile.Dir, compile.Stderr = tree, os.Stderr
 	if err := compile.Run(); err != nil {
 		return "", fmt.Errorf("build %s: %w", commit, err)
 	}
-	return binary, os.Rename(binary+".new", binary)
+	// A copy, as "make build" makes it: its pages are mapped as those of the other version.
+	if _, err := output(ctx, "cp", binary+".linked", binary+".new"); err != nil {
+		return "", err
+	}
+	return binary, errors.Join(os.Rename(binary+".new", binary), os.Remove(binary+".linked"))
 }
 
 // output runs a command and returns what it printed.
