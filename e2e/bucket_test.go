@@ -29,6 +29,8 @@ type bucket struct {
 	reads  map[string]int // requests for each object
 	delay  time.Duration  // before an object is answered
 	faulty http.HandlerFunc
+	held   chan struct{} // open: objects wait for it, but for the next passes of them
+	passes int
 }
 
 func newBucket(t *testing.T) *bucket {
@@ -47,8 +49,12 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	isObject = isObject && key != "" && r.Method == http.MethodGet
 	b.mu.Lock()
 	delay, faulty := b.delay, b.faulty
+	var held chan struct{}
 	if isObject {
 		b.reads[key]++
+		if b.passes--; b.passes < 0 {
+			held = b.held
+		}
 	}
 	b.mu.Unlock()
 	if faulty != nil {
@@ -58,6 +64,13 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if isObject && delay > 0 {
 		select {
 		case <-time.After(delay):
+		case <-r.Context().Done():
+			return
+		}
+	}
+	if held != nil {
+		select {
+		case <-held:
 		case <-r.Context().Done():
 			return
 		}
@@ -85,6 +98,17 @@ func (b *bucket) slow(delay time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.delay = delay
+}
+
+// hold answers n more objects, and others not before release.
+func (b *bucket) hold(n int) (release func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	held := make(chan struct{})
+	b.held, b.passes = held, n
+	release = sync.OnceFunc(func() { close(held) })
+	b.t.Cleanup(release)
+	return release
 }
 
 // fail makes every request fail, nil = none.

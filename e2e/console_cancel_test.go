@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -19,7 +18,7 @@ func TestConsoleCancelsAnImport(t *testing.T) {
 	page := browser(t)
 	b := newBucket(t)
 	b.fill("notes/", objects)
-	b.slow(300 * time.Millisecond)
+	b.hold(objects - 20)
 	s := startForImports(t)
 	thrown := thrownIn(page)
 	notes := client.NewImport{Source: b.source("notes/")}

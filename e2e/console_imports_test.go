@@ -45,6 +45,7 @@ func TestConsoleImports(t *testing.T) {
 		t.Errorf("the check has taken in %d documents", len(documents))
 	}
 	b.slow(time.Second)
+	release := b.hold(objects - 10)
 	press(t, page, "Start")
 	awaitPage(t, page, `location.pathname.startsWith("/imports/") && !!document.querySelector("main progress")`)
 	id := evaluate[string](t, page, `location.pathname.split("/")[2]`)
@@ -57,6 +58,7 @@ func TestConsoleImports(t *testing.T) {
 	}
 	wantLooks(t, page)
 	b.slow(0)
+	release()
 	press(t, page, "Resume")
 	awaitPage(t, page, `!!document.querySelector(".state.completed") && document.querySelectorAll("tbody tr").length === 1`)
 	wantCounts(t, s.awaitImport(t, id), counts{discovered: objects + 1, published: objects, failed: 1})
