@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
@@ -31,7 +33,14 @@ func startForRights(t *testing.T, m *modeltest.Server, readers map[string][]stri
 // wantReaders checks which of some people find a text, by the beginnings of their names.
 func (s *server) wantReaders(t *testing.T, text string, people []string, want ...string) {
 	t.Helper()
-	var got []string
+	if got := s.readersOf(t, text, people); !slices.Equal(got, want) {
+		t.Errorf("%q is found by %v, want %v", text, got, want)
+	}
+}
+
+// readersOf returns which of some people find a text, by the beginnings of their names.
+func (s *server) readersOf(t *testing.T, text string, people []string) (got []string) {
+	t.Helper()
 	for _, user := range people {
 		var found json.RawMessage
 		body := map[string]any{"text": text, "projectId": "default"}
@@ -43,9 +52,7 @@ func (s *server) wantReaders(t *testing.T, text string, people []string, want ..
 			got = append(got, name)
 		}
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q is found by %v, want %v", text, got, want)
-	}
+	return got
 }
 
 // TestDriveRights mirrors the rights of Google Drive: of people, of a group, and after they
@@ -91,7 +98,8 @@ const lampPage = `<p>The password of the lamp is seagull <img class="emoticon" a
 <p><span class="confluence-embedded-file-wrapper"><img class="confluence-embedded-image" src="plan.png" alt="Plan of the old harbour"/></span></p>`
 
 // TestConfluence follows a space: pages with their attachments, labels, restrictions that
-// descend to what is below a page, moves and renames.
+// descend to what is below a page, moves and renames. mallory is in a group of the same name as
+// that of Confluence, and never finds anything by it.
 func TestConfluence(t *testing.T) {
 	t.Parallel()
 	world := sourcetest.NewWorld("ann@example.org")
@@ -107,7 +115,7 @@ func TestConfluence(t *testing.T) {
 	t.Cleanup(wiki.Close)
 	m := standIn(t, modeltest.Options{})
 	people := []string{"ann@example.org", "bob@example.org", "eve@example.org", "mallory@example.org"}
-	s := startForRights(t, m, map[string][]string{people[0]: nil, people[1]: nil, people[2]: {"staff"}, people[3]: nil})
+	s := startForRights(t, m, map[string][]string{people[0]: nil, people[1]: nil, people[2]: nil, people[3]: {"staff"}})
 	y := s.syncEnds(t, s.followPlace(t, client.NewConnection{
 		Type: "confluence", Options: map[string]string{"url": wiki.URL + fake.Base, "username": sourcetest.ConfluenceUser}, Secret: sourcetest.ConfluenceSecret,
 	}, client.NewSync{Every: "24h", Permissions: "mirror", Scope: map[string]string{"space": "DOC"}}))
@@ -137,6 +145,18 @@ func TestConfluence(t *testing.T) {
 	if d := page(lamps); !slices.Equal(d.Tags, []string{"rule"}) {
 		t.Errorf("the tags are %v", d.Tags)
 	}
+	embedded := m.Totals().Texts
+	world.Join("staff", "crew")
+	world.Join("crew", "bob@example.org")
+	if got := s.syncNow(t, y.ID); got.Failed != 0 || m.Totals().Texts != embedded {
+		t.Errorf("a change of members: %+v; %d texts were embedded", got, m.Totals().Texts-embedded)
+	}
+	await(t, 30*time.Second, "the members of now find the page", func(context.Context) error { // they are known a second later
+		if got := s.readersOf(t, "lamp is seagull", people); !slices.Equal(got, []string{"ann", "bob"}) {
+			return fmt.Errorf("it is found by %v", got)
+		}
+		return nil
+	})
 	world.Trash(lamps, true) // with what is below it
 	wantSync(t, s.syncNow(t, y.ID), 1, 0, 1, 0, 2)
 }

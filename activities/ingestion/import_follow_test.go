@@ -17,6 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/source/confluence"
 	"github.com/cairn-rag/cairn/internal/source/drive"
 	"github.com/cairn-rag/cairn/internal/source/sharepoint"
 	"github.com/cairn-rag/cairn/internal/source/sourcetest"
@@ -29,8 +30,9 @@ type followFixture struct {
 	*importFixture
 	world *sourcetest.World
 	fake  *sourcetest.WebDAV
-	drive *sourcetest.Drive   // is followed if it is set
-	graph *sourcetest.MSGraph // is followed if it is set
+	drive *sourcetest.Drive      // is followed if it is set
+	graph *sourcetest.MSGraph    // is followed if it is set
+	wiki  *sourcetest.Confluence // is followed if it is set
 	sync  store.Sync
 	page  int // objects of a page
 }
@@ -64,6 +66,16 @@ func (p places) Open(ctx context.Context, i store.Import, _, _ source.State) (so
 			Options: source.Settings{URL: "http://graph.test", Tenant: sourcetest.MSTenant, ClientID: sourcetest.MSClient}, Credentials: g.Secret,
 			Scope: source.Scope{Drive: sourcetest.MSDrive}, Mirror: i.Request.Mirror, Cursor: y.Cursor, PageSize: p.f.page,
 		}, sourcetest.Local(g))
+	}
+	if w := p.f.wiki; w != nil {
+		f := source.Follow{
+			Options: source.Settings{URL: "http://wiki.test" + w.Base}, Credentials: sourcetest.ConfluenceSecret, Connection: y.Connection,
+			Mirror: i.Request.Mirror, Cursor: y.Cursor, PageSize: p.f.page,
+		}
+		if w.Cloud {
+			f.Options.Username = sourcetest.ConfluenceUser
+		}
+		return confluence.New(f, sourcetest.Local(w))
 	}
 	return webdav.New(source.Follow{
 		Options: source.Settings{URL: "http://cloud.test" + p.f.fake.Base, Username: p.f.fake.Username}, Credentials: p.f.fake.Password,
@@ -119,6 +131,9 @@ func (f *followFixture) run() knowledge.ImportCounts {
 // idOf returns the id of the document of a file.
 func (f *followFixture) idOf(file int) string {
 	address := fmt.Sprintf("http://cloud.test/f/%d", file)
+	if f.wiki != nil {
+		address = fmt.Sprintf("http://wiki.test%s/pages/viewpage.action?pageId=%d", f.wiki.Base, file)
+	}
 	if f.graph != nil {
 		address = fmt.Sprintf("http://contoso.sharepoint.test/sites/legal/_layouts/15/download.aspx?UniqueId=%08d-0000-0000-0000-000000000000", file)
 	}
@@ -306,7 +321,11 @@ func (f *followFixture) reads(p knowledge.Principal, files []int) []string {
 		f.Must(err)
 		var texts []string
 		for _, c := range chunks {
-			texts = append(texts, strings.TrimSpace(c.Text))
+			text := strings.TrimSpace(c.Text)
+			if _, body, page := strings.Cut(text, "<main>"); page {
+				text, _, _ = strings.Cut(body, "</main>")
+			}
+			texts = append(texts, text)
 		}
 		list = append(list, f.idOf(id)+" "+strings.Join(texts, " "))
 	}

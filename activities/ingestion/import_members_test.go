@@ -13,13 +13,28 @@ import (
 	"github.com/cairn-rag/cairn/internal/source/sourcetest"
 )
 
-// newMembersFixture follows a library of SharePoint, of which Graph tells the groups.
-func newMembersFixture(t *testing.T) *followFixture {
+// eachDirectory calls a test for each service that tells the members of groups: a library of
+// SharePoint, and a space of Confluence that everybody of the test sees.
+func eachDirectory(t *testing.T, test func(t *testing.T, f *followFixture)) {
 	t.Helper()
-	f := newFollowFixture(t, true)
-	f.world = sourcetest.NewWorld("ann@example.org")
-	f.graph = sourcetest.NewMSGraph(f.world)
-	return f
+	t.Run("SharePoint", func(t *testing.T) {
+		t.Parallel()
+		f := newFollowFixture(t, true)
+		f.world = sourcetest.NewWorld("ann@example.org")
+		f.graph = sourcetest.NewMSGraph(f.world)
+		test(t, f)
+	})
+	for _, cloud := range []bool{true, false} {
+		t.Run(fmt.Sprintf("Confluence, cloud %t", cloud), func(t *testing.T) {
+			t.Parallel()
+			f := newFollowFixture(t, true)
+			f.world = sourcetest.NewWorld("ann@example.org")
+			f.world.Pages = true
+			f.wiki = sourcetest.NewConfluence(f.world, cloud)
+			f.world.Share(0, []string{"bob@example.org", "eve@example.org", "zoe@example.org"}, []string{"staff", "crew", "board"})
+			test(t, f)
+		})
+	}
 }
 
 // readerNow is a person of the workspace as of now: in the groups in which the service has the
@@ -49,9 +64,13 @@ func (f *followFixture) wantReaders(file int, want ...string) {
 // is embedded.
 func TestFollowedMembers(t *testing.T) {
 	t.Parallel()
-	f := newMembersFixture(t)
+	eachDirectory(t, followedMembers)
+}
+
+func followedMembers(t *testing.T, f *followFixture) {
+	t.Helper()
 	file := f.world.Create(0, "a.txt", false, "The keys of the lamp room hang behind the door.")
-	f.world.Share(file, nil, []string{"staff"})
+	f.world.Share(file, []string{"ann@example.org"}, []string{"staff"})
 	f.world.Join("staff", "crew")
 	f.world.Join("crew", "bob@example.org", "staff")
 	f.run()
@@ -66,8 +85,8 @@ func TestFollowedMembers(t *testing.T) {
 	wantUnresolved(0)
 	f.world.Join("crew", "eve@example.org")
 	f.world.Join("staff", "crew", "zoe@example.org")
-	if got := f.run(); got != (knowledge.ImportCounts{}) {
-		t.Errorf("a change of members lists %+v", got)
+	if got := f.run(); f.wiki == nil && got != (knowledge.ImportCounts{}) || got.Bytes != 0 { // Confluence is listed in each run
+		t.Errorf("a change of members lists and reads %+v", got)
 	}
 	f.wantReaders(file, "ann", "eve", "zoe")
 	f.world.Disband("staff")
@@ -84,7 +103,11 @@ func TestFollowedMembers(t *testing.T) {
 // person sees in the service.
 func TestFollowedGroups(t *testing.T) {
 	t.Parallel()
-	f := newMembersFixture(t)
+	eachDirectory(t, followedGroups)
+}
+
+func followedGroups(t *testing.T, f *followFixture) {
+	t.Helper()
 	random := rand.New(rand.NewPCG(8, 8))
 	var files []int
 	for n := range 5 {
@@ -106,7 +129,7 @@ func TestFollowedGroups(t *testing.T) {
 			case 0:
 				f.world.Edit(file, fmt.Sprintf("The secret of file %d was changed in round %d.", file, round))
 			case 1:
-				f.world.Share(file, some(people), some(groups))
+				f.world.Share(file, append(some(people), "ann@example.org"), some(groups))
 			default:
 				f.world.Join(groups[random.IntN(len(groups))], some(append(people, groups...))...)
 			}

@@ -302,7 +302,7 @@ func (r *Runner) Open(ctx context.Context, i store.Import, state, previous sourc
 
 // followOf returns what opens the places of a connection.
 func (r *Runner) followOf(c store.Connection) (source.Follow, error) {
-	f := source.Follow{Type: c.Type, Options: c.Options}
+	f := source.Follow{Type: c.Type, Options: c.Options, Connection: c.ID}
 	if c.Sealed == "" {
 		return f, nil
 	}

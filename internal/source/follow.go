@@ -25,6 +25,9 @@ type Follow struct {
 	Type    Type
 	Options Settings
 	Scope   Scope
+	// Connection is the id of the connection. It is part of the names of groups that another
+	// service may have too.
+	Connection string
 	// Credentials are the secret of the connection.
 	Credentials string
 	// Mirror asks for the Access of each object.

@@ -22,7 +22,7 @@ func newWorld() *sourcetest.World {
 
 // follow returns what opens a fake.
 func follow(fake *sourcetest.Confluence) source.Follow {
-	f := source.Follow{Type: source.TypeConfluence, Options: source.Settings{URL: "http://wiki.test" + fake.Base}, Credentials: sourcetest.ConfluenceSecret, Scope: source.Scope{Space: fake.Space}}
+	f := source.Follow{Type: source.TypeConfluence, Connection: "c1", Options: source.Settings{URL: "http://wiki.test" + fake.Base}, Credentials: sourcetest.ConfluenceSecret, Scope: source.Scope{Space: fake.Space}}
 	if fake.Cloud {
 		f.Options.Username = sourcetest.ConfluenceUser
 	}
@@ -51,7 +51,7 @@ func TestFollow(t *testing.T) {
 				fake.Attached, fake.Lag = func(id int) bool { return id%3 == 0 }, 2*time.Minute
 				fake.Posts = func(id int) bool { return id%4 == 1 }
 				return sourcetest.Place{
-					World: fake.World, Handler: fake, Mirrors: mirror, Labels: true, Slow: confluence.Slow, Body: bodyOf, Rest: 7 * time.Hour,
+					World: fake.World, Handler: fake, Mirrors: mirror, Nested: true, Labels: true, Slow: confluence.Slow, Body: bodyOf, Rest: 7 * time.Hour,
 					Open: func(client *http.Client, cursor string) (source.Source, error) {
 						f := follow(fake)
 						f.Mirror, f.Cursor, f.PageSize = mirror, cursor, 3

@@ -29,6 +29,7 @@ func (i *identifier) UnmarshalJSON(data []byte) error {
 // results is a page of a list.
 type results[T any] struct {
 	Results []T `json:"results"`
+	Limit   int `json:"limit"` // of the page
 	Links   struct {
 		Next string `json:"next"`
 	} `json:"_links"`

@@ -128,7 +128,7 @@ func TestRightsWithoutNames(t *testing.T) {
 		}
 	}
 	eve := knowledge.Access{Users: []string{"eve@example.org"}} // mallory does not see the space
-	want(open, knowledge.Access{Users: []string{"ann@example.org", "bob@example.org"}, Groups: []string{"staff"}})
+	want(open, knowledge.Access{Users: []string{"ann@example.org", "bob@example.org"}, Groups: []string{"confluence:c1:group staff"}})
 	want(closed, eve)
 	want(below, eve)
 	p.Public = true

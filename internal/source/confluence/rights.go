@@ -73,12 +73,8 @@ func (r *rights) named(ctx context.Context, who audience) (*knowledge.Access, er
 		}
 		a.Users = append(a.Users, name)
 	}
-	for _, g := range who.groups {
-		name, err := r.groupName(ctx, g)
-		if err != nil {
-			return nil, err
-		}
-		a.Groups = append(a.Groups, name)
+	for id := range who.groups {
+		a.Groups = append(a.Groups, r.groupPrefix()+id)
 	}
 	a.Users, a.Groups = source.Distinct(a.Users), source.Distinct(a.Groups)
 	return a, nil
@@ -167,42 +163,6 @@ func (r *rights) permissions(ctx context.Context, path string) (all []permission
 	}
 }
 
-// maxMembers bounds the members of a group that are read. Whether others are in it is not
-// known, so it lets them see nothing that another group or user has to see too.
-const maxMembers = 20_000
-
-// members returns the members of a group by their ids. A group that the account does not see
-// has none.
-func (r *rights) members(ctx context.Context, g group) (map[string]user, error) {
-	if known, ok := r.groups[g.id()]; ok {
-		return known, nil
-	}
-	path := "rest/api/group/" + url.PathEscape(g.Name) + "/member"
-	if g.ID != "" {
-		path = "rest/api/group/" + url.PathEscape(g.ID) + "/membersByGroupId"
-	}
-	members := map[string]user{}
-	for start := 0; start < maxMembers; start += perList {
-		var list results[user]
-		err := r.client.get(ctx, path, url.Values{"start": {strconv.Itoa(start)}, "limit": {strconv.Itoa(perList)}}, &list)
-		if knowledge.IsCode(err, knowledge.CodeNotFound) || knowledge.IsCode(err, knowledge.CodeForbidden) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, u := range list.Results {
-			members[u.id()] = u
-		}
-		if len(list.Results) < perList {
-			break
-		}
-	}
-	delete(members, "")
-	r.groups[g.id()] = members
-	return members, nil
-}
-
 // userName returns the name of a user in the access of documents: his mail address if
 // Confluence shows it, else his account id in the cloud and his user name in a data center.
 func (r *rights) userName(ctx context.Context, u user) (string, error) {
@@ -218,22 +178,13 @@ func (r *rights) userName(ctx context.Context, u user) (string, error) {
 	return cmp.Or(strings.ToLower(u.Email), u.Username), nil
 }
 
-// groupName returns the name of a group, or its id if Confluence does not show the name.
-func (r *rights) groupName(ctx context.Context, g group) (string, error) {
-	if g.Name != "" {
-		return g.Name, nil
-	}
-	return r.name(ctx, "group "+g.ID, "rest/api/group/by-id", url.Values{"id": {g.ID}}, func(told named) string { return cmp.Or(told.Name, g.ID) })
-}
-
-// named is a user or a group as Confluence describes it.
+// named is a user as Confluence describes it.
 type named struct {
-	Name     string `json:"name"`
 	Username string `json:"username"`
 	Email    string `json:"email"`
 }
 
-// name asks for the name of a user or a group once.
+// name asks for the name of a user once.
 func (s *Source) name(ctx context.Context, id, path string, q url.Values, choose func(named) string) (string, error) {
 	s.mu.Lock()
 	name, known := s.names[id]

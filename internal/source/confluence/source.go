@@ -30,7 +30,7 @@ type Source struct {
 	size   int
 
 	mu    sync.Mutex
-	names map[string]string // of users and groups, by their ids
+	names map[string]string // of users, by their ids
 }
 
 // CheckConnection refuses settings that no Confluence can be reached with.

@@ -102,8 +102,6 @@ func (c *Confluence) signedIn(w http.ResponseWriter, path string, q url.Values) 
 		w.WriteHeader(http.StatusForbidden)
 	case path == "api/v2/spaces/77/permissions" && c.Cloud, path == "rest/api/space/"+c.Space+"/permissions" && !c.Cloud:
 		c.permissions(w)
-	case group && c.Cloud && name == "by-id":
-		answer(w, map[string]string{"id": q.Get("id"), "name": strings.TrimPrefix(q.Get("id"), "group ")})
 	case group:
 		c.members(w, name, q)
 	default:
@@ -179,20 +177,26 @@ func (c *Confluence) permissions(w http.ResponseWriter) {
 	answer(w, list)
 }
 
+// members answers who is in a group, and in the groups in it.
 func (c *Confluence) members(w http.ResponseWriter, name string, q url.Values) {
 	name, kind, _ := strings.Cut(name, "/")
 	if c.Cloud != (kind == "membersByGroupId") {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
+	users, _, there := c.World.Inside(strings.TrimPrefix(name, "group "))
+	if !there {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
 	list := []any{}
-	for _, user := range c.World.Members[strings.TrimPrefix(name, "group ")] {
+	for _, user := range users {
 		list = append(list, c.user(user))
 	}
 	start, _ := strconv.Atoi(q.Get("start"))
 	limit, _ := strconv.Atoi(q.Get("limit"))
-	list = list[min(start, len(list)):]
-	answer(w, map[string]any{"results": list[:min(limit, len(list))]})
+	list, limit = list[min(start, len(list)):], min(limit, 2) // less than is asked for
+	answer(w, map[string]any{"results": list[:min(limit, len(list))], "limit": limit})
 }
 
 // render returns an item as Confluence shows it, nil if it is not there.
