@@ -60,6 +60,9 @@ func (a *Stepping) run(ctx context.Context, in StepsInput, place func(context.Co
 	result := StepsResult{Steps: []knowledge.StepRun{}}
 	if err == nil {
 		err = place(ctx, in, request, &result)
+		err = step.RedactFailures(result.Steps, err, func(words string) (string, error) {
+			return a.chats.redacted(ctx, request.Config.Privacy, words)
+		})
 	}
 	if known, ok := errors.AsType[*knowledge.Error](err); ok && ctx.Err() == nil && step.IsOfStep(known.Code) {
 		result.Code, result.Message = known.Code, known.Message

@@ -90,6 +90,7 @@ func (a *cutting) afterExtraction(ctx context.Context, v store.Version, steps kn
 		given.Add(answer.Attributes)
 		return changed || !answer.IsZero(), nil
 	})
+	err = a.redactFailures(ctx, v, ran, err)
 	done.ran(ran)
 	if err != nil {
 		return layout, err
@@ -158,6 +159,7 @@ func (a *cutting) beforeEmbedding(ctx context.Context, v store.Version, steps kn
 		given.Add(answer.Attributes)
 		return changed || !answer.IsZero(), nil
 	})
+	err = a.redactFailures(ctx, v, ran, err)
 	done.ran(ran)
 	switch {
 	case err != nil:
@@ -170,6 +172,17 @@ func (a *cutting) beforeEmbedding(ctx context.Context, v store.Version, steps kn
 		return nil, err
 	}
 	return chunks, a.giveAttributes(ctx, v, given, done)
+}
+
+// redactFailures redacts what steps said of their failures, if the project of the version redacts.
+// It returns err with the words that readers may see.
+func (a *cutting) redactFailures(ctx context.Context, v store.Version, ran []knowledge.StepRun, err error) error {
+	if !v.Enrichment.Privacy.Redacts() {
+		return err
+	}
+	return step.RedactFailures(ran, err, func(words string) (string, error) {
+		return a.Recognisers.Redact(ctx, v.Enrichment.Privacy.Rules(), words)
+	})
 }
 
 // redactEmbedded redacts the texts that steps embed, if the project of the version redacts.

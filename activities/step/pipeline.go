@@ -115,3 +115,26 @@ func (p Pipeline) runOne(ctx context.Context, in PipelineInput, s knowledge.Pipe
 	run.Changed, err = apply(kept.Output)
 	return err
 }
+
+// RedactFailures redacts what steps said of their failures: the messages of runs, and that of err.
+// It returns err with the redacted message, or the error of redact.
+func RedactFailures(runs []knowledge.StepRun, err error, redact func(words string) (string, error)) error {
+	for i := range runs {
+		words, failed := redact(runs[i].Message)
+		if failed != nil {
+			return failed
+		}
+		runs[i].Message = words
+	}
+	known, ok := errors.AsType[*knowledge.Error](err)
+	if !ok || !IsOfStep(known.Code) {
+		return err
+	}
+	words, failed := redact(known.Message)
+	if failed != nil {
+		return failed
+	}
+	shown := *known
+	shown.Message = words
+	return &shown
+}

@@ -26,7 +26,21 @@ type Redactor struct {
 
 // NewRedactor returns a redactor of what finder finds.
 func (f *Finder) NewRedactor() *Redactor {
-	return &Redactor{finder: f, placeholders: map[string]string{}, last: map[string]int{}, note: func(string, string) {}}
+	return &Redactor{finder: f, placeholders: map[string]string{}, last: map[string]int{}, taken: map[string]bool{}, note: func(string, string) {}}
+}
+
+// reserve takes the placeholders that stand in a text out of use.
+func (r *Redactor) reserve(text string) {
+	for {
+		open := strings.IndexByte(text, '<')
+		if open < 0 {
+			return
+		}
+		text = text[open+1:]
+		if name, _, ok := strings.Cut(text, ">"); ok && isPlaceholderName(name) {
+			r.taken["<"+strings.ToUpper(name)+">"] = true
+		}
+	}
 }
 
 // Text returns a text with placeholders.
@@ -97,8 +111,13 @@ func (r *Redactor) value(label string, v any) any {
 // Layout returns a layout with placeholders, and what they replace. Boxes stay those of the
 // page: the box of a placeholder is that of its value. A figure whose text has personal
 // data is no longer named, since it shows the value; dropped are the names of such figures.
+// Placeholders that stand in blocks already, as in a layout that was redacted before, stand for
+// nothing else.
 func (r *Redactor) Layout(layout knowledge.Layout) (redacted knowledge.Layout, report Report, dropped []string) {
 	var all reporter
+	for _, b := range layout.Blocks {
+		r.reserve(b.Text)
+	}
 	layout.Title = r.Text(layout.Title)
 	metadata := make(map[string]string, len(layout.Metadata))
 	for _, key := range slices.Sorted(maps.Keys(layout.Metadata)) {

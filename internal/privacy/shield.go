@@ -23,25 +23,11 @@ type Shield struct {
 // redacted, is no placeholder of the shield.
 func (f *Finder) NewShield(literal ...string) *Shield {
 	s := &Shield{redactor: f.NewRedactor(), values: map[string]string{}}
-	s.redactor.taken, s.redactor.note = map[string]bool{}, s.note
+	s.redactor.note = s.note
 	for _, text := range literal {
-		s.reserve(text)
+		s.redactor.reserve(text)
 	}
 	return s
-}
-
-// reserve takes the placeholders that stand in a text out of use.
-func (s *Shield) reserve(text string) {
-	for {
-		open := strings.IndexByte(text, '<')
-		if open < 0 {
-			return
-		}
-		text = text[open+1:]
-		if name, _, ok := strings.Cut(text, ">"); ok && isPlaceholderName(name) {
-			s.redactor.taken["<"+strings.ToUpper(name)+">"] = true
-		}
-	}
 }
 
 // longestName is more than the longest name of a placeholder has, in bytes.
