@@ -91,6 +91,11 @@ func (r *Runner) preview(ctx context.Context, c store.Connection, request store.
 	if err != nil {
 		return v, err
 	}
+	if d, ok := place.(source.TriedDirectory); ok && request.Mirror {
+		if err := d.TryDirectory(ctx); err != nil {
+			return v, err
+		}
+	}
 	chosen := selection.New(store.ImportRequest{Include: request.Include, Exclude: request.Exclude})
 	for token := ""; ; {
 		page, err := place.List(ctx, token)

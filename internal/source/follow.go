@@ -50,6 +50,14 @@ type Directory interface {
 	Members(ctx context.Context, group string) (members []string, complete bool, err error)
 }
 
+// TriedDirectory is a Directory that needs more than its Source does.
+type TriedDirectory interface {
+	Directory
+	// TryDirectory reports whether the service tells members to the connection. Its error tells
+	// the administrator what to change.
+	TryDirectory(ctx context.Context) error
+}
+
 // Settings are the settings of a connection. Each type accepts those that it lists.
 type Settings struct {
 	// URL is the address of the service.

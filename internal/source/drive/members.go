@@ -68,8 +68,28 @@ func untold(answer *http.Response, group string) error {
 		if isLimit(reasonOf(answer)) {
 			return source.Throttled(source.RetryAfter(answer.Header))
 		}
-		return knowledge.Errorf(knowledge.CodeForbidden, "Google does not tell who is in the group %s: enable the Admin SDK API in the project of the service account, "+
-			"delegate the scope %s to its client id, and let options.subject be a user who may read groups", group, scopeMembers)
+		return errUntold("the group " + group)
 	}
 	return source.FromStatus(answer.StatusCode, answer.Header, "group", group)
+}
+
+func errUntold(what string) error {
+	return knowledge.Errorf(knowledge.CodeForbidden, "Google does not tell who is in %s: enable the Admin SDK API in the project of the service account, "+
+		"delegate the scope %s to its client id, and let options.subject be a user who may read groups", what, scopeMembers)
+}
+
+// TryDirectory implements source.TriedDirectory. It asks for a group that is not there.
+func (s *Source) TryDirectory(ctx context.Context) error {
+	_, domain, acts := strings.Cut(s.client.subject, "@")
+	if !acts { // the Directory API answers users only
+		return errUntold("groups")
+	}
+	_, _, err := s.Members(ctx, "cairn-check@"+domain)
+	switch {
+	case knowledge.IsCode(err, knowledge.CodeNotFound):
+		return nil
+	case knowledge.IsCode(err, knowledge.CodeForbidden): // also of the token
+		return errUntold("groups")
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package drive_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,7 +86,43 @@ func TestMembersThatAreNotTold(t *testing.T) {
 	}
 }
 
+// TestTryDirectory has a service account that may read groups, and those that may not, whose
+// administrator is told the scope.
+func TestTryDirectory(t *testing.T) {
+	t.Parallel()
+	key := newKey(t)
+	for name, c := range map[string]struct {
+		subject, untold string
+		undelegated     bool
+		want            knowledge.Code
+	}{
+		"it may":                         {"ann@example.org", "", false, ""},
+		"its scope is not delegated":     {"ann@example.org", "", true, knowledge.CodeForbidden},
+		"its API is not enabled":         {"ann@example.org", "accessNotConfigured", false, knowledge.CodeForbidden},
+		"its user may not read groups":   {"ann@example.org", "insufficientPermissions", false, knowledge.CodeForbidden},
+		"it acts for nobody":             {"", "", false, knowledge.CodeForbidden},
+		"it is asked for fewer requests": {"ann@example.org", "quotaExceeded", false, knowledge.CodeRateLimited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fake := sourcetest.NewDrive(sourcetest.NewWorld("ann@example.org"), key)
+			fake.Untold, fake.Undelegated = c.untold, c.undelegated
+			s, err := drive.New(source.Follow{Options: source.Settings{URL: "http://drive.test", Subject: c.subject}, Credentials: fake.Account(), Mirror: true}, sourcetest.Local(fake))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.TryDirectory(t.Context())
+			if c.want == "" && err != nil || c.want != "" && !knowledge.IsCode(err, c.want) {
+				t.Errorf("the check says %v, want the code %q", err, c.want)
+			}
+			if c.want == knowledge.CodeForbidden && !strings.Contains(err.Error(), "delegate the scope https://www.googleapis.com/auth/admin.directory.group.member.readonly") {
+				t.Errorf("the administrator is told %v", err)
+			}
+		})
+	}
+}
+
 var (
-	_ source.Source    = (*drive.Source)(nil)
-	_ source.Directory = (*drive.Source)(nil)
+	_ source.Source         = (*drive.Source)(nil)
+	_ source.TriedDirectory = (*drive.Source)(nil)
 )
