@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cairn-rag/cairn/internal/client"
 )
 
 const projectYAML = `
@@ -14,6 +16,24 @@ ai:
   temperature: 0.1
   retrieval: {numberOfChunks: 7}
 privacy: {pii: detect}
+retention: {conversations: 90}
+pipeline:
+  - at: extracted
+    name: strip the letterhead
+    code: {language: python, source: "print('{}')"}
+  - at: after_answer
+    webhook: {url: "https://steps.example.com/check"}
+    timeout: 20
+    required: true
+syncs:
+  - connection: {type: crawl, options: {url: "https://www.example.com/handbook/"}}
+    include: ["law/**"]
+    exclude: ["law/drafts/**"]
+    tags: [law]
+    subjects: [ann@example.com]
+    every: 24h
+    permissions: none
+    remove_vanished: false
 limits: {queriesPerMinute: 30}
 webhooks:
   - {url: "https://hooks.example.com/a", types: [documents_created]}
@@ -60,6 +80,13 @@ func TestApply(t *testing.T) {
 	}
 	write("questions.jsonl", `{"question": "Who signs?", "reference": "Both parties"}`+"\n"+`{"question": "What is the fee?", "reference": "400"}`+"\n")
 	file := write("legal.yaml", projectYAML)
+	connect := func() {
+		t.Helper()
+		if _, err := s.AddConnection(t.Context(), client.NewConnection{Type: "crawl", Options: map[string]string{"url": "https://www.example.com/handbook/"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	connect()
 	same := func(path string) {
 		t.Helper()
 		if out := cairn(t, env, "diff", "-f", path); out != "project legal: no difference\n" {
@@ -96,12 +123,20 @@ func TestApply(t *testing.T) {
 	same(file)
 	cairn(t, env, "apply", "-f", changed)
 	same(changed)
+	stepped := write("stepped.yaml", "id: legal\npipeline:\n  - {at: extracted, code: {language: javascript, source: \"console.log({})\"}}\n"+
+		"syncs:\n  - {connection: {type: crawl}, subjects: [bob@example.com], every: 48h}\n")
+	_, out, _ = command(t, env, "diff", "-f", stepped)
+	has(out, "  ~ sync of everything: every, subjects")
+	cairn(t, env, "apply", "-f", stepped)
+	same(stepped)
 
 	tools := write("tools.yaml", seedTools)
 	has(cairn(t, env, "apply", "-f", tools, "--project", "legal"), "project legal: changed")
 	if code, out, _ := command(t, env, "diff", "-f", tools, "--project", "legal"); code != 0 {
 		t.Errorf("diff of tools after apply: %s", out)
 	}
+
+	connect() // a second one alike, so that the first is named by its id
 
 	// cairn apply makes the same project of what cairn projects get prints, also under another id.
 	back := write("back.yaml", cairn(t, env, "projects", "get", "legal", "-o", "yaml"))

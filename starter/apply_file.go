@@ -73,6 +73,7 @@ type fileSync struct {
 	Include        []string          `yaml:"include,omitempty" json:"include,omitempty"`
 	Exclude        []string          `yaml:"exclude,omitempty" json:"exclude,omitempty"`
 	Tags           []string          `yaml:"tags,omitempty" json:"tags,omitempty"`
+	Subjects       []string          `yaml:"subjects,omitempty" json:"subjects,omitempty"`
 	Every          string            `yaml:"every,omitempty" json:"every,omitempty"`
 	Permissions    string            `yaml:"permissions,omitempty" json:"permissions,omitempty"`
 	RemoveVanished *bool             `yaml:"remove_vanished,omitempty" json:"remove_vanished,omitempty"`

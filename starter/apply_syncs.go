@@ -40,7 +40,7 @@ func (p *projectPlan) planSyncs(ctx context.Context, c *client.Client, want []fi
 		if at < 0 {
 			p.add(func(ctx context.Context, c *client.Client) error {
 				_, err := c.AddSync(ctx, client.NewSync{
-					ConnectionID: connection, ProjectID: p.id, Scope: s.Scope, Include: s.Include, Exclude: s.Exclude, Tags: s.Tags,
+					ConnectionID: connection, ProjectID: p.id, Scope: s.Scope, Include: s.Include, Exclude: s.Exclude, Tags: s.Tags, Subjects: s.Subjects,
 					Every: s.Every, Permissions: s.Permissions, RemoveVanished: s.RemoveVanished,
 				})
 				return err
@@ -115,7 +115,9 @@ func containsOptions(has, want map[string]string) bool {
 // changes returns the fields of a sync that differ from what the file names.
 func (s fileSync) changes(has client.Sync) map[string]any {
 	patch := map[string]any{}
-	for name, lists := range map[string][2][]string{"include": {s.Include, has.Include}, "exclude": {s.Exclude, has.Exclude}, "tags": {s.Tags, has.Tags}} {
+	for name, lists := range map[string][2][]string{
+		"include": {s.Include, has.Include}, "exclude": {s.Exclude, has.Exclude}, "tags": {s.Tags, has.Tags}, "subjects": {s.Subjects, has.Subjects},
+	} {
 		if lists[0] != nil && !slices.Equal(lists[0], lists[1]) {
 			patch[name] = lists[0]
 		}

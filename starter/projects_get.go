@@ -110,7 +110,11 @@ func exportSyncs(ctx context.Context, c *client.Client, project string) (syncs [
 	}
 	by := map[string]any{}
 	for _, one := range connections {
-		by[one.ID] = map[string]any{"type": one.Type, "options": one.Options}
+		described := fileSync{Connection: map[string]any{"type": one.Type, "options": one.Options}}
+		if _, err := described.findConnection(connections); err != nil { // another one is alike
+			described.Connection = one.ID
+		}
+		by[one.ID] = described.Connection
 	}
 	for _, y := range all {
 		connection, known := by[y.ConnectionID]
@@ -118,7 +122,7 @@ func exportSyncs(ctx context.Context, c *client.Client, project string) (syncs [
 			connection = y.ConnectionID
 		}
 		syncs = append(syncs, fileSync{
-			Connection: connection, Scope: y.Scope, Include: y.Include, Exclude: y.Exclude, Tags: y.Tags, Every: y.Every,
+			Connection: connection, Scope: y.Scope, Include: y.Include, Exclude: y.Exclude, Tags: y.Tags, Subjects: y.Subjects, Every: y.Every,
 			Permissions: y.Permissions, RemoveVanished: &y.RemoveVanished,
 		})
 	}
