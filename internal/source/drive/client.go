@@ -157,7 +157,10 @@ func refused(answer *http.Response, path string) error {
 	case http.StatusUnauthorized:
 		return source.Unavailable(errToken)
 	case http.StatusForbidden:
-		if reasonOf(answer) == "exportSizeLimitExceeded" {
+		switch reason := reasonOf(answer); {
+		case isLimit(reason): // for longer than a request waits
+			return source.Throttled(source.RetryAfter(answer.Header))
+		case reason == "exportSizeLimitExceeded":
 			return knowledge.Errorf(knowledge.CodeTooLarge, "Google exports documents up to 10 MB only, and this one is larger")
 		}
 		return knowledge.Errorf(knowledge.CodeForbidden, "Google Drive refused the request: enable the Drive API in the project of the service account, and make the account a viewer of the drive or folder")
@@ -206,5 +209,5 @@ func Slow(answer *http.Response) (time.Duration, bool) {
 
 // isLimit reports whether a reason asks for fewer requests.
 func isLimit(reason string) bool {
-	return slices.Contains([]string{"userRateLimitExceeded", "rateLimitExceeded", "sharingRateLimitExceeded", "quotaExceeded"}, reason)
+	return slices.Contains([]string{"userRateLimitExceeded", "rateLimitExceeded", "sharingRateLimitExceeded", "dailyLimitExceeded", "quotaExceeded"}, reason)
 }
