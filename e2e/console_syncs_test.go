@@ -158,7 +158,7 @@ func TestConsoleSyncsByRow(t *testing.T) {
 	wantLooks(t, page)
 	press(t, page, "Pause: "+c.URL+c.fake.Base)
 	row("paused")
-	await(t, 10*time.Second, "the sync is paused", func(ctx context.Context) error {
+	await(t, 30*time.Second, "the sync is paused", func(ctx context.Context) error {
 		if now, err := s.Sync(ctx, y.ID); err != nil || now.Status != "paused" {
 			return errors.Join(err, fmt.Errorf("it is %s", now.Status))
 		}

@@ -77,10 +77,10 @@ func TestSyncedSharePoint(t *testing.T) {
 			return nil
 		}
 	}
-	await(t, 10*time.Second, "zoe to find what her group may see", member(true))
+	await(t, 30*time.Second, "zoe to find what her group may see", member(true))
 	g.World.Join("crew", "bob@example.org", "staff")
 	wantSync(t, s.syncNow(t, y.ID), 0, 0, 0, 0, 0)
-	await(t, 10*time.Second, "zoe to find it no more", member(false))
+	await(t, 30*time.Second, "zoe to find it no more", member(false))
 	if !finds("ann", "seagull") || !finds("bob", "seagull") || finds("eve", "seagull") || finds("bob", "puffin") {
 		t.Error("after a change of members somebody finds what another one may see")
 	}
