@@ -76,6 +76,7 @@ type evaluatedView struct {
 	ContextReason string              `json:"context_reason,omitempty"`
 	Sentences     []evaluate.Sentence `json:"sentences,omitempty"`
 	Failures      []evaluate.Failure  `json:"failures,omitempty" doc:"Judgements that could not be read"`
+	Withheld      bool                `json:"withheld,omitempty" doc:"Somebody else started the evaluation, and the answer rests on a document that the caller may not read: the answer and what the judge said of it are left out, and of a question made from documents its words"`
 	Error         *runError           `json:"error" doc:"Why there is no answer, or no judgement"`
 	Reviews       []reviewView        `json:"reviews"`
 }
@@ -187,7 +188,10 @@ func (er *evaluationRoutes) item(ctx context.Context, p knowledge.Principal, e s
 		}
 		view.judged(result)
 	}
-	return view, er.addAnswer(ctx, p, e, i, &view)
+	if err := er.addAnswer(ctx, p, e, i, &view); err != nil {
+		return view, err
+	}
+	return view, er.withhold(ctx, p, e, &view)
 }
 
 // judged adds what a judge said and what was measured.

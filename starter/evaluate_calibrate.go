@@ -137,7 +137,7 @@ func (k evaluateCalibrateCmd) score(ctx context.Context, a *app, c *client.Clien
 		return err
 	}
 	items = slices.DeleteFunc(items, func(i client.EvaluatedItem) bool {
-		return i.State != "judged" || i.Reference == "" || len(i.Reviews) > 0
+		return i.State != "judged" || i.Reference == "" || i.Withheld || len(i.Reviews) > 0
 	})
 	random := rand.New(rand.NewPCG(k.Seed, k.Seed))
 	random.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })

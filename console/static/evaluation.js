@@ -4,7 +4,7 @@
 import { actionButton, attempt, confirm } from "./action.js";
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
-import { answerText, measures, say, scores as grades, short } from "./evaluation_parts.js";
+import { answerTo, measures, say, scores as grades, short } from "./evaluation_parts.js";
 import { isOpen, judgedOf } from "./evaluations_list.js";
 import { experimentTable } from "./experiment.js";
 import { number, t } from "./language.js";
@@ -72,7 +72,7 @@ export async function openEvaluation(id) {
     },
     key: (/** @type {any} */ item) => String(item.number),
     cells: (item) => [
-      [h("details", {}, h("summary", {}, item.question), answerText(item.answer), item.reference && h("p", { class: "quiet" }, `${say("eval.reference")}: ${item.reference}`),
+      [h("details", {}, h("summary", {}, item.question), answerTo(item), item.reference && h("p", { class: "quiet" }, `${say("eval.reference")}: ${item.reference}`),
         item.run_id && h("p", {}, h("a", { href: "/runs/" + encodeURIComponent(item.run_id) }, item.run_id)))],
       short(item.score), short(item.context), short(item.faithfulness), item.error ? `${item.error.code}: ${item.error.message}` : item.reason ?? "", reviewOf(id, item, () => void look()),
     ],

@@ -4,7 +4,7 @@
 import { call, reasonOf } from "./api.js";
 import { smallTable } from "./checks.js";
 import { fill, h } from "./dom.js";
-import { answerText, back, labelled, nameOf, say, short, signed } from "./evaluation_parts.js";
+import { answerTo, back, labelled, nameOf, say, short, signed } from "./evaluation_parts.js";
 import { moment, number, t } from "./language.js";
 import { rename } from "./router.js";
 import { to } from "./routes_evaluations.js";
@@ -108,6 +108,6 @@ function changedItem(item, question, changes, before, after) {
 /** Returns the answer to an item with its scores. @param {any} item */
 function answerOf(item) {
   const scores = /** @type {const} */ (["score", "context", "faithfulness"]).filter((name) => item[name] !== null && item[name] !== undefined).map((name) => `${say(`eval.${name}`)} ${short(item[name])}`);
-  return [h("p", {}, h("strong", {}, scores.join(" · "))), item.error ? h("p", { class: "wrong" }, item.error.message) : answerText(item.answer), item.reason && h("p", { class: "quiet" }, item.reason),
+  return [h("p", {}, h("strong", {}, scores.join(" · "))), item.error ? h("p", { class: "wrong" }, item.error.message) : answerTo(item), item.reason && h("p", { class: "quiet" }, item.reason),
     item.run_id && h("p", {}, h("a", { href: "/runs/" + encodeURIComponent(item.run_id) }, say("eval.run")))];
 }

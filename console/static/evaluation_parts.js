@@ -49,6 +49,11 @@ export function answerText(text) {
   return h("div", { class: "words" }, ...blocks(text ?? "").map((block) => render(block, plain)));
 }
 
+/** Returns the answer to an item, or why it is not shown. @param {any} item */
+export function answerTo(item) {
+  return item.withheld ? h("p", { class: "quiet" }, say("eval.withheld")) : answerText(item.answer);
+}
+
 /** Names an evaluation for a choice. @param {Evaluation} one @param {string} at when it was started */
 export function nameOf(one, at) {
   return `${one.test_set_name} · ${at} · ${one.id.slice(0, 8)}`;

@@ -4,7 +4,7 @@
 import { attempt } from "./action.js";
 import { call } from "./api.js";
 import { announce, fill, h } from "./dom.js";
-import { answerText, back, labelled, say, scores, short } from "./evaluation_parts.js";
+import { answerTo, back, labelled, say, scores, short } from "./evaluation_parts.js";
 import { number, t } from "./language.js";
 import { rename } from "./router.js";
 import { to } from "./routes_evaluations.js";
@@ -154,7 +154,7 @@ function shownOf({ item }, passages) {
   fill(passages, h("summary", {}, say("review.passages", { n: number(given.length) })), h("ol", { class: "passages" }, ...given));
   return [
     h("h2", {}, item.question), h("div", { class: "reader" },
-      h("section", { "aria-label": say("eval.answer") }, h("h3", {}, say("eval.answer")), answerText(item.answer)),
+      h("section", { "aria-label": say("eval.answer") }, h("h3", {}, say("eval.answer")), answerTo(item)),
       h("section", { "aria-label": say("eval.reference") }, h("h3", {}, say("eval.reference")), h("p", {}, item.reference ?? say("review.no.reference")))),
     passages,
   ];

@@ -173,6 +173,7 @@ type EvaluatedItem struct {
 	State         string   `json:"state"`
 	RunID         string   `json:"run_id,omitempty"`
 	Answer        string   `json:"answer,omitempty"`
+	Withheld      bool     `json:"withheld,omitempty"` // it rests on a document that the caller may not read
 	Score         *float64 `json:"score"`
 	Context       *float64 `json:"context"`
 	Faithfulness  *float64 `json:"faithfulness"`

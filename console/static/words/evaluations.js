@@ -36,6 +36,7 @@ export const evaluations = table({
   "eval.start": ["Evaluate", "Auswerten"],
   "eval.compare": ["Compare", "Vergleichen"],
   "eval.answer": ["Answer", "Antwort"],
+  "eval.withheld": ["It rests on a document that you may not read.", "Sie beruht auf einem Dokument, das Sie nicht lesen dürfen."],
   "eval.run": ["Run", "Lauf"],
   "eval.review.page": ["Review", "Begutachten"],
   "eval.experiment": ["Configurations", "Konfigurationen"],
