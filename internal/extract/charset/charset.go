@@ -63,7 +63,10 @@ func decode(data []byte, declared string) (string, error) {
 		return decodeWith(data, enc)
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if disguised := disguised(data); disguised != "" {
+	if disguised := disguised(data); disguised == sevenBit {
+		text, _ := fromUTF7(data)
+		return text, nil
+	} else if disguised != "" {
 		declared = disguised
 	} else if utf8.Valid(data) {
 		return string(data), nil

@@ -15,7 +15,7 @@ const (
 
 // disguised returns the name of a character set whose texts may be valid UTF-8, which
 // then reads them wrongly: UTF-16 without a byte order mark, and ISO-2022-JP, which writes
-// Japanese with ASCII bytes between escapes. It returns "" for other data.
+// Japanese with ASCII bytes between escapes, and UTF-7. It returns "" for other data.
 func disguised(data []byte) string {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return unmarkedUTF16(data)
@@ -24,6 +24,9 @@ func disguised(data []byte) string {
 	ends := bytes.Contains(data, []byte("\x1b(B")) || bytes.Contains(data, []byte("\x1b(J"))
 	if begins && ends && fits(data, japanese7bit) {
 		return japanese7bit
+	}
+	if _, ok := fromUTF7(data); ok {
+		return sevenBit
 	}
 	return ""
 }

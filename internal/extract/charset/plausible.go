@@ -9,7 +9,7 @@ import (
 
 // candidates are the character sets of short texts, those first that win a tie.
 var candidates = []string{
-	"shift_jis", "euc-jp", "gb18030", "big5", "euc-kr", western, "windows-1250", "iso-8859-2", "windows-1251", "koi8-r", "koi8-u", dos, "windows-1253", "windows-1255",
+	"shift_jis", "euc-jp", "gb18030", "big5", "euc-kr", western, "windows-1250", "iso-8859-2", "windows-1251", "koi8-r", "koi8-u", dos, "windows-1253", "windows-1255", "windows-1254", "windows-1256", "windows-874",
 }
 
 const (
@@ -57,6 +57,14 @@ func plausibility(set, text string) float64 {
 		return inWordsPlausibility(text, greekWeight)
 	case "windows-1255":
 		return inWordsPlausibility(text, hebrewWeight)
+	case "windows-1256":
+		return inWordsPlausibility(text, arabicWeight)
+	case "windows-874":
+		return thaiPlausibility(text)
+	case "windows-1254":
+		if !strings.ContainsAny(text, "ıİşŞğĞ") { // else it is the western set
+			return 0
+		}
 	}
 	best := 0.0
 	for _, letters := range alphabets[set] {
@@ -150,6 +158,9 @@ func latinPlausibility(text, letters string) float64 {
 			weight = 1 - 0.2*float64(rank)/float64(len(letters))
 			isLone := !unicode.IsLetter(before) && !unicode.IsLetter(behind)
 			if unicode.IsUpper(r) && unicode.IsLower(before) || isLone && !strings.ContainsRune("àéíóúá", unicode.ToLower(r)) {
+				weight = 0.3
+			}
+			if r == 'þ' && unicode.IsLetter(before) || r == 'ð' && !unicode.IsLetter(before) { // Icelandic words begin with þ, and none with ð
 				weight = 0.3
 			}
 			if r == 'õ' && !unicode.IsLetter(behind) { // Hungarian words end in ő, and no others in õ

@@ -25,9 +25,12 @@ var shortTexts = map[string][]string{
 	"windows-1250": {"Název;Množství\nČerpadlo;3\n", "Jméno,Město\nJiří,Plzeň\n", "Nazwa;Ilość\nZawór;3\nŚruba;5\n", "Część zamienna łożysko", "Megnevezés;Mennyiség\nTömítő gyűrű;3\n", "Količina;Šifra\n", "Łódź", "Alma;Körte\n1;szőlő\n", "Příliš žluťoučký kůň"},
 	"windows-1253": {"Όνομα;Τιμή\nΒίδα;12\nΛάμπα;30\n", "Καλημέρα", "Η πίεση της αντλίας είναι 3 bar.", "Αριθμός παραγγελίας;Ημερομηνία\n"},
 	"windows-1255": {"שם;מחיר\nבורג;12\nמנורה;30\n", "שלום עולם", "מספר הזמנה;תאריך;לקוח\n7;1.2.2024;כהן\n"},
+	"windows-1254": {"Pompa basıncı düşük. Şişe ağır, iğne ince.", "ürün;fiyat\nşişe;12\nvida ağır;3\n", "Müşteri adı;Şehir\nAyşe;İzmir\n", "İstanbul'da yağmur yağıyor", "Sipariş numarası;Açıklama\n"},
+	"windows-1256": {"تعمل المضخة عند ضغط 42 بار.", "الاسم;السعر\nمضخة;12\nصمام;3\n", "رقم الطلب;التاريخ\n", "مرحبا بكم في المدينة", "درجة الحرارة القصوى"},
+	"windows-874":  {"ปั๊มทำงานที่ความดัน 42 บาร์", "สินค้า,ราคา\nน็อต,12\n", "ชื่อ;ที่อยู่\nสมชาย;กรุงเทพ\n", "สวัสดี", "หมายเลขคำสั่งซื้อ"},
 	"ibm850":       {"Größe;Preis\nSchlüssel;12\nTür;30\n", "Straße;Stück\nÖl;3\n", "Prénom;Âge\nHélène;31\n"},
 	"iso-8859-2":   {"Název;Šířka\nČerpadlo;3\n", "Nazwa;Ilość\nZawór;3\nŚruba;5\n", "Część zamienna łożysko", "Megnevezés;Mennyiség\nTömítő gyűrű;3\n"},
-	"windows-1252": {"Größe;Stück\nÖlfilter;3\n", "Prénom;Âge\nÉlodie;31\n", "Descripción;Tamaño\n", "Preis in €\n10 °C – 20 °C\n", "Málaga, año", "Ærø Ångström", "“quoted” text…", "Straße", "50 µm ± 2 µm", "£ 12", "São Paulo", "naïve café", "Já está à venda a edição", "pt: doação\nes: español, prácticas\nde: für Größe\nfr: contrôlé\n"},
+	"windows-1252": {"Größe;Stück\nÖlfilter;3\n", "Prénom;Âge\nÉlodie;31\n", "Descripción;Tamaño\n", "Preis in €\n10 °C – 20 °C\n", "Málaga, año", "Ærø Ångström", "“quoted” text…", "Straße", "50 µm ± 2 µm", "£ 12", "São Paulo", "naïve café", "Já está à venda a edição", "það er ekki ný bók", "dýr þvottavél", "Þórður á að koma", "pt: doação\nes: español, prácticas\nde: für Größe\nfr: contrôlé\n"},
 }
 
 func TestShortTexts(t *testing.T) {
@@ -66,6 +69,28 @@ func TestNoTextIsRefused(t *testing.T) {
 	for _, data := range []string{"\x81\x8d\x8f\x90\x9d", "caf\xe9\xff\xfe\xfd\xfc", "a\xc3\xa9b \xc3 c\xe2\x82", "\xff\xd8\xff\xe0abc\x9d"} {
 		if got, err := charset.Decode([]byte(data), ""); !knowledge.IsCode(err, knowledge.CodeMalformed) {
 			t.Errorf("%q is read as %q (%s)", data, got, charset.Assumed([]byte(data), ""))
+		}
+	}
+}
+
+// TestUTF7 reads text that a gateway wrote in seven bits, and leaves other text with plus signs alone.
+func TestUTF7(t *testing.T) {
+	t.Parallel()
+	for data, want := range map[string]string{
+		"Die Pumpe l+AOQ-uft bei 42 bar, Gr+APYA3w-e f+APw-nf.": "Die Pumpe läuft bei 42 bar, Größe fünf.",
+		"1 +- 1, +IKw- 12": "1 + 1, € 12",
+		"+BB0EMARBBD4EQQ":  "Насос",
+		"Hi +ZeVnLA-":      "Hi 日本",
+	} {
+		if got, err := charset.Decode([]byte(data), ""); err != nil || got != want || charset.Assumed([]byte(data), "") != "utf-7" {
+			t.Errorf("%q is read as %q (%s), %v", data, got, charset.Assumed([]byte(data), ""), err)
+		}
+	}
+	for _, same := range []string{
+		"Call +49-431-123456 or +4943112-0.", "a + b", "C++-Code and C++AB-", "x+y-z", "+AOQ- + 1", "q=a+b&c=d+ef-", "ä +AOQ-", "1+1=2", "+1-800-555", "+", "john+test-1@example.com", "a+abcd-", "key+AAAA-",
+	} {
+		if got, err := charset.Decode([]byte(same), ""); err != nil || got != same {
+			t.Errorf("%q is read as %q, %v", same, got, err)
 		}
 	}
 }
