@@ -96,6 +96,9 @@ type calculator struct {
 	computed int
 	until    time.Time
 	failed   int // formulas that have no value
+
+	known  map[string]computed // by the sheet and the name of the cell
+	broken []place             // cells whose formula the library cannot compute
 }
 
 // value returns the value of a formula as it is shown. If it cannot be computed, it
@@ -112,8 +115,8 @@ func (c *calculator) value(sheet string, column, row int) (string, error) {
 	if err != nil {
 		return "", nil // no such cell
 	}
-	if value, ok := c.compute(sheet, cell); ok {
-		return value, nil
+	if result := c.compute(sheet, cell); result.ok && !c.restsOnBroken(sheet, cell) {
+		return result.value, nil
 	}
 	c.failed++
 	formula, err := c.file.GetCellFormula(sheet, cell)
@@ -123,35 +126,41 @@ func (c *calculator) value(sheet string, column, row int) (string, error) {
 	return "=" + formula, nil
 }
 
-// compute returns the value of a formula. ok is false if the library cannot compute it
-// within the bounds.
-func (c *calculator) compute(sheet, cell string) (value string, ok bool) {
+// computed is what came of a formula.
+type computed struct {
+	value string
+	ok    bool // the library can compute it within the bounds, and all cells that it uses
+}
+
+// compute returns what comes of a formula.
+func (c *calculator) compute(sheet, cell string) computed {
+	key := sheet + "!" + cell
+	if result, ok := c.known[key]; ok {
+		return result
+	}
 	if c.computed >= maxComputed || time.Now().After(c.until) {
-		return "", false
+		return computed{}
 	}
 	c.computed++
-	type result struct {
-		value string
-		ok    bool
-	}
-	done := make(chan result, 1)
+	done := make(chan computed, 1)
 	go func() { // one formula may take longer than all may
 		defer func() {
 			if recover() != nil { // a formula that the library does not expect
-				done <- result{}
+				done <- computed{}
 			}
 		}()
 		value, err := c.file.CalcCellValue(sheet, cell)
-		done <- result{value, err == nil}
+		done <- computed{value, err == nil}
 	}()
 	timer := time.NewTimer(time.Until(c.until))
 	defer timer.Stop()
+	var result computed
 	select {
-	case r := <-done:
-		return r.value, r.ok
+	case result = <-done:
 	case <-timer.C:
-		return "", false
 	}
+	c.keep(sheet, cell, result)
+	return result
 }
 
 // close closes the copy, and says in the layout what could not be computed.
