@@ -101,8 +101,18 @@ func relabelled(text, stated string) string {
 		return raw
 	case strings.HasSuffix(strings.ToLower(stated), "ascii"): // it states nothing about these bytes
 		return readable([]byte(raw))
+	case enc == charmap.Windows1252: // text has no controls: the Windows set has signs there
+		return strings.Map(printed, text)
 	}
 	return text
+}
+
+// printed returns the sign that the Windows set has at the place of a control character of Latin-1.
+func printed(r rune) rune {
+	if r >= 0x80 && r < 0xa0 {
+		return charmap.Windows1252.DecodeByte(byte(r))
+	}
+	return r
 }
 
 func isASCII(text string) bool {

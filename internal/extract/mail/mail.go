@@ -3,6 +3,7 @@ package mail
 import (
 	"bytes"
 	"regexp"
+	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/extract/charset"
 	"github.com/cairn-rag/cairn/internal/extract/format"
@@ -80,6 +81,21 @@ func split(data []byte) [][]byte {
 	return messages
 }
 
+// withReadableHeaders returns a message whose headers are UTF-8, also if a program wrote them in
+// another character set as they are.
+func withReadableHeaders(data []byte) []byte {
+	end := len(data)
+	for _, blank := range []string{"\n\n", "\n\r\n"} {
+		if at := bytes.Index(data, []byte(blank)); at >= 0 {
+			end = min(end, at)
+		}
+	}
+	if utf8.Valid(data[:end]) {
+		return data
+	}
+	return append([]byte(readable(data[:end])), data[end:]...)
+}
+
 // parse returns the parts of a message. Text parts are UTF-8 if their character set is
 // stated correctly or can be told.
 func parse(data []byte) (*enmime.Part, error) {
@@ -93,7 +109,7 @@ func parse(data []byte) (*enmime.Part, error) {
 		enmime.SetReadPartErrorPolicy(func(*enmime.Part, error) bool { return true }), // keeps what came before the error
 		enmime.MaxStoredPartErrors(1),
 	)
-	root, err := parser.ReadParts(bytes.NewReader(data))
+	root, err := parser.ReadParts(bytes.NewReader(withReadableHeaders(data)))
 	if err != nil {
 		return nil, knowledge.Errorf(knowledge.CodeCorrupt, "the message cannot be read; send it as a mail program exports it").WithCause(err)
 	}

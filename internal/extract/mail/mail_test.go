@@ -286,3 +286,32 @@ func TestTheStatedCharacterSetMayBeWrong(t *testing.T) {
 		}
 	}
 }
+
+// TestProgramsBeforeMIME reads what old programs, and those that break the rules, write.
+func TestProgramsBeforeMIME(t *testing.T) {
+	t.Parallel()
+	const from = "From: ann@example.com\r\nTo: bob@example.com\r\n"
+	for _, tc := range []struct {
+		behaviour, message, want string
+		children                 []string
+	}{
+		{"signs of the Windows set in Latin-1", from + "Subject: x\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=iso-8859-1\r\n\r\nPreis: 12 \x80 \x96 \x84gut\x93\r\n", "Preis: 12 € – „gut“\n", nil},
+		{"a header in the Windows set", from + "Subject: Pr\xfcfung\r\n\r\nHallo.\r\n", "Subject: Prüfung\n", nil},
+		{"a header in Cyrillic", from + "Subject: \xcd\xe0\xf1\xee\xf1 \xf0\xe0\xe1\xee\xf2\xe0\xe5\xf2\r\n\r\nHallo.\r\n", "Subject: Насос работает\n", nil},
+		{"a file in the text", from + "Subject: uu\r\n\r\nSee the file.\r\n\r\nbegin 644 note.txt\r\n" + "65&AE('-E86P@:VET(&ES(%-++3DN\"@``" + "\r\n`\r\nend\r\n\r\nRegards\r\n", "paragraph: See the file.\nparagraph: Regards\n", []string{"The seal kit is SK-9.\n"}},
+		{"text that only begins like a file", from + "Subject: uu\r\n\r\nbegin 100 days\r\nof tests, and\r\nend\r\n", "begin 100 days\nof tests, and\nend\n", nil},
+		{"a hint to the HTML", from + "Subject: alt\r\nMIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=C\r\n\r\n--C\r\nContent-Type: text/plain\r\n\r\nYour mail program cannot show HTML.\r\n--C\r\nContent-Type: text/html\r\n\r\n<p>The pump runs at <b>42 bar</b>.</p>\r\n--C--\r\n", "paragraph: The pump runs at 42 bar.\n", nil},
+		{"the same text twice", from + "Subject: alt\r\nMIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=C\r\n\r\n--C\r\nContent-Type: text/plain\r\n\r\nThe pump runs at *42 bar*, see below.\r\n--C\r\nContent-Type: text/html\r\n\r\n<p>The pump runs at <b>42 bar</b>.</p>\r\n--C--\r\n", "paragraph: The pump runs at *42 bar*, see below.\n", nil},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			result, children := read(t, tc.message)
+			if got := texts(result.Layout); !strings.Contains(got, tc.want) {
+				t.Errorf("it is read as\n%swant\n%s", got, tc.want)
+			}
+			if diff := cmp.Diff(tc.children, children); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

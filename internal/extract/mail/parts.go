@@ -2,7 +2,9 @@ package mail
 
 import (
 	"cmp"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/jhillyerd/enmime/v2"
 )
@@ -31,6 +33,7 @@ func (m *message) add(p *enmime.Part) {
 		m.isEncrypted = true
 	case strings.HasPrefix(kind, "multipart/") && len(p.Content) == 0, isSignature(kind):
 	case isText(kind) && p.Disposition != "attachment" && p.FileName == "":
+		m.attachments = append(m.attachments, detach(p, kind)...)
 		m.bodies = append(m.bodies, p)
 	case strings.HasPrefix(kind, "image/") && p.Disposition != "attachment":
 		m.pictures = append(m.pictures, p)
@@ -62,7 +65,7 @@ func (m *message) choose(p *enmime.Part) {
 		m.isEncrypted = m.isEncrypted || form.isEncrypted
 	}
 	chosen := plain
-	if words := wordsOf(plain); words == 0 || float64(words) < fullText*float64(wordsOf(html)) {
+	if saysLess(plain, html) {
 		chosen = html
 	}
 	if len(chosen) == 0 {
@@ -71,12 +74,35 @@ func (m *message) choose(p *enmime.Part) {
 	m.bodies = append(m.bodies, chosen...)
 }
 
-// wordsOf counts the words in the texts of parts.
-func wordsOf(parts []*enmime.Part) int {
-	words := 0
+// saysLess reports whether the text parts say far less than the HTML parts beside them, or only that a
+// mail program should show HTML: of such a sentence the HTML has few words.
+func saysLess(plain, html []*enmime.Part) bool {
+	words, shown := wordsOf(plain), wordsOf(html)
+	if len(words) == 0 || float64(len(words)) < fullText*float64(len(shown)) {
+		return true
+	}
+	if len(words) > longestHint || len(shown) == 0 {
+		return false
+	}
+	common := 0
+	for _, word := range words {
+		if slices.Contains(shown, word) {
+			common++
+		}
+	}
+	return float64(common) < fullText*float64(len(words))
+}
+
+// longestHint is the number of words that a hint to the HTML has at most.
+const longestHint = 40
+
+// wordsOf returns the words in the texts of parts, in lower case and without signs around them.
+func wordsOf(parts []*enmime.Part) (words []string) {
 	for _, p := range parts {
 		for _, b := range blocksOf(p) {
-			words += len(strings.Fields(b.Text))
+			for word := range strings.FieldsSeq(b.Text) {
+				words = append(words, strings.ToLower(strings.TrimFunc(word, unicode.IsPunct)))
+			}
 		}
 	}
 	return words

@@ -103,7 +103,7 @@ func apostrophes(s string, comma rune) (out string, ok bool) {
 // quoted returns delimited text whose fields are quoted by quotation marks, and its
 // delimiter. comma is the delimiter if it is known, else 0.
 func quoted(s string, comma rune) (string, rune) {
-	s = doubled(s)
+	s = closed(besideDelimiters(doubled(s), comma), comma)
 	candidates := []rune(delimiters)
 	if comma != 0 {
 		candidates = []rune{comma}

@@ -22,6 +22,11 @@ func TestQuotesOfOtherPrograms(t *testing.T) {
 		{"a backslash before a delimiter", "id,text,n\n1,Smith\\, John,4\n2,a\\\\b,5\n3,\\N,6\n", "| id | text | n |\n| --- | --- | --- |\n| 1 | Smith, John | 4 |\n| 2 | a\\b | 5 |\n| 3 |  | 6 |"},
 		{"a backslash before a tab and a line end", "id\ttext\n1\tone\\\ttwo\n2\tfirst\\\nsecond\n", "| id | text |\n| --- | --- |\n| 1 | one two |\n| 2 | first second |"},
 		{"folders before a delimiter are no escapes", "folder,size\nC:\\dir\\,4\nD:\\x\\,5\n", "| folder | size |\n| --- | --- |\n| C:\\dir\\ | 4 |\n| D:\\x\\ | 5 |"},
+		{"spaces before quotes", "id, text, n\n1, \"a, b\", 2\n2, \"c, \"\"d\"\"\", 3\n", "| id | text | n |\n| --- | --- | --- |\n| 1 | a, b | 2 |\n| 2 | c, \"d\" | 3 |"},
+		{"spaces within quotes stay", "id,text\n1,\"x, \"\"y\"\", z\"\n2,\"a; \"\"b\"\"\"\n", "| id | text |\n| --- | --- |\n| 1 | x, \"y\", z |\n| 2 | a; \"b\" |"},
+		{"a quote without an end", "id,text\n1,\"open quote\n2,b\n3,c\n", "| id | text |\n| --- | --- |\n| 1 | open quote |\n| 2 | b |\n| 3 | c |"},
+		{"a quote without an end below others", "id;text\n1;\"a; b\nc\"\n2;\"c\n3;d\n", "| id | text |\n| --- | --- |\n| 1 | a; b c |\n| 2 | c |\n| 3 | d |"},
+		{"inches", "part,size\nA1,3/4\"\nB2,1/2\"\nC3,1\"\n", "| part | size |\n| --- | --- |\n| A1 | 3/4\" |\n| B2 | 1/2\" |\n| C3 | 1\" |"},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
