@@ -21,7 +21,9 @@ func parse(t *testing.T, page string) *html.Node {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	for page, want := range map[string]string{
-		"10<sup>6</sup> at 10<sup>-6</sup> bar":                                             "10⁶ at 10⁻⁶ bar",
+		"10<sup>6</sup> at 10<sup>-6</sup> bar": "10⁶ at 10⁻⁶ bar",
+		"3 m<span style='vertical-align: super'>2</span>, 10<font style='font-size:70%;vertical-align:super'>-6</font>, H<span style='Vertical-Align:SUB'>2</span>O": "3 m², 10⁻⁶, H₂O",
+		"<span style='vertical-align: baseline'>2</span> <span style='color: red'>4</span> <span style='vertical-align: middle'>6</span>":                            "2 4 6",
 		"3 m<sup>2</sup>, H<sub>2</sub>SO<sub>4</sub>":                                      "3 m², H₂SO₄",
 		"note<sup><a href='#n1'>1</a></sup> next":                                           "note¹ next",
 		"note<sup class=reference><a href=#n>[12]</a></sup>":                                "note[12]",

@@ -1,6 +1,7 @@
 package hypertext
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/extract/script"
@@ -15,9 +16,9 @@ func WriteScripts(root *html.Node) {
 		next := n.NextSibling
 		text, ok := "", false
 		switch {
-		case n.DataAtom == atom.Sup || n.DataAtom == atom.Sub:
+		case element(n) != "":
 			WriteScripts(n)
-			text = Script(n.Data, flat(n))
+			text = Script(element(n), flat(n))
 			ok = text != ""
 		case n.Data == "math" && n.Type == html.ElementNode:
 			text, ok = Formula(n), true
@@ -30,6 +31,28 @@ func WriteScripts(root *html.Node) {
 		}
 		n = next
 	}
+}
+
+// raisedBy matches the style that raises or lowers text.
+var raisedBy = regexp.MustCompile(`(?i)(?:^|;)\s*vertical-align\s*:\s*(super|sub)\b`)
+
+// element returns sup or sub for an element that raises or lowers its text, by its name or its
+// style, else "".
+func element(n *html.Node) string {
+	switch n.DataAtom {
+	case atom.Sup, atom.Sub:
+		return n.Data
+	case atom.Span, atom.Font, atom.Small:
+		for _, a := range n.Attr {
+			if a.Key != "style" {
+				continue
+			}
+			if found := raisedBy.FindStringSubmatch(a.Val); found != nil {
+				return map[string]string{"super": "sup", "sub": "sub"}[strings.ToLower(found[1])]
+			}
+		}
+	}
+	return ""
 }
 
 // Script returns a text that an element sup or sub raises or lowers.

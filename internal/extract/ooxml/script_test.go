@@ -19,6 +19,7 @@ func TestRaisedTextInWord(t *testing.T) {
 		"the lower note¹ says":  run("", "the lower note") + run(`<w:rStyle w:val="Mark"/>`, "1") + run("", " says"),
 		"not raised 1":          run("", "not raised ") + run(`<w:rStyle w:val="Mark"/><w:vertAlign w:val="baseline"/>`, "1"),
 		"a[^1]":                 run("", "a") + `<w:r><w:rPr>` + up + `</w:rPr><w:footnoteReference w:id="2"/></w:r>`,
+		"moved 10⁶ and x₂, 7 5": run("", "moved 10") + run(`<w:position w:val="10"/><w:sz w:val="14"/>`, "6") + run("", " and x") + run(`<w:sz w:val="14"/><w:position w:val="-6"/>`, "2") + run("", ", ") + run(`<w:position w:val="10"/>`, "7 ") + run(`<w:position w:val="2"/><w:sz w:val="14"/>`, "5"),
 		"the end 10³":           run("", "the end 10") + run(up, "3"),
 	} {
 		result := read(t, word("<w:p>"+runs+"</w:p>", "rId1 styles styles.xml\nrId2 footnotes footnotes.xml", `-- word/styles.xml --

@@ -105,14 +105,32 @@ func (s styles) position(properties *markup.Node) script.Position {
 	if direct := properties.Child("vertAlign"); direct != nil {
 		return positionOf(value(direct))
 	}
-	at := script.OnLine
-	if id := value(properties.Child("rStyle")); id != "" {
+	at := shifted(properties)
+	if id := value(properties.Child("rStyle")); id != "" && at == script.OnLine {
 		s.chain(id, func(st style) bool {
 			at = st.script
 			return at == script.OnLine
 		})
 	}
 	return at
+}
+
+// leastShift is how far text is raised or lowered at least, in half points, that is an exponent or
+// an index rather than moved into line with a picture.
+const leastShift = 4
+
+// shifted returns the position of small text that is raised or lowered by a distance.
+func shifted(properties *markup.Node) script.Position {
+	if properties.Child("sz") == nil {
+		return script.OnLine
+	}
+	switch distance := number(properties.Child("position"), 0); {
+	case distance >= leastShift:
+		return script.Raised
+	case distance <= -leastShift:
+		return script.Lowered
+	}
+	return script.OnLine
 }
 
 func positionOf(align string) script.Position {
