@@ -28,7 +28,7 @@ func newAssembly(req ChatRequest, thinksAtOnce bool) *assembly {
 			a.offered[t.Name] = true
 		}
 	}
-	a.written.offered = a.offered
+	a.written.offered, a.written.tools = a.offered, req.Tools
 	if a.offered[req.ToolChoice] {
 		a.written.forced = req.ToolChoice
 	}
@@ -208,7 +208,10 @@ func (a *assembly) completion() *Completion {
 	reason, _ := a.finishReason()
 	done := &Completion{FinishReason: reason, Model: a.model, Usage: a.usage}
 	for i, f := range a.calls {
-		call := ToolCall{ID: f.id, Name: f.name, Arguments: f.arguments.String()}
+		call := ToolCall{ID: f.id, Name: f.name, Arguments: unquoted(f.arguments.String())}
+		if at := strings.LastIndexByte(f.name, '.'); !a.offered[f.name] && a.offered[f.name[at+1:]] { // functions.search
+			call.Name = f.name[at+1:]
+		}
 		if call.ID == "" {
 			call.ID = "call_" + strconv.Itoa(i)
 		}
@@ -218,6 +221,15 @@ func (a *assembly) completion() *Completion {
 		done.ToolCalls = append(done.ToolCalls, call)
 	}
 	return done
+}
+
+// unquoted returns the arguments of a call without a second encoding as JSON.
+func unquoted(arguments string) string {
+	var inner string
+	if json.Unmarshal([]byte(arguments), &inner) == nil && strings.HasPrefix(strings.TrimSpace(inner), "{") && json.Valid([]byte(inner)) {
+		return inner
+	}
+	return arguments
 }
 
 // stopped describes an answer that ends at a stop. Calls behind it are not part of it.

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"regexp"
 	"strings"
 	"sync"
 )
@@ -18,14 +17,6 @@ type thinking struct {
 	held     string          // what may be a tag
 	whole    strings.Builder // reasoning that began without a tag, which may be the answer
 }
-
-var (
-	opensThinking = regexp.MustCompile(`^(?i)\s*<(?:think|thinking|thought|thoughts|reasoning|reason)>`)
-	endsThinking  = regexp.MustCompile(`(?i)</(?:think|thinking|thought|thoughts|reasoning|reason)>`)
-	// mayOpen and mayEnd match the beginning of such a tag.
-	mayOpen = regexp.MustCompile(`^(?i)\s*(?:<(?:t(?:h(?:i(?:n(?:k(?:i(?:ng?)?)?)?)?|o(?:u(?:g(?:h(?:ts?)?)?)?)?)?)?|r(?:e(?:a(?:s(?:o(?:n(?:i(?:ng?)?)?)?)?)?)?)?)?)?$`)
-	mayEnd  = regexp.MustCompile(`(?i)<(?:/(?:t(?:h(?:i(?:n(?:k(?:i(?:ng?)?)?)?)?|o(?:u(?:g(?:h(?:ts?)?)?)?)?)?)?|r(?:e(?:a(?:s(?:o(?:n(?:i(?:ng?)?)?)?)?)?)?)?)?)?$`)
-)
 
 // maxUnopened bounds the reasoning without an opening tag that is kept in case it is the answer.
 const maxUnopened = 1 << 20
@@ -54,11 +45,15 @@ func (t *thinking) step() (d Delta, waits bool) {
 		if t.thought {
 			t.held = strings.TrimLeft(t.held, " \t\r\n")
 		}
-		if tag := opensThinking.FindString(t.held); tag != "" {
-			t.held, t.inside = t.held[len(tag):], true
+		if n := leadingTag(t.held, opensThinking); n > 0 {
+			t.held, t.inside = t.held[n:], true
 			return Delta{}, false
 		}
-		if mayOpen.MatchString(t.held) {
+		if n := leadingTag(t.held, opensAnswer); n > 0 {
+			t.held = t.held[n:]
+			return Delta{}, false
+		}
+		if mayBeTag(t.held) {
 			return Delta{}, true
 		}
 		t.said = true
@@ -68,16 +63,13 @@ func (t *thinking) step() (d Delta, waits bool) {
 
 // think consumes reasoning.
 func (t *thinking) think() (d Delta, waits bool) {
-	if at := endsThinking.FindStringIndex(t.held); at != nil {
-		d.Reasoning = t.held[:at[0]]
-		t.held, t.inside, t.thought = t.held[at[1]:], false, true
+	if at, end := endOfThinking(t.held); at >= 0 {
+		d.Reasoning = t.held[:at]
+		t.held, t.inside, t.thought = t.held[end:], false, true
 		t.whole.Reset()
 		return d, false
 	}
-	keep := 0
-	if at := mayEnd.FindStringIndex(t.held); at != nil {
-		keep = len(t.held) - at[0]
-	}
+	keep := cutTag(t.held)
 	d.Reasoning = t.held[:len(t.held)-keep]
 	t.held = t.held[len(t.held)-keep:]
 	if t.unopened && t.whole.Len() < maxUnopened {
@@ -98,13 +90,15 @@ func (t *thinking) answer() (d Delta, waits bool) {
 		t.note(d.Text)
 		return d, false
 	}
-	tag := endsThinking.FindStringIndex(t.held)
-	switch atLine := strings.TrimSpace(t.line) == ""; {
-	case tag != nil && tag[0] == 0 && atLine && !t.fenced && !t.unopened:
-		t.held, t.unopened, t.thought, t.said, t.line = t.held[tag[1]:], true, true, false, ""
-		return Delta{Restart: true}, false
-	case atLine && !t.fenced && !t.unopened && len(t.held) < len("</reasoning>") && mayEnd.MatchString(t.held):
-		return Delta{}, true
+	if strings.TrimSpace(t.line) == "" && !t.fenced && !t.unopened {
+		at, end := endOfThinking(t.held)
+		switch isXML := strings.HasPrefix(t.held, "</"); {
+		case at == 0 && isXML:
+			t.held, t.unopened, t.thought, t.said, t.line = t.held[end:], true, true, false, ""
+			return Delta{Restart: true}, false
+		case cutTag(t.held) == len(t.held) && (isXML || t.held == "<"):
+			return Delta{}, true
+		}
 	}
 	d.Text, t.held = t.held[:1], t.held[1:]
 	t.note(d.Text)

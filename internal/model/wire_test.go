@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -150,6 +151,11 @@ func TestReasoning(t *testing.T) {
 		"another tag":                {"<thought>hm</thought> The answer.", "The answer.", "hm"},
 		"capitals":                   {"<Thinking>hm</THINKING>The answer.", "The answer.", "hm"},
 		"reasoning":                  {"<reasoning>hm</reasoning>The answer.", "The answer.", "hm"},
+		"Mistral's tags":             {"[THINK]They ask [1].[/THINK]The answer [1].", "The answer [1].", "They ask [1]."},
+		"Seed's tags":                {"<seed:think>hm</seed:think>\nThe answer.", "The answer.", "hm"},
+		"channels":                   {"<|channel|>analysis<|message|>They ask [1].<|end|><|start|>assistant<|channel|>final<|message|>The answer.", "The answer.", "They ask [1]."},
+		"the channel of the answer":  {"<|channel|>final<|message|>The answer <|end", "The answer <|end", ""},
+		"a channel in the answer":    {"[Think] of it:\n<|end|>\n[THI", "[Think] of it:\n<|end|>\n[THI", ""},
 		"two in a row":               {"<think>a</think>\n<think>b</think>\nThe answer.", "The answer.", "ab"},
 		"no end":                     {"<think>They ask </thi", "", "They ask </thi"},
 		"no beginning":               {"They ask.\n</think>\n\nThe answer.", "The answer.", "They ask.\n"},
@@ -217,35 +223,40 @@ func TestCallsInText(t *testing.T) {
 		said, text string
 		calls      []model.ToolCall
 	}{
-		"Qwen and Hermes":         {`<tool_call>` + "\n" + `{"name": "search", "arguments": {"q": "a b"}}` + "\n</tool_call>", "", one},
-		"behind words":            {"Let me look.\n<tool_call>{\"name\":\"search\",\"arguments\":{\"q\": \"a b\"}}</tool_call>", "Let me look.\n", one},
-		"two":                     {`<tool_call>{"name":"search","arguments":{"q": "a b"}}</tool_call><tool_call>{"name":"list","arguments":{}}</tool_call>`, "", []model.ToolCall{search, list}},
-		"Mistral":                 {`[TOOL_CALLS][{"name": "search", "arguments": {"q": "a b"}}, {"name":"list","arguments":{}}]`, "", []model.ToolCall{search, list}},
-		"Mistral, newer":          {`[TOOL_CALLS]search[ARGS]{"q": "a b"}`, "", one},
-		"Llama":                   {`{"name": "search", "parameters": {"q": "a b"}}`, "", one},
-		"Llama with a mark":       {`<|python_tag|>{"type": "function", "name": "search", "parameters": {"q": "a b"}}`, "", one},
-		"Llama's function":        {`<function=search>{"q": "a b"}</function>`, "", one},
-		"Qwen coder":              {"<tool_call>\n<function=search>\n<parameter=q>\na b\n</parameter>\n</function>\n</tool_call>", "", []model.ToolCall{{ID: "call_0", Name: "search", Arguments: `{"q":"a b"}`}}},
-		"fenced":                  {"```json\n{\"name\": \"search\", \"arguments\": {\"q\": \"a b\"}}\n```", "", one},
-		"a list":                  {`[{"name": "search", "arguments": {"q": "a b"}}]`, "", one},
-		"in the form of OpenAI":   {`{"type":"function","function":{"name":"search","arguments":"{\"q\": \"a b\"}"}}`, "", one},
-		"DeepSeek":                {"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>search\n```json\n{\"q\": \"a b\"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>", "", one},
-		"an unknown tool":         {`<tool_call>{"name":"fetch","arguments":{}}</tool_call>`, "", []model.ToolCall{{ID: "call_0", Name: "fetch", Arguments: "{}"}}},
-		"JSON that is an answer":  {`{"name": "Ann", "age": 7}`, `{"name": "Ann", "age": 7}`, nil},
-		"a list that is one":      {`[1, 2] and [a](b)`, `[1, 2] and [a](b)`, nil},
-		"code that is one":        {"```json\n{\"a\": 1}\n```\nis it.", "```json\n{\"a\": 1}\n```\nis it.", nil},
-		"other code":              {"```go\nx := map[string]int{}\n```", "```go\nx := map[string]int{}\n```", nil},
-		"words with a brace":      {"The set {1} <tool> is small. [TOOL", "The set {1} <tool> is small. [TOOL", nil},
-		"a mark that is no call":  {"Use <tool_call> tags.", "Use <tool_call> tags.", nil},
-		"reasoning about a call":  {"<think>I could <tool_call>{}</tool_call></think>Done.", "Done.", nil},
-		"a call behind reasoning": {"<think>hm</think>\n<tool_call>{\"name\":\"search\",\"arguments\":{\"q\": \"a b\"}}</tool_call>", "", one},
+		"Qwen and Hermes":          {`<tool_call>` + "\n" + `{"name": "search", "arguments": {"q": "a b"}}` + "\n</tool_call>", "", one},
+		"behind words":             {"Let me look.\n<tool_call>{\"name\":\"search\",\"arguments\":{\"q\": \"a b\"}}</tool_call>", "Let me look.\n", one},
+		"two":                      {`<tool_call>{"name":"search","arguments":{"q": "a b"}}</tool_call><tool_call>{"name":"list","arguments":{}}</tool_call>`, "", []model.ToolCall{search, list}},
+		"Mistral":                  {`[TOOL_CALLS][{"name": "search", "arguments": {"q": "a b"}}, {"name":"list","arguments":{}}]`, "", []model.ToolCall{search, list}},
+		"Mistral, newer":           {`[TOOL_CALLS]search[ARGS]{"q": "a b"}`, "", one},
+		"Llama":                    {`{"name": "search", "parameters": {"q": "a b"}}`, "", one},
+		"Llama with a mark":        {`<|python_tag|>{"type": "function", "name": "search", "parameters": {"q": "a b"}}`, "", one},
+		"Llama's function":         {`<function=search>{"q": "a b"}</function>`, "", one},
+		"Qwen coder":               {"<tool_call>\n<function=search>\n<parameter=q>\na b\n</parameter>\n</function>\n</tool_call>", "", []model.ToolCall{{ID: "call_0", Name: "search", Arguments: `{"q":"a b"}`}}},
+		"a text that is a number":  {"<tool_call>\n<function=list>\n<parameter=q>\n42\n</parameter>\n<parameter=n>\n42\n</parameter>\n</function>\n</tool_call>", "", []model.ToolCall{{ID: "call_0", Name: "list", Arguments: `{"n":42,"q":"42"}`}}},
+		"GLM":                      {"<tool_call>list\n<arg_key>q</arg_key>\n<arg_value>a b</arg_value>\n<arg_key>n</arg_key>\n<arg_value>4</arg_value>\n</tool_call>", "", []model.ToolCall{{ID: "call_0", Name: "list", Arguments: `{"n":4,"q":"a b"}`}}},
+		"GLM without arguments":    {"<tool_call>list\n</tool_call>", "", []model.ToolCall{{ID: "call_0", Name: "list", Arguments: `{}`}}},
+		"gpt-oss":                  {`<|channel|>commentary to=functions.search <|constrain|>json<|message|>{"q": "a b"}<|call|>`, "", one},
+		"gpt-oss behind reasoning": {`<|channel|>analysis<|message|>reasoning<|end|><|start|>assistant<|channel|>commentary to=functions.search <|constrain|>json<|message|>{"q": "a b"}`, "", one},
+		"fenced":                   {"```json\n{\"name\": \"search\", \"arguments\": {\"q\": \"a b\"}}\n```", "", one},
+		"a list":                   {`[{"name": "search", "arguments": {"q": "a b"}}]`, "", one},
+		"in the form of OpenAI":    {`{"type":"function","function":{"name":"search","arguments":"{\"q\": \"a b\"}"}}`, "", one},
+		"DeepSeek":                 {"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>search\n```json\n{\"q\": \"a b\"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>", "", one},
+		"an unknown tool":          {`<tool_call>{"name":"fetch","arguments":{}}</tool_call>`, "", []model.ToolCall{{ID: "call_0", Name: "fetch", Arguments: "{}"}}},
+		"JSON that is an answer":   {`{"name": "Ann", "age": 7}`, `{"name": "Ann", "age": 7}`, nil},
+		"a list that is one":       {`[1, 2] and [a](b)`, `[1, 2] and [a](b)`, nil},
+		"code that is one":         {"```json\n{\"a\": 1}\n```\nis it.", "```json\n{\"a\": 1}\n```\nis it.", nil},
+		"other code":               {"```go\nx := map[string]int{}\n```", "```go\nx := map[string]int{}\n```", nil},
+		"words with a brace":       {"The set {1} <tool> is small. [TOOL", "The set {1} <tool> is small. [TOOL", nil},
+		"a mark that is no call":   {"Use <tool_call> tags.", "Use <tool_call> tags.", nil},
+		"reasoning about a call":   {"<think>I could <tool_call>{}</tool_call></think>Done.", "Done.", nil},
+		"a call behind reasoning":  {"<think>hm</think>\n<tool_call>{\"name\":\"search\",\"arguments\":{\"q\": \"a b\"}}</tool_call>", "", one},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for n := 1; n < 50; n += 1 + n/3 {
 				c := raw(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, streamed(test.said, n)) })
 				req := question
-				req.Tools = []model.Tool{{Name: "search"}, {Name: "list"}}
+				req.Tools = []model.Tool{{Name: "search"}, {Name: "list", Parameters: json.RawMessage(`{"properties": {"q": {"type": "string"}, "n": {"type": "integer"}}}`)}}
 				text, _, done := thought(t, c, req)
 				if diff := cmp.Diff(test.calls, done.ToolCalls); text != test.text || diff != "" {
 					t.Fatalf("in pieces of %d: %q %s", n, text, diff)
@@ -285,6 +296,8 @@ func TestFragmentsOfCalls(t *testing.T) {
 		"in fragments":                  {say(call(`{"index":0,"function":{"name":"search"}}`), call(`{"index":0,"function":{"arguments":"{\"q\""}}`), call(`{"index":0,"function":{"arguments":":1}"}}`), call(`{"index":0,"function":{"name":"list"}}`), call(`{"index":0,"function":{"arguments":"{\"n\":2}"}}`), stop, done), both},
 		"the same tool twice":           {say(call(`{"function":{"name":"search","arguments":"{\"q\":1}"}}`), call(`{"function":{"name":"search","arguments":"{\"q\":2}"}}`), stop, done), []model.ToolCall{search, {ID: "call_1", Name: "search", Arguments: `{"q":2}`}}},
 		"the first without arguments":   {say(call(`{"index":0,"function":{"name":"list"}}`), call(`{"index":0,"function":{"name":"search","arguments":"{\"q\":1}"}}`), stop, done), []model.ToolCall{{ID: "call_0", Name: "list", Arguments: "{}"}, {ID: "call_1", Name: "search", Arguments: `{"q":1}`}}},
+		"a name with a namespace":       {say(call(`{"index":0,"function":{"name":"functions.search","arguments":"{\"q\":1}"}}`), stop, done), []model.ToolCall{search}},
+		"arguments that are quoted":     {say(call(`{"index":0,"function":{"name":"search","arguments":"\"{\\\"q\\\":1}\""}}`), stop, done), []model.ToolCall{search}},
 		"arguments as an object":        {say(call(`{"index":0,"id":"a","function":{"name":"search","arguments":{"q":1}}}`), stop, done), []model.ToolCall{{ID: "a", Name: "search", Arguments: `{"q":1}`}}},
 		"an index as text, a number id": {say(call(`{"index":"1","id":7,"function":{"name":"search","arguments":"{\"q\":1}"}}`), stop, done), []model.ToolCall{{ID: "7", Name: "search", Arguments: `{"q":1}`}}},
 		"one call that is no list":      {say(`{"choices":[{"delta":{"tool_calls":{"id":"a","function":{"name":"search","arguments":"{\"q\":1}"}}}}]}`, stop, done), []model.ToolCall{{ID: "a", Name: "search", Arguments: `{"q":1}`}}},

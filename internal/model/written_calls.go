@@ -13,6 +13,7 @@ import (
 // answer. The text may be cut anywhere.
 type writtenCalls struct {
 	offered map[string]bool // none = all text is answer
+	tools   []Tool          // those
 	forced  string          // the tool that the model must call, "" = none
 	begun   bool            // text that is no call has come
 	holding bool            // what is held begins a call
@@ -25,7 +26,7 @@ const maxWritten = 256 << 10
 // callMarks begin calls wherever they stand.
 var callMarks = []string{
 	"<tool_call>", "<|tool_call|>", "<|tool_call>", "<tool_calls>", "<|tool_calls_section_begin|>", "<|tool_call_begin|>", "<function=", "<function_call>", "<functioncall>",
-	"<invoke name=", "<function_calls>", "[TOOL_CALLS]", "[TOOL_CALL]", "<|python_tag|>", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<|action_start|>",
+	"<invoke name=", "<function_calls>", "[TOOL_CALLS]", "[TOOL_CALL]", "<|python_tag|>", "<|start|>assistant<|channel|>commentary", "<|channel|>commentary", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<|action_start|>",
 }
 
 // write returns the text that is answer for sure.
@@ -112,9 +113,12 @@ var (
 	functionCall = regexp.MustCompile(`(?s)<function=["']?([\w.-]+)["']?\s*>(.*?)(?:</function>|$)`)
 	invokedCall  = regexp.MustCompile(`(?s)<invoke name=["']([\w.-]+)["']\s*>(.*?)(?:</invoke>|$)`)
 	parameterTag = regexp.MustCompile(`(?s)<parameter(?:=| name=)["']?([\w.-]+)["']?\s*>(.*?)</parameter>`)
+	// keyedCall is a name before tags with the keys and the values of its arguments.
+	keyedCall    = regexp.MustCompile(`(?s)<tool_call>\s*([A-Za-z_][\w.-]*)\s*((?:<arg_key>.*?</arg_key>\s*<arg_value>.*?</arg_value>\s*)*)</tool_call>`)
+	parameterKey = regexp.MustCompile(`(?s)<arg_key>\s*(.*?)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>`)
 	// namedCall is a name that stands between marks before its arguments.
-	namedCall = regexp.MustCompile("(?s)(?:\\[TOOL_CALLS\\]|<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?|<\\|tool_call_begin\\|>|<tool_call>)\\s*(?:functions\\.)?([A-Za-z_][\\w.-]*?)(?::\\d+)?\\s*" +
-		"(?:\\[CALL_ID\\]\\w*)?(?:\\[ARGS\\]|<｜tool▁sep｜>|<\\|tool_call_argument_begin\\|>|\\n)?\\s*(?:```(?:json)?\\s*)?(\\{)")
+	namedCall = regexp.MustCompile("(?s)(?:\\[TOOL_CALLS\\]|<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?|<\\|tool_call_begin\\|>|<tool_call>|<\\|channel\\|>commentary to=)\\s*(?:functions\\.)?([A-Za-z_][\\w.-]*?)(?::\\d+)?\\s*" +
+		"(?:\\[CALL_ID\\]\\w*)?(?:<\\|constrain\\|>\\s*json\\s*)?(?:<\\|message\\|>|\\[ARGS\\]|<｜tool▁sep｜>|<\\|tool_call_argument_begin\\|>|\\n)?\\s*(?:```(?:json)?\\s*)?(\\{)")
 )
 
 // read returns the calls that a text consists of.
@@ -122,7 +126,12 @@ func (w *writtenCalls) read(text string) []ToolCall {
 	var calls []ToolCall
 	for _, form := range []*regexp.Regexp{functionCall, invokedCall} {
 		for _, m := range form.FindAllStringSubmatch(text, -1) {
-			calls = append(calls, ToolCall{Name: m[1], Arguments: taggedArguments(m[2])})
+			calls = append(calls, ToolCall{Name: m[1], Arguments: w.taggedArguments(m[1], m[2])})
+		}
+	}
+	for _, m := range keyedCall.FindAllStringSubmatch(text, -1) {
+		if m[2] != "" || w.offered[m[1]] {
+			calls = append(calls, ToolCall{Name: m[1], Arguments: w.taggedArguments(m[1], m[2])})
 		}
 	}
 	if len(calls) > 0 {
@@ -203,14 +212,14 @@ func firstJSON(text string) (value json.RawMessage, end int) {
 }
 
 // taggedArguments returns the arguments between the tags of a call: JSON, or a tag for each.
-func taggedArguments(text string) string {
+func (w *writtenCalls) taggedArguments(tool, text string) string {
 	if value, _ := firstJSON(text); value != nil && strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return string(value)
 	}
 	arguments := map[string]json.RawMessage{}
-	for _, m := range parameterTag.FindAllStringSubmatch(text, -1) {
+	for _, m := range append(parameterTag.FindAllStringSubmatch(text, -1), parameterKey.FindAllStringSubmatch(text, -1)...) {
 		value := strings.TrimSpace(m[2])
-		if json.Valid([]byte(value)) && value != "" && !strings.HasPrefix(value, `"`) {
+		if json.Valid([]byte(value)) && value != "" && !strings.HasPrefix(value, `"`) && !w.isText(tool, m[1]) {
 			arguments[m[1]] = json.RawMessage(value)
 		} else {
 			arguments[m[1]] = quoted(strings.Trim(m[2], "\r\n"))
@@ -221,4 +230,17 @@ func taggedArguments(text string) string {
 		return "{}" // what was read from JSON always has a JSON form
 	}
 	return string(encoded)
+}
+
+// isText reports whether an argument of a tool is a text, so that 42 is one too.
+func (w *writtenCalls) isText(tool, argument string) bool {
+	for _, t := range w.tools {
+		var schema struct {
+			Properties map[string]struct{ Type any }
+		}
+		if t.Name == tool && json.Unmarshal(t.Parameters, &schema) == nil {
+			return schema.Properties[argument].Type == "string"
+		}
+	}
+	return false
 }
