@@ -65,6 +65,7 @@ const maxPrefix = 5
 //
 //	E505 -> 505      E-505 -> e505      ISO 9001 -> iso9001      42 Nm -> 42nm      42Nm -> 42, nm
 func joined(text string, yield func(word string)) {
+	text, signs := plainUnits(text)
 	var before textRun
 	for i := 0; i < len(text); {
 		if !isLetter(text[i]) && !isDigit(text[i]) {
@@ -84,6 +85,9 @@ func joined(text string, yield func(word string)) {
 			continue
 		}
 		if letters > 0 && letters < end-i {
+			if signs {
+				yield(strings.ToLower(run.word)) // the word of the text has the sign
+			}
 			split(strings.ToLower(run.word), yield)
 		}
 		if before.word != "" && len(before.word)+len(run.word) <= maxJoined && joins(text[before.end:run.start], before.word, run.word) {
@@ -91,6 +95,19 @@ func joined(text string, yield func(word string)) {
 		}
 		before, i = run, end
 	}
+}
+
+// unitSigns are the signs of units that are no ASCII, before the letters of the unit.
+var unitSigns = strings.NewReplacer("µ", "u", "μ", "u", "° C", "C", "°C", "C", "℃", "C", "° F", "F", "°F", "F", "℉", "F")
+
+// plainUnits returns a text with units in ASCII, and whether it has units with signs: 25 °C becomes
+// 25 C.
+func plainUnits(text string) (plain string, signs bool) {
+	if !strings.ContainsAny(text, "µμ°℃℉") {
+		return text, false
+	}
+	plain = unitSigns.Replace(text)
+	return plain, plain != text
 }
 
 // isPartOfWord reports whether a letter or number that is not ASCII stands at the end or the beginning of a text.
@@ -152,8 +169,6 @@ var signed = map[string]string{
 	"asp.net": "dotnet", "ado.net": "dotnet", "vb.net": "dotnet", "cpp": "cplusplus", "csharp": "csharp", "fsharp": "fsharp", "dotnet": "dotnet",
 }
 
-const maxSigned = len("notepad++")
-
 // signedNames calls yield for each of signed in a text in lower case, with what the name is without
 // its signs.
 func signedNames(text string, yield func(word, bare string)) {
@@ -166,10 +181,14 @@ func signedNames(text string, yield func(word, bare string)) {
 			i++
 			continue
 		}
-		if token := strings.TrimRight(text[i:end], "."); len(token) <= maxSigned {
-			if word, ok := signed[token]; ok {
-				yield(word, strings.Trim(token, ".+#"))
-			}
+		token := strings.TrimRight(text[i:end], ".")
+		word, ok := signed[token]
+		if version := strings.TrimRight(token, "0123456789."); !ok && strings.ContainsAny(version, ".+#") { // c++17, .net8
+			token = version
+			word, ok = signed[token]
+		}
+		if ok {
+			yield(word, strings.Trim(token, ".+#"))
 		}
 		i = end
 	}
