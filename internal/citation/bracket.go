@@ -36,10 +36,10 @@ var (
 	sourceWord = `(?:` + strings.Join(sourceWords, "|") + `)`
 	numbers    = `\d{1,6}(?:` + between + `(?:` + sourceWord + `[\s_:.#-]*)?\d{1,6})*`
 	// inBracket has the groups word, numbers, and what a † begins.
-	inBracket = regexp.MustCompile(`(?i)^\s*\^?\s*(` + sourceWord + `[\s_:.#-]*)?(` + numbers + `(?::\d+)?)(?:` + page + `|\s*(†.*))?\s*$`)
+	inBracket = regexp.MustCompile(`(?i)^\s*[\^#]?\s*(` + sourceWord + `[\s_:.#-]*)?(` + numbers + `(?::\d+)?)(?:` + page + `|\s*(†.*))?\s*$`)
 	// inNamed is a mark with a word before its number and a title behind it.
 	inNamed     = regexp.MustCompile(`(?i)^\s*(` + sourceWord + `[\s_:.#-]*)(` + numbers + `)\s*[,;:|–-]\s*\S.*$`)
-	bracketLead = regexp.MustCompile(`(?i)^\s*\^?\s*(?:` + sourceWord + `[\s_:.#-]*)?(?:\d|$)`)
+	bracketLead = regexp.MustCompile(`(?i)^\s*[\^#]?\s*(?:` + sourceWord + `[\s_:.#-]*)?(?:\d|$)`)
 	wordLead    = regexp.MustCompile(`^\s*\^?\s*([^\s\d_:.#\[\]-]*)$`)
 	numberRange = regexp.MustCompile(`(\d+)(?:\s*[-–—]\s*(\d+))?`)
 	indexUse    = regexp.MustCompile(`^(?:\s?[-+*/%]?=|\.[a-z_])`)

@@ -62,6 +62,8 @@ func (r *Rewriter) mark(v view) mark {
 		return r.end(v, closeTag)
 	case hasPrefix(v.text, closeWebTag):
 		return r.end(v, closeWebTag)
+	case r.isShort(v.text):
+		return r.short(v)
 	}
 	return mark{wait: !v.final && beginsTag(v.text)}
 }
@@ -180,7 +182,7 @@ func ranks(list string) []int {
 // beginsTag reports whether s, which begins with '<', is the beginning of a tag
 // that we know.
 func beginsTag(s string) bool {
-	for _, name := range []string{openTag, closeTag, openWebTag, closeWebTag, sourceTag, sourceClose} {
+	for _, name := range append(shortTags, openTag, closeTag, openWebTag, closeWebTag, sourceTag, sourceClose) {
 		if len(s) <= len(name) && hasPrefix(name, s) {
 			return true
 		}

@@ -26,6 +26,7 @@ type Context struct {
 // Rewriter rewrites marks to citations while a model's words stream through it:
 //
 //	<source_3>  <source_1, source_2>  [3]  [1, 2]  [1-3]  [ 3 ]  [^3]  [source_3]  [Source 3: title]
+//	<cite>3</cite>  <ref>3</ref>  word.<sup>3</sup>  <source id="3">  [#3]
 //	(Source 3)  【3】  【3†title】  <citation id="CHUNK">[3]</citation>
 //
 // all become `<citation id="CHUNK">[3]</citation>`, one for each passage, or for a page
