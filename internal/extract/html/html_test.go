@@ -224,6 +224,21 @@ func TestTables(t *testing.T) {
 			[]string{"- one\n- two", "| a | b |\n| --- | --- |\n| c | d |", "- three"},
 		},
 		{
+			"the foot of a table stands at its end",
+			"<table><thead><tr><th>Item<th>EUR</thead><tfoot><tr><td>Total<td>3</tfoot><tbody><tr><td>a<td>1<tr><td>b<td>2</tbody></table>",
+			[]string{"| Item | EUR |\n| --- | --- |\n| a | 1 |\n| b | 2 |\n| Total | 3 |"},
+		},
+		{
+			"names beside their values are no header",
+			"<table><tr><th>Pressure<td>42 bar<tr><th>Speed<td>1500 rpm</table>",
+			[]string{"| Pressure | 42 bar |\n| Speed | 1500 rpm |"},
+		},
+		{
+			"text that a style raises is an exponent",
+			"<p>Area 3 m<span style='vertical-align: super'>2</span> and 10<span style='font-size:70%;vertical-align:super'>6</span> of H<span style='vertical-align:sub'>2</span>O.</p>",
+			[]string{"Area 3 m² and 10⁶ of H₂O."},
+		},
+		{
 			"a caption stands above its table",
 			"<p>One.</p><table><caption>Prices in francs</caption><tr><th>Item<th>Price<tr><td>Tea<td>2</table><p>Two.</p>",
 			[]string{"One.", "Prices in francs", "| Item | Price |\n| --- | --- |\n| Tea | 2 |", "Two."},

@@ -40,18 +40,21 @@ func Blocks(n *html.Node) (blocks []knowledge.Block, ok bool) {
 	return append(blocks, t.Blocks()...), true
 }
 
-// rowsOf returns the rows of a table, without the rows of tables in it.
+// rowsOf returns the rows of a table, without the rows of tables in it. The foot of a table stands
+// at its end, as browsers show it.
 func rowsOf(parent *html.Node) []*html.Node {
-	var rows []*html.Node
+	var rows, foot []*html.Node
 	for n := parent.FirstChild; n != nil; n = n.NextSibling {
 		switch n.DataAtom {
 		case atom.Tr:
 			rows = append(rows, n)
-		case atom.Thead, atom.Tbody, atom.Tfoot:
+		case atom.Thead, atom.Tbody:
 			rows = append(rows, rowsOf(n)...)
+		case atom.Tfoot:
+			foot = append(foot, rowsOf(n)...)
 		}
 	}
-	return rows
+	return append(rows, foot...)
 }
 
 func cells(row *html.Node) func(yield func(*html.Node) bool) {

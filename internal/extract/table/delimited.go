@@ -61,6 +61,9 @@ func parsePlain(s string, comma rune) *Table {
 func (t *Table) addRecord(record []string, first, last int) {
 	cells := make([]string, len(record))
 	for i, c := range record {
+		if inner, ok := strings.CutPrefix(c, `="`); ok && strings.IndexByte(inner, '"') == len(inner)-1 { // so that Excel keeps 00123 as text
+			c = inner[:len(inner)-1]
+		}
 		cells[i] = oneLine(c)
 	}
 	t.add(row{cells: cells, origin: knowledge.Origin{First: first, Last: last}})

@@ -211,6 +211,9 @@ func isData(row, below []string) bool {
 		if i < len(below) {
 			under = below[i]
 		}
+		if len(row) == 2 && i == 1 && quantity.MatchString(c) && quantity.MatchString(under) { // a list of names and values
+			return true
+		}
 		isName := isYear(c) && i < len(below) && !isYear(under) || !isNumber(c) && isNumber(under)
 		if !isName && (isNumber(c) || i > 0 && amount.MatchString(c) || sameForm(c, under)) {
 			return true
@@ -235,6 +238,9 @@ func sameForm(cell, under string) bool {
 	}
 	return digits.MatchString(cell) && digits.ReplaceAllString(cell, "0") == digits.ReplaceAllString(under, "0")
 }
+
+// quantity matches a number with its unit.
+var quantity = regexp.MustCompile(`^[<>≤≥±~+-]?\s?\d[\d.,]*\s?[\pL%°µΩ/²³]{1,6}$`)
 
 var digits = regexp.MustCompile(`\d+`)
 

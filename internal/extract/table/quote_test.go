@@ -26,6 +26,9 @@ func TestQuotesOfOtherPrograms(t *testing.T) {
 		{"spaces within quotes stay", "id,text\n1,\"x, \"\"y\"\", z\"\n2,\"a; \"\"b\"\"\"\n", "| id | text |\n| --- | --- |\n| 1 | x, \"y\", z |\n| 2 | a; \"b\" |"},
 		{"a quote without an end", "id,text\n1,\"open quote\n2,b\n3,c\n", "| id | text |\n| --- | --- |\n| 1 | open quote |\n| 2 | b |\n| 3 | c |"},
 		{"a quote without an end below others", "id;text\n1;\"a; b\nc\"\n2;\"c\n3;d\n", "| id | text |\n| --- | --- |\n| 1 | a; b c |\n| 2 | c |\n| 3 | d |"},
+		{"texts as formulas", "part,zip\nA,=\"01067\"\nB,=\"00123\"\nC,=B2\n", "| part | zip |\n| --- | --- |\n| A | 01067 |\n| B | 00123 |\n| C | =B2 |"},
+		{"names and values", "Pressure;42 bar\nSpeed;1500 rpm\nWeight;12 kg\n", "| Pressure | 42 bar |\n| Speed | 1500 rpm |\n| Weight | 12 kg |"},
+		{"a unit above numbers", "Plan;5 users\nPrice;10\nFee;12\n", "| Plan | 5 users |\n| --- | --- |\n| Price | 10 |\n| Fee | 12 |"},
 		{"inches", "part,size\nA1,3/4\"\nB2,1/2\"\nC3,1\"\n", "| part | size |\n| --- | --- |\n| A1 | 3/4\" |\n| B2 | 1/2\" |\n| C3 | 1\" |"},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
