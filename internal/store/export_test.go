@@ -113,6 +113,14 @@ func (s *Store) ListPlan(ctx context.Context, p knowledge.Principal, status know
 	return s.plan(ctx, q.String())
 }
 
+// DuePlans returns how SQLite finds the conversations and runs whose time is over.
+func (s *Store) DuePlans(ctx context.Context) (conversations, runs []string, err error) {
+	if conversations, err = s.plan(ctx, "SELECT c.id FROM conversations AS c WHERE "+dueConversations+dueConversationsOrder, "w", "p", 1, 100); err == nil {
+		runs, err = s.plan(ctx, "SELECT r.id FROM runs AS r WHERE "+dueRuns+dueRunsOrder, "w", "p", 1, 100)
+	}
+	return conversations, runs, err
+}
+
 func (s *Store) plan(ctx context.Context, query string, args ...any) (steps []string, err error) {
 	rows, err := s.writer.DB.DB.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, args...)
 	if err != nil {

@@ -229,7 +229,7 @@ func (s *retentionStore) RetainConversations(ctx context.Context, scope Retentio
 		}
 		cutoff := micros(knowledge.Cutoff(s.time(scope), *c.Conversations))
 		err := s.write(ctx, "delete conversations of workspace "+scope.Workspace, func(ctx context.Context, tx transaction) error {
-			rows, err := conversationTable.all(ctx, tx, dueConversations+" ORDER BY c.id LIMIT ?", scope.Workspace, ids[i], cutoff, limit)
+			rows, err := conversationTable.all(ctx, tx, dueConversations+dueConversationsOrder, scope.Workspace, ids[i], cutoff, limit)
 			for n = range rows {
 				if err == nil {
 					err = dropConversation(ctx, tx, scope.Workspace, "", rows[n].ID, s.now())
@@ -248,6 +248,12 @@ func (s *retentionStore) RetainConversations(ctx context.Context, scope Retentio
 	return 0, nil
 }
 
+// The orders in which pages of conversations c and runs r are read: those that are due stand first.
+const (
+	dueConversationsOrder = " ORDER BY c.updated_at, c.id LIMIT ?"
+	dueRunsOrder          = " ORDER BY r.ended_at, r.id LIMIT ?"
+)
+
 // dueConversations is the condition on conversations c of a project that none of their questions
 // is being answered, and that they ended before a time.
 const dueConversations = `c.workspace = ? AND c.project = ? AND c.updated_at <= ?
@@ -257,8 +263,8 @@ const dueConversations = `c.workspace = ? AND c.project = ? AND c.updated_at <= 
 // a time.
 const dueRuns = "r.workspace = ? AND r.project = ? AND r.status <> 'running' AND r.ended_at > 0 AND r.ended_at <= ? AND r.kind IN ('query', 'tool', 'research')"
 
-// DueRuns lists the next runs of questions of a workspace whose time is over, at most limit.
-// The caller removes what belongs to them, and then drops them.
+// DueRuns lists the next runs of questions of a workspace whose time is over, at most limit, the
+// oldest first. The caller removes what belongs to them, and then drops them.
 func (s *retentionStore) DueRuns(ctx context.Context, scope RetentionScope, limit int) ([]Run, error) {
 	ids, configs, err := s.configs(ctx, scope.Workspace)
 	if err != nil {
@@ -269,7 +275,7 @@ func (s *retentionStore) DueRuns(ctx context.Context, scope RetentionScope, limi
 			continue
 		}
 		cutoff := micros(knowledge.Cutoff(s.time(scope), *c.Runs))
-		rows, err := runTable.all(ctx, s.reader, dueRuns+" ORDER BY r.id LIMIT ?", scope.Workspace, ids[i], cutoff, limit)
+		rows, err := runTable.all(ctx, s.reader, dueRuns+dueRunsOrder, scope.Workspace, ids[i], cutoff, limit)
 		if err != nil {
 			return nil, fmt.Errorf("list runs whose time is over: %w", failure(err))
 		}

@@ -319,3 +319,19 @@ func TestListByStatusReadsFewRows(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesOfARetentionReadFewRows has pages of a retention that begin at what is due, whatever else
+// is kept.
+func TestPagesOfARetentionReadFewRows(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	conversations, runs, err := s.DuePlans(t.Context())
+	must(t, err)
+	for index, plan := range map[string][]string{
+		"conversations_due (workspace=? AND project=? AND updated_at<?)": conversations, "runs_due (workspace=? AND project=? AND ended_at>? AND ended_at<?)": runs,
+	} {
+		if steps := strings.Join(plan, "; "); !strings.Contains(steps, index) || strings.Contains(steps, "TEMP B-TREE FOR ORDER BY") {
+			t.Errorf("%s: %s", index, steps)
+		}
+	}
+}
