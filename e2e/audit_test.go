@@ -15,6 +15,7 @@ import (
 // auditEntry is an entry of the audit.
 type auditEntry struct {
 	Seq       int64
+	At        time.Time
 	Actor     string
 	Action    string
 	Object    string

@@ -46,6 +46,8 @@ type SweepStore interface {
 	// not begun after a time. StartRetention inserts its run, unless one was.
 	RetentionWorkspaces(ctx context.Context, since time.Time) ([]string, error)
 	StartRetention(ctx context.Context, workspace, owner, id string, since time.Time) (run store.Run, started bool, err error)
+	// EndingGrants returns the workspaces with grants that end before a time and have no end in the audit.
+	EndingGrants(ctx context.Context, before time.Time) ([]string, error)
 	// RemoveWithdrawn starts the removal of documents whose consent was withdrawn while a hold
 	// kept them, and which no hold keeps any more.
 	RemoveWithdrawn(ctx context.Context, limit int) ([]store.Removal, error)
@@ -64,6 +66,8 @@ type SweepWorkflows interface {
 	Remove(ctx context.Context, r store.Removal) error
 	// Retain starts the workflow of a run of retention, unless one runs.
 	Retain(ctx context.Context, r store.Run) error
+	// EndGrants starts the workflow that ends the grants of a workspace, unless it runs.
+	EndGrants(ctx context.Context, workspace string, before time.Time) error
 	// DeliverWebhook starts the workflow of a webhook, or wakes it.
 	DeliverWebhook(ctx context.Context, q store.WebhookQueue) error
 	// Running reports whether a workflow is open, and whether Temporal knows one of
@@ -153,7 +157,7 @@ func (s *Sweep) once(ctx context.Context, grace time.Duration, all bool) error {
 	for _, kinds := range [][]knowledge.RunKind{knowledge.AnswerKinds(), knowledge.DocumentKinds()} {
 		errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.runs(ctx, before, kinds) }))
 	}
-	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""), s.webhooks(ctx, time.Now().Add(-grace)), s.Store.DropSessions(ctx, droppedAtATime), s.retention(ctx))
+	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""), s.webhooks(ctx, time.Now().Add(-grace)), s.Store.DropSessions(ctx, droppedAtATime), s.retention(ctx), s.grants(ctx))
 	if _, err := s.Store.RemoveWithdrawn(ctx, sweepLimit); err != nil { // removals, below, starts them
 		errs = append(errs, fmt.Errorf("remove documents without consent: %w", err))
 	}

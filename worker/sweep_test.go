@@ -35,6 +35,8 @@ type backlog struct {
 	woken        map[string]int  // webhooks
 	dropped      []time.Time
 	retained     []string    // workspaces with a retention
+	ending       []string    // workspaces with grants that end
+	endings      []string    // those whose grants were ended
 	retentions   []store.Run // that were started
 	busy         string      // the workspace in which one is under way
 	sessions     int         // how often expired ones were dropped
@@ -137,6 +139,13 @@ func (b *backlog) StartRetention(_ context.Context, workspace, _, id string, _ t
 		return store.Run{}, false, nil
 	}
 	return store.Run{ID: id, Workspace: workspace, Kind: knowledge.KindRetention, CreatedAt: time.Now()}, true, nil
+}
+
+func (b *backlog) EndingGrants(context.Context, time.Time) ([]string, error) { return b.ending, nil }
+
+func (b *backlog) EndGrants(_ context.Context, workspace string, _ time.Time) error {
+	b.endings = append(b.endings, workspace)
+	return nil
 }
 
 func (b *backlog) RemoveWithdrawn(context.Context, int) ([]store.Removal, error) { return nil, nil }

@@ -171,6 +171,7 @@ func queues(cfg Config, a Activities) []queue {
 			x.RegisterWorkflow(workflows.EraseSubject)
 			x.RegisterWorkflow(workflows.ExportSubject)
 			x.RegisterWorkflow(workflows.ResealBlobs)
+			x.RegisterWorkflow(workflows.EndGrants)
 			x.RegisterActivity(a.Ingestion)
 			x.RegisterActivity(a.Resealing)
 		}},

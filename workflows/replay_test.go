@@ -27,7 +27,7 @@ func TestReplay(t *testing.T) {
 		names = append(names, strings.TrimSuffix(filepath.Base(path), ".json"))
 	}
 	want := []string{
-		"answer_query", "answer_query_agent", "answer_query_as_agent", "answer_query_attachments", "answer_query_steered", "answer_query_steps", "answer_query_summarized", "answer_query_tools", "apply_retention", "bulk_import", "bulk_import_retry", "deep_research", "deep_research_webhook", "deliver_webhook", "erase_subject", "evaluate_project", "evaluate_project_offline", "export_subject", "follow_place", "generate_test_set", "import_page", "ingest_document", "ingest_document_steps", "reindex_project", "remove_document", "remove_project", "reseal_blobs", "research_question", "research_question_given", "research_question_web", "run_log", "run_tool", "sweep",
+		"answer_query", "answer_query_agent", "answer_query_as_agent", "answer_query_attachments", "answer_query_steered", "answer_query_steps", "answer_query_summarized", "answer_query_tools", "apply_retention", "bulk_import", "bulk_import_retry", "deep_research", "deep_research_webhook", "deliver_webhook", "end_grants", "erase_subject", "evaluate_project", "evaluate_project_offline", "export_subject", "follow_place", "generate_test_set", "import_page", "ingest_document", "ingest_document_steps", "reindex_project", "remove_document", "remove_project", "reseal_blobs", "research_question", "research_question_given", "research_question_web", "run_log", "run_tool", "sweep",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Fatalf("histories (-want +recorded):\n%s", diff)
@@ -56,6 +56,7 @@ func TestReplay(t *testing.T) {
 			replayer.RegisterWorkflow(workflows.EraseSubject)
 			replayer.RegisterWorkflow(workflows.ExportSubject)
 			replayer.RegisterWorkflow(workflows.ResealBlobs)
+			replayer.RegisterWorkflow(workflows.EndGrants)
 			if err := replayer.ReplayWorkflowHistoryFromJSONFile(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)), path); err != nil {
 				t.Errorf("%s can no longer be replayed: %v", names[i], err)
 			}

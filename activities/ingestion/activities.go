@@ -20,6 +20,7 @@ type Activities struct {
 	*Erasing
 	*Reindexing
 	*Filling
+	*EndingGrants
 
 	steps documentSteps // for NewImporting
 }
@@ -87,6 +88,7 @@ func New(d Dependencies) *Activities {
 			Versions: d.Versions, Reindexes: d.Reindexes, Index: d.Index, Attributes: d.Attributes, Log: d.Log,
 			vectors: vectors, generations: generations, batches: batches,
 		},
+		EndingGrants: &EndingGrants{Grants: d.Grants, Log: d.Log},
 	}
 	a.steps = documentSteps{
 		Config: d.Config, Blobs: d.Blobs, Versions: d.Versions, Runs: d.Runs, Index: d.Index, Attributes: d.Attributes,

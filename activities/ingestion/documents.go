@@ -47,6 +47,7 @@ type Dependencies struct {
 	Versions  Versions
 	Removals  Removals
 	Retention Retention
+	Grants    GrantEnds
 	Subjects  Subjects
 	// SubjectWorkflows and Quotations are for the erasure of people.
 	SubjectWorkflows SubjectWorkflows

@@ -382,7 +382,7 @@ func systemReads() []string {
 		"EmbeddingAddress", "MoveEmbeddings", "WantedGenerations", "PublishedIn", "EndedAnswers", "AnswerMessages",
 		"EvaluationForSystem", "NoteEvaluation", "ItemsAfter", "ItemForSystem", "ItemsForSystem",
 		"CheckConsents", "CheckSubjects", "RemoveWithdrawn", "SubjectForSystem", "SubjectDocuments", "SubjectVersions", "EraseDocuments", "EraseConversations", "ErasedDocuments", "DocumentRuns", "SubjectRuns", "ItemRuns", "SubjectProfileOf", "SubjectConversations", "SubjectAudit",
-		"RetainDocuments", "RetainConversations", "DueRuns", "RetentionDue", "StartRetention", "RetentionWorkspaces",
+		"RetainDocuments", "RetainConversations", "DueRuns", "RetentionDue", "StartRetention", "RetentionWorkspaces", "EndGrants", "EndingGrants",
 		"AuditPosition", "ExtendAudit", "AuditHeads", "AuditLinks", "AuditCheckpoints", "CutAudit",
 		"TakeRequests", "WorkspaceLimits", "ProjectAccount", "RunDayLeft",
 		"DataKeys", "ReplaceDataKeys", "Reseal", "OriginalKey", "OriginalsWithKeys",

@@ -148,6 +148,19 @@ func (d *Dispatcher) RemoveProject(ctx context.Context, r store.Run) error {
 	return wrap(err, "start removal of project", r.Project)
 }
 
+// EndGrants starts the workflow that ends the grants of a workspace that end before a time. It does
+// nothing if one is open: the next sweep sees what that one does not wait for.
+func (d *Dispatcher) EndGrants(ctx context.Context, workspace string, before time.Time) error {
+	options := d.options(workflows.EndGrantsID(workspace), workflows.QueueIngest, priorityUpload, workspace)
+	options.StaticSummary = "end the grants of a workspace"
+	options.TypedSearchAttributes = d.attributes(workspace, "")
+	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.EndGrants, ingestion.EndGrantsInput{Workspace: workspace, Before: before})
+	if isRunning(err) {
+		return nil
+	}
+	return wrap(err, "end the grants of workspace", workspace)
+}
+
 // Retain starts a run of retention. It does nothing if the workspace has one that is open.
 func (d *Dispatcher) Retain(ctx context.Context, r store.Run) error {
 	options := d.options(r.WorkflowID, workflows.QueueIngest, priorityBulk, r.Workspace)

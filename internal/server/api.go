@@ -202,7 +202,7 @@ func (l links) OperatorPage() string { return l.p.ends.UI }
 func (p *platform) activities() worker.Activities {
 	documents := ingestion.Dependencies{
 		Config: ingestion.Config{InstanceLimits: p.cfg.Limits.Instance(), Levels: p.cfg.Classification.Of(), TempDir: p.temporary()},
-		Blobs:  p.originals, Originals: p.originals, Versions: p.store, Removals: p.store, Retention: p.store, Subjects: p.store, SubjectWorkflows: p.workflow, Quotations: p.quotations(), Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
+		Blobs:  p.originals, Originals: p.originals, Versions: p.store, Removals: p.store, Retention: p.store, Grants: p.store, Subjects: p.store, SubjectWorkflows: p.workflow, Quotations: p.quotations(), Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
 		Embedder: p.embeddings.prefixed(p.embed, passagePrefix), EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
 		Recognisers: p.recognisers(), Hub: p.hub, Metrics: p.metrics, Log: p.log, Steps: p.steps(),
 	}

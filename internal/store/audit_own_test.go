@@ -109,3 +109,26 @@ func TestCheckpointsByWebhook(t *testing.T) {
 		}
 	})
 }
+
+// TestTheEndOfAGrantIsInTheAudit ends a grant twice: the audit names it once, and not the one that
+// lasts.
+func TestTheEndOfAGrantIsInTheAudit(t *testing.T) {
+	t.Parallel()
+	eachAudit(t, func(a *audited) {
+		must(a.T, a.CreateProject(a.Context(), knowledge.Project{ID: "p", Workspace: "acme", Name: "p"}))
+		for id, end := range map[string]time.Time{"ended": time.Now().Add(-time.Second), "lasts": time.Now().Add(time.Hour), "endless": {}} {
+			_, err := a.AddGrant(a.Context(), auditor("acme", ""), knowledge.Grant{ID: id, Subject: "u:ann", Object: "t:plan", Effect: knowledge.GrantAllow, Permission: knowledge.GrantRead, ExpiresAt: end})
+			must(a.T, err)
+		}
+		for range 2 {
+			_, err := a.EndGrants(a.Context(), "acme", 10)
+			must(a.T, err)
+		}
+		must(a.T, a.keeper.Keep(a.Context()))
+		entries, err := a.AuditAfter(a.Context(), auditor("acme", "", knowledge.AuditRead), store.AuditQuery{Action: "end-grants"}, 0, 10)
+		must(a.T, err)
+		if len(entries) != 1 || entries[0].Actor != "workflow:grants" || string(entries[0].Details) != `{"objects":["ended"]}` {
+			a.Errorf("the entries are %+v", entries)
+		}
+	})
+}

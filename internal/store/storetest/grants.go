@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ func testGrants(t *testing.T, open func(t *testing.T) Store) {
 		"a_grant_opens_and_hides_documents":      grantsDecide,
 		"denial_wins":                            denialWins,
 		"a_grant_that_has_ended_has_no_effect":   endedGrants,
+		"the_end_of_a_grant_is_noted_once":       notedEnds,
 		"a_grant_to_write_changes_one_document":  writeGrants,
 		"a_denial_of_writing_stops_a_manager":    writeDenials,
 		"grants_are_listed_and_removed":          listedGrants,
@@ -109,6 +111,36 @@ func endedGrants(f *fixture) {
 			f.Errorf("a grant that ends in %v: shown %t, for the index %+v", end, got, granted)
 		}
 		f.must(f.RemoveGrant(f.ctx, manager("acme"), g.ID))
+	}
+}
+
+func notedEnds(f *fixture) {
+	v, _ := f.publish(upload("plan"), "plan")
+	now := time.Now()
+	ends := []time.Time{now.Add(-3 * time.Minute), now.Add(-2 * time.Minute), now.Add(-time.Minute), now.Add(time.Hour).UTC().Truncate(time.Microsecond), {}}
+	for _, end := range ends {
+		_, err := f.AddGrant(f.ctx, manager("acme"), knowledge.Grant{
+			ID: knowledge.NewID(), Subject: "u:ann", Object: "d:" + v.Document, Effect: knowledge.GrantAllow, Permission: knowledge.GrantRead, ExpiresAt: end,
+		})
+		f.must(err)
+	}
+	for step, want := range []struct {
+		due  []string
+		next time.Time
+	}{{[]string{"acme"}, ends[2].UTC().Truncate(time.Microsecond)}, {[]string{"acme"}, ends[3]}, {nil, ends[3]}} {
+		due, err := f.EndingGrants(f.ctx, time.Now())
+		f.must(err)
+		next, err := f.EndGrants(f.ctx, "acme", 2)
+		f.must(err)
+		if !slices.Equal(due, want.due) || !next.Equal(want.next) {
+			f.Errorf("%d: grants end in %v, and then at %v, want %+v", step, due, next, want)
+		}
+	}
+	if due, err := f.EndingGrants(f.ctx, ends[3].Add(time.Second)); err != nil || len(due) != 1 {
+		f.Errorf("in an hour grants end in %v, %v", due, err)
+	}
+	if next, err := f.EndGrants(f.ctx, "other", 2); err != nil || !next.IsZero() {
+		f.Errorf("in another workspace a grant ends at %v, %v", next, err)
 	}
 }
 

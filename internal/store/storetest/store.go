@@ -64,6 +64,8 @@ type Governance interface {
 	DueRuns(ctx context.Context, scope store.RetentionScope, limit int) ([]store.Run, error)
 	RetentionDue(ctx context.Context, scope store.RetentionScope) (store.RetentionDue, error)
 	StartRetention(ctx context.Context, workspace, owner, id string, since time.Time) (run store.Run, started bool, err error)
+	EndGrants(ctx context.Context, workspace string, limit int) (next time.Time, err error)
+	EndingGrants(ctx context.Context, before time.Time) ([]string, error)
 	RetentionWorkspaces(ctx context.Context, since time.Time) ([]string, error)
 	NoteRetention(ctx context.Context, ref knowledge.RunRef, p knowledge.RetentionProgress) error
 	HeldDocuments(ctx context.Context, p knowledge.Principal, hold string, page store.Page) ([]string, string, error)
