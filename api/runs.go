@@ -42,7 +42,7 @@ type runView struct {
 	CreatedAt    time.Time           `json:"created_at"`
 	EndedAt      *time.Time          `json:"ended_at"`
 	Usage        json.RawMessage     `json:"usage"`
-	Progress     json.RawMessage     `json:"progress,omitempty" doc:"For a reindex: matched, started, published, failed, canceled, refused, refusals, paused, documents_per_second, eta_seconds. For a generation of a test set: wanted, planned, written, kept, dropped by the reason"`
+	Progress     json.RawMessage     `json:"progress,omitempty" doc:"For a reindex: matched, started, published, failed, canceled, refused, refusals, paused, documents_per_second, eta_seconds. For a retention: removed, inactive, conversations, runs, kept_by_hold. For a generation of a test set: wanted, planned, written, kept, dropped by the reason"`
 	Stage        knowledge.Stage     `json:"stage,omitempty" doc:"The stage of a running ingest, or the stage at which it failed; not in lists"`
 	Waiting      *knowledge.Waiting  `json:"waiting,omitempty" doc:"Why a step of the ingest waits for its next attempt, and until when; not in lists"`
 	Error        *runError           `json:"error"`

@@ -49,6 +49,7 @@ func TestRetentionOfMany(t *testing.T) {
 				t.Fatalf("due are %+v", due)
 			}
 			s.awaitDue(t, of.documents*9/10)
+			s.wantProgress(t, due.RunID, of.done, of.documents)
 			s.kill()
 			s.restart()
 			s.awaitDue(t, 0)
@@ -88,6 +89,15 @@ func (s *server) copies(t *testing.T, driver, address string, n int) {
 		t.Fatal(err)
 	}
 	s.restart()
+}
+
+// wantProgress checks that a run shows how many documents of n it has done so far.
+func (s *server) wantProgress(t *testing.T, run, done string, n int) {
+	t.Helper()
+	var now struct{ Progress map[string]int }
+	if s.call(t, "GET", "/runs/"+run, nil, &now); now.Progress[done] < n/10 || now.Progress[done] > n {
+		t.Errorf("while it runs it shows %v of %d", now.Progress, n)
+	}
 }
 
 // awaitDue waits until at most n documents are due.

@@ -109,8 +109,8 @@ type Removals interface {
 	// their archive. ImportContains reports whether a document is an object of one.
 	ArchiveImports(ctx context.Context, workspace, project string) ([]knowledge.ImportRef, error)
 	ImportContains(ctx context.Context, ref knowledge.ImportRef, document string) (bool, error)
-	// RemoveRows deletes the chunks of a removal, in batches, and then its versions.
-	RemoveRows(ctx context.Context, r store.Removal) error
+	// RemoveRows deletes the chunks of removals, in batches, and then their versions.
+	RemoveRows(ctx context.Context, removals ...store.Removal) error
 	// ProjectRuns lists the runs of a project but the one that removes it, oldest first:
 	// those that have not ended, or all. DropRuns deletes runs that have ended.
 	ProjectRuns(ctx context.Context, removal knowledge.RunRef, running bool, limit int) ([]store.Run, error)

@@ -48,7 +48,7 @@ func (s *slow) SourceKeys(context.Context, string, string, int) ([]string, error
 	return nil, s.wait()
 }
 
-func (s *slow) RemoveRows(context.Context, store.Removal) error { return s.wait() }
+func (s *slow) RemoveRows(context.Context, ...store.Removal) error { return s.wait() }
 
 func (s *slow) RemoveVersions(context.Context, string, string, int) error { return s.wait() }
 

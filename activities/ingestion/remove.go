@@ -239,22 +239,13 @@ func (a *vectors) deleteVersions(ctx context.Context, ref knowledge.VersionRef, 
 // histories of the ended ingests, and starts the removal of the attachments.
 func (a *Removing) RemoveRows(ctx context.Context, in RemoveInput) error {
 	defer step.Heartbeat(ctx)()
-	return a.removeRows(ctx, in, true)
-}
-
-func (a *Removing) removeRows(ctx context.Context, in RemoveInput, erase bool) error {
 	if err := a.Removals.RemoveRows(ctx, in.removal()); err != nil {
 		return a.fail(ctx, in.Step(), fmt.Errorf("remove rows: %w", err))
 	}
-	if erase {
-		if err := a.Removals.EraseDeleted(ctx); err != nil {
-			return a.fail(ctx, in.Step(), fmt.Errorf("truncate the write-ahead log: %w", err))
-		}
+	if err := a.Removals.EraseDeleted(ctx); err != nil {
+		return a.fail(ctx, in.Step(), fmt.Errorf("truncate the write-ahead log: %w", err))
 	}
-	if err := a.Workflows.ForgetIngests(ctx, in.Workspace, in.Document); err != nil {
-		return a.fail(ctx, in.Step(), fmt.Errorf("delete the histories of ingests: %w", err))
-	}
-	if err := startChildRemovals(ctx, a.Children, a.Workflows, in.Document); err != nil {
+	if _, err := a.forget(ctx, in.removal()); err != nil {
 		return a.fail(ctx, in.Step(), err)
 	}
 	return nil

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/cairn-rag/cairn/activities/step"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/record"
@@ -38,6 +36,8 @@ type Retention interface {
 	RetentionDue(ctx context.Context, scope store.RetentionScope) (store.RetentionDue, error)
 	// NoteRetention stores what a run of retention has done.
 	NoteRetention(ctx context.Context, ref knowledge.RunRef, p knowledge.RetentionProgress) error
+	// EndRuns stores how runs ended, in one transaction. The first end of a run counts.
+	EndRuns(ctx context.Context, workspace string, ids []string, end store.RunEnd) error
 	// EraseDeleted returns once the bytes of deleted rows stand in no file.
 	EraseDeleted(ctx context.Context) error
 }
@@ -111,68 +111,6 @@ func (a *Retaining) page(ctx context.Context, in RetentionInput) (RetainResult, 
 	}
 	result.Progress.KeptByHold, result.Done = due.KeptByHold, true
 	return result, err
-}
-
-// remove ends the removals of a page before the next one begins, so that no more than a page is
-// under way however many documents are due. A removal that cannot end now has a workflow, which
-// waits and tries again.
-func (a *Retaining) remove(ctx context.Context, removals []store.Removal) error {
-	ended := make([]bool, len(removals))
-	var group errgroup.Group
-	group.SetLimit(retainAtOnce) // they share commits
-	for i, r := range removals {
-		group.Go(func() error {
-			var err error
-			if ended[i], err = a.removing.removeNow(ctx, r); err != nil {
-				a.Log.WarnContext(ctx, "a removal is tried again", "document", r.Document, "run", r.RunID, "error", err)
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // no function returns an error
-	if err := a.Retention.EraseDeleted(ctx); err != nil {
-		return err
-	}
-	for i, r := range removals {
-		var err error
-		if ended[i] {
-			err = a.removing.endRun(ctx, r)
-		} else {
-			err = a.Workflows.Remove(ctx, r)
-		}
-		if err != nil {
-			a.Log.WarnContext(ctx, "a removal ends later", "document", r.Document, "run", r.RunID, "error", err) // the sweep starts it
-		}
-	}
-	return context.Cause(ctx)
-}
-
-// removeNow does the steps of RemoveDocument but for the erasure of deleted bytes and the end of the
-// run. ended is false if a step of an ingest still runs.
-func (a *Removing) removeNow(ctx context.Context, r store.Removal) (ended bool, err error) {
-	in := RemoveInput{Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto}
-	stopped, err := a.stopping.stopIngest(ctx, StopInput{RemoveInput: in})
-	if err != nil || stopped.Running {
-		return false, err
-	}
-	if err := a.RemoveEntries(ctx, in); err != nil {
-		return false, err
-	}
-	if err := a.RemoveBlobs(ctx, in); err != nil {
-		return false, err
-	}
-	return true, a.removeRows(ctx, in, false)
-}
-
-// endRun ends the run of a removal whose steps are done.
-func (a *Removing) endRun(ctx context.Context, r store.Removal) error {
-	run, err := a.stopping.Runs.RunForSystem(ctx, r.Workspace, r.RunID)
-	if err != nil {
-		return fmt.Errorf("read run %s: %w", r.RunID, err)
-	}
-	end := record.Ending{Kind: knowledge.KindRemove}
-	in := RemoveInput{Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto}
-	return a.FinishRemoval(ctx, FinishInput{StepInput: in.Step(), Status: end.Status(), Items: end.Items(record.LastOffset(run, nil))})
 }
 
 // hide brings hidden documents into the index, so that they take no place among the hits of a

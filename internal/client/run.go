@@ -23,7 +23,7 @@ type Run struct {
 	CreatedAt   time.Time          `json:"created_at,omitzero"`
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
 	Usage       json.RawMessage    `json:"usage,omitempty"`
-	Progress    json.RawMessage    `json:"progress,omitempty"` // of a reindex: knowledge.ReindexProgress
+	Progress    json.RawMessage    `json:"progress,omitempty"` // of a reindex: knowledge.ReindexProgress, of a retention: knowledge.RetentionProgress
 	Stage       knowledge.Stage    `json:"stage,omitempty"`    // of an ingest that runs or failed
 	Waiting     *knowledge.Waiting `json:"waiting,omitempty"`  // why a step of that ingest waits for its next try
 	Error       *Failure           `json:"error,omitempty"`

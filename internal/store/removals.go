@@ -148,45 +148,68 @@ func (s *removalStore) RunningVersions(ctx context.Context, workspace, document 
 	return decodeRows(rows, (*versionRow).version)
 }
 
-// RemoveRows deletes the chunks of a removal in batches, and then its versions. The
+// RemoveRows deletes the chunks of removals in batches, and then their versions. A
 // document's row becomes a tombstone that keeps the version counter; if it has
 // newer versions, it keeps those, or stays in removal if a later removal includes
-// them. Repeating it changes nothing.
-func (s *removalStore) RemoveRows(ctx context.Context, r Removal) error {
-	doing := "remove the rows of document " + r.Document
-	var doc documentRow
-	err := deleteChunks(ctx, s.database, doing, func(ctx context.Context, tx transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
-		removing, err := r.load(ctx, tx, &doc)
-		if err != nil || !removing {
-			return nil, err
+// them. Removals share transactions as long as they have few chunks. Repeating it changes nothing.
+func (s *removalStore) RemoveRows(ctx context.Context, removals ...Removal) error {
+	for len(removals) > 0 {
+		done := 0
+		err := s.write(ctx, "remove the rows of document "+removals[0].Document, func(ctx context.Context, tx transaction) error {
+			done = 0
+			for chunks := chunksPerBatch; done < len(removals); done++ {
+				deleted, err := removals[done].deleteRows(ctx, tx, chunks)
+				if chunks -= deleted; err != nil || chunks <= 0 {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return q.Where("c.document_id = ? AND c.version <= ?", r.Document, r.Upto), nil
-	})
+		removals = removals[done:]
+	}
+	return nil
+}
+
+// deleteRows deletes at most limit chunks of a removal, and its versions if it has fewer. It returns
+// the number of chunks that it has deleted.
+func (r Removal) deleteRows(ctx context.Context, tx transaction, limit int) (deleted int, err error) {
+	var doc documentRow
+	removing, err := r.load(ctx, tx, &doc)
+	if err != nil || !removing {
+		return 0, err
+	}
+	chunks := tx.NewSelect().Model((*chunkRow)(nil)).Column("c.id").Where("c.document_id = ? AND c.version <= ?", r.Document, r.Upto).Limit(int64(limit))
+	result, err := tx.NewDelete().Model((*chunkRow)(nil)).Where("c.id IN (?)", chunks).Exec(ctx)
 	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	if err != nil || int(n) == limit {
+		return int(n), err
+	}
+	return int(n), r.deleteVersions(ctx, tx, &doc)
+}
+
+func (r Removal) deleteVersions(ctx context.Context, tx transaction, doc *documentRow) error {
+	if err := forgetEvents(ctx, tx, doc); err != nil {
 		return err
 	}
-	return s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
-		removing, err := r.load(ctx, tx, &doc)
-		if err != nil || !removing {
-			return err
-		}
-		if err := forgetEvents(ctx, tx, &doc); err != nil {
-			return err
-		}
-		if _, err := tx.exec(ctx, "DELETE FROM document_subjects WHERE document_id = ? AND version <= ?", r.Document, r.Upto); err != nil {
-			return err
-		}
-		_, err = tx.NewDelete().Model((*versionRow)(nil)).Where("document_id = ? AND version <= ?", r.Document, r.Upto).Exec(ctx)
-		switch {
-		case err != nil || doc.RemovingUpto > r.Upto:
-			return err
-		case doc.Version > r.Upto:
-			doc.PublishedVersion, doc.RemovingUpto, doc.RemovingRun, doc.RemovingSince = 0, 0, "", 0
-			_, err = tx.NewUpdate().Model(&doc).Column("published_version", "removing_upto", "removing_run", "removing_since").WherePK().Exec(ctx)
-			return err
-		}
-		return entomb(ctx, tx, &doc, micros(s.now()))
-	})
+	if _, err := tx.exec(ctx, "DELETE FROM document_subjects WHERE document_id = ? AND version <= ?", r.Document, r.Upto); err != nil {
+		return err
+	}
+	_, err := tx.NewDelete().Model((*versionRow)(nil)).Where("document_id = ? AND version <= ?", r.Document, r.Upto).Exec(ctx)
+	switch {
+	case err != nil || doc.RemovingUpto > r.Upto:
+		return err
+	case doc.Version > r.Upto:
+		doc.PublishedVersion, doc.RemovingUpto, doc.RemovingRun, doc.RemovingSince = 0, 0, "", 0
+		_, err = tx.NewUpdate().Model(doc).Column("published_version", "removing_upto", "removing_run", "removing_since").WherePK().Exec(ctx)
+		return err
+	}
+	return entomb(ctx, tx, doc, micros(tx.now()))
 }
 
 // load reads the document of a removal. It reports whether the removal is still to

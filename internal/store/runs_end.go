@@ -26,6 +26,18 @@ func (s *runStore) EndRun(ctx context.Context, workspace, id string, end RunEnd)
 	return s.EndAnswer(ctx, workspace, id, end)
 }
 
+// EndRuns is EndRun for runs of a workspace that end alike, in one transaction.
+func (s *runStore) EndRuns(ctx context.Context, workspace string, ids []string, end RunEnd) error {
+	return s.write(ctx, "end runs of workspace "+workspace, func(ctx context.Context, tx transaction) error {
+		for _, id := range ids {
+			if _, err := endRun(ctx, tx, workspace, id, end); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // EndAnswer stores how a run ended, and the messages that it adds to its
 // conversation, in one transaction. The first end counts; later ones change neither
 // the run nor the messages. Messages of a conversation that its owner deleted

@@ -291,7 +291,7 @@ type Removals interface {
 	DropProject(ctx context.Context, removal knowledge.RunRef) (dropped bool, err error)
 	RunningVersions(ctx context.Context, workspace, document string, upto int) ([]store.Version, error)
 	SourceKeys(ctx context.Context, workspace, document string, after int) ([]string, error)
-	RemoveRows(ctx context.Context, r store.Removal) error
+	RemoveRows(ctx context.Context, removals ...store.Removal) error
 	RetireChildren(ctx context.Context, ref knowledge.VersionRef) error
 	ChildRemovals(ctx context.Context, parent string) ([]store.Removal, error)
 }
