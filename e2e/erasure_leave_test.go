@@ -82,6 +82,7 @@ func (p *somebody) leave() {
 	p.leaveResearch()
 	p.leaveProfile()
 	p.leaveRest()
+	p.leaveLate()
 }
 
 func (p *somebody) leaveDocuments() {

@@ -126,6 +126,7 @@ func TestErasure(t *testing.T) {
 	s := start(t, at(m.URL(), "TOKEN_SECRET="+tokenSecret, "CAIRN_AUTH__JWT__SECRET_ENV=TOKEN_SECRET", "CAIRN_EGRESS__ALLOW=127.0.0.0/8")...)
 	s.subscribe(t, hook)
 	ann, bob := s.join(t, m, "ann"), s.join(t, m, "bob")
+	s.tellsOfPeople(t, ann, bob)
 	ann.leave()
 	bob.leave()
 	hold := ann.hold()
