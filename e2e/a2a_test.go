@@ -55,7 +55,8 @@ func TestA2ATasksOutliveKills(t *testing.T) {
 	s := start(t, at(m.URL())...)
 	s.publish(t, "pier.txt", "A lighthouse is on the northern pier.")
 	s.putPublication(t, map[string]any{"limits": map[string]any{"requestsPerMinute": 100000, "visitorRequestsPerMinute": 100000}}) // it is asked often
-	m.ScriptChat(slowWords(200), slowWords(200))                                                                                   // that of before the kill, and that of after it
+	rest := make(chan struct{})
+	m.ScriptChat(heldWords(200, rest), heldWords(200, rest)) // that of before the kill, and that of after it
 	begun := s.a2a(t, "SendMessage", a2aMessage("one", "What is on the pier?")).Result.Task
 	if begun.Status.State != "TASK_STATE_WORKING" || begun.ContextID == "" {
 		t.Fatalf("the task is %+v", begun)
@@ -67,6 +68,7 @@ func TestA2ATasksOutliveKills(t *testing.T) {
 		return nil
 	})
 	s.kill()
+	close(rest)
 	s.restart()
 	await(t, time.Minute, "the task is completed", func(context.Context) error {
 		now := s.a2a(t, "GetTask", map[string]any{"id": begun.ID}).Result

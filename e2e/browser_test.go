@@ -63,10 +63,15 @@ func open(t *testing.T, page context.Context, url string) {
 	}
 }
 
+// busy is JavaScript for what the page is still reading. Until then it shows what was there
+// before, which may look like what a test waits for. The words of an answer may go on.
+const busy = `document.querySelector("main[aria-busy], main [aria-busy]:not(.words)")`
+
 // awaitPage waits until a JavaScript expression is true, in the page or the one that it is
-// loading.
+// loading, which must not be busy.
 func awaitPage(t *testing.T, page context.Context, expression string) {
 	t.Helper()
+	expression = "!" + busy + " && (" + expression + ")"
 	var err error
 	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); {
 		poll := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(time.Until(end)))

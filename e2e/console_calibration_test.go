@@ -53,6 +53,9 @@ func TestConsoleCalibration(t *testing.T) {
 	}
 	again(judgeLenient, "away from those of people", "asked up to 3 times0 of 50")
 	again(judgeFickle, "Answers with different scores when asked up to 3 times", "of 50")
+	if evaluate[bool](t, page, calibrated("asked up to 3 times0 of 50")) {
+		t.Error("a judge that contradicts itself is shown to agree with itself")
+	}
 	if j.answered.Load() != asked {
 		t.Errorf("%d questions were asked again", j.answered.Load()-asked)
 	}

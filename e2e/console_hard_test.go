@@ -237,7 +237,8 @@ func TestConsoleGoesOnWithoutNetwork(t *testing.T) {
 	m := standIn(t, modeltest.Options{})
 	s := start(t, at(m.URL())...)
 	s.publish(t, "lights", "The northern pier has a lighthouse.")
-	m.ScriptChat(modeltest.Reply{Text: text, TokenDelay: 20 * time.Millisecond})
+	rest := make(chan struct{})
+	m.ScriptChat(modeltest.Reply{Text: text, TokenDelay: 20 * time.Millisecond, Rest: rest})
 	between := newWire(t, strings.TrimPrefix(s.ends.API, "http://"))
 	open(t, page, "http://"+between.Addr().String()+"/")
 	do(t, page, chromedp.SendKeys(`dialog input`, s.key+kb.Enter, chromedp.ByQuery))
@@ -246,6 +247,7 @@ func TestConsoleGoesOnWithoutNetwork(t *testing.T) {
 	awaitPage(t, page, `(document.querySelector(".words")?.textContent.match(/word/g) ?? []).length > 20`)
 	between.cut(true)
 	awaitPage(t, page, `!!document.querySelector(".lost:not([hidden])")`)
+	close(rest)
 	await(t, time.Minute, "the run ends without the page", func(context.Context) error {
 		var list struct{ Data []struct{ Status string } }
 		s.call(t, "GET", "/workspaces/default/runs?kind=query", nil, &list)

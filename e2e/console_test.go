@@ -160,7 +160,8 @@ func TestConsoleGoesOnOverKills(t *testing.T) {
 	t.Parallel()
 	page := browser(t)
 	text := strings.TrimSpace(strings.Repeat("word ", 800))
-	slow := modeltest.Reply{Text: text, TokenDelay: 15 * time.Millisecond}
+	rest := make(chan struct{})
+	slow := modeltest.Reply{Text: text, TokenDelay: 15 * time.Millisecond, Rest: rest}
 	m := standIn(t, modeltest.Options{})
 	s := start(t, at(m.URL())...)
 	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
@@ -174,6 +175,7 @@ func TestConsoleGoesOnOverKills(t *testing.T) {
 	awaitPage(t, page, words+` > 60 && `+asked)
 	s.kill()
 	awaitPage(t, page, `!!document.querySelector(".lost:not([hidden])")`)
+	close(rest)
 	s.restart()
 	awaitPage(t, page, `!!document.querySelector(".resumed")`)
 	awaitPage(t, page, `!!document.querySelector('[aria-label="Answer"]:not(.live)')`)

@@ -23,6 +23,13 @@ func slowWords(count int) modeltest.Reply {
 	return modeltest.Reply{Text: strings.TrimSpace(strings.Repeat("word ", count)), TokenDelay: 15 * time.Millisecond}
 }
 
+// heldWords is slowWords, and does not end before rest is closed.
+func heldWords(count int, rest <-chan struct{}) modeltest.Reply {
+	held := slowWords(count)
+	held.Rest = rest
+	return held
+}
+
 // wordsOnPage is JavaScript for the number of words of the last answer.
 const wordsOnPage = `([...document.querySelectorAll(".words")].at(-1)?.textContent.match(/word/g) ?? []).length`
 
@@ -35,7 +42,8 @@ func TestAgentPage(t *testing.T) {
 	s := start(t, at(m.URL())...)
 	s.publish(t, "lights", "The northern pier has a lighthouse.")
 	s.putPublication(t, map[string]any{"description": "Ask me about <b>piers</b>.", "starters": []string{"What is on the northern pier?"}, "avatar": "⚓"})
-	m.ScriptChat(slowWords(400), slowWords(400)) // that of before the kill, and that of after it
+	rest := make(chan struct{})
+	m.ScriptChat(heldWords(400, rest), heldWords(400, rest)) // that of before the kill, and that of after it
 	thrown, asked := thrownIn(page), trafficOf(t, page)
 	open(t, page, s.ends.API+"/agents/guide")
 	awaitPage(t, page, `document.querySelector(".welcome")?.textContent.includes("Ask me about <b>piers</b>.") && document.title === "The guide of the harbour"`)
@@ -52,6 +60,7 @@ func TestAgentPage(t *testing.T) {
 	do(t, page, chromedp.Reload())
 	awaitPage(t, page, fmt.Sprintf(`%s > %d && document.querySelector(".asked p").textContent === "What is on the northern pier?"`, wordsOnPage, before))
 	s.kill()
+	close(rest)
 	s.restart()
 	awaitPage(t, page, answersOnPage+` === 1`)
 	if n := evaluate[int](t, page, wordsOnPage); n != 400 {
@@ -148,7 +157,8 @@ func TestEmbeddedChat(t *testing.T) {
 	site := foreignSite(t, s, `data-user-token="`+token+`"`)
 	stranger := foreignSite(t, s, "")
 	s.putPublication(t, map[string]any{"allowedOrigins": []string{site.URL}})
-	m.ScriptChat(slowWords(300))
+	rest := make(chan struct{})
+	m.ScriptChat(heldWords(300, rest))
 	thrown := thrownIn(page)
 	open(t, page, site.URL+"/first")
 	awaitPage(t, page, launcher+`?.checkVisibility() === true`)
@@ -159,6 +169,7 @@ func TestEmbeddedChat(t *testing.T) {
 	askOnPage(t, frame, "What is on the northern pier?")
 	awaitPage(t, frame, wordsOnPage+` > 20`)
 	open(t, page, site.URL+"/next")
+	close(rest)
 	frame = frameOf(t, page, s)
 	awaitPage(t, frame, answersOnPage+` === 1 && document.querySelector(".asked p").textContent === "What is on the northern pier?"`)
 	if n := evaluate[int](t, frame, wordsOnPage); n != 300 {

@@ -30,7 +30,7 @@ const signIn = async (...given) => (await import("./sign_in.js")).signIn(...give
 let page = null;
 let opening = 0;
 
-/** Shows the page of the address. */
+/** Shows the page of the address; until it is there, the one before is busy. */
 async function show() {
   const [first, ...path] = location.pathname.slice(1).split("/").map(decodeURIComponent);
   const query = new URLSearchParams(location.search);
@@ -44,6 +44,7 @@ async function show() {
   const turn = ++opening;
   page?.stop?.();
   page = null;
+  main.ariaBusy = "true";
   try {
     const module = await pageOf(first);
     const opened = module ? await module.open(path, query) : { title: t("error.page"), element: h("div", { class: "padded" }, h("p", {}, t("error.page"))) };
@@ -57,6 +58,8 @@ async function show() {
     announce(opened.title);
   } catch (failure) {
     if (turn === opening) fill(main, h("div", { class: "padded" }, failed(failure, failure instanceof APIError ? show : () => location.reload())));
+  } finally {
+    if (turn === opening) main.ariaBusy = null;
   }
 }
 

@@ -132,6 +132,7 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
   const further = async () => {
     if (cursor === null) return;
     const now = ++turn;
+    table.ariaBusy = "true";
     try {
       const found = await load(cursor);
       if (now !== turn) return;
@@ -140,6 +141,8 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
       if (now !== turn) return;
       fill(problem, reasonOf(failure), " ", h("button", { type: "button", onclick: () => void further() }, t("retry")));
       return;
+    } finally {
+      if (now === turn) table.ariaBusy = null;
     }
     watchEnd();
   };
@@ -159,6 +162,7 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
     }
     blocks = [];
     places.clear();
+    empty.hidden = true;
   };
   const restart = () => {
     clear();

@@ -18,6 +18,7 @@ type Reply struct {
 	Garbage    bool            // status 200 and lines that are not events
 	Empty      bool            // status 200 and an empty body
 	Cut        bool            // breaks the connection after the tokens
+	Rest       <-chan struct{} // sends no more than half of the tokens until it is closed; nil = all
 	Delay      time.Duration   // before the first byte
 	TokenDelay time.Duration   // before each token; 0 = Options.TokenDelay
 	Tokens     int             // number of words; 0 = Options.Tokens

@@ -90,11 +90,12 @@ type plan struct {
 	finish string
 	delay  time.Duration
 	cut    bool
+	rest   <-chan struct{}
 }
 
 // plan returns the answer to req that reply asks for.
 func (s *Server) plan(req protocol.ChatRequest, reply Reply) plan {
-	p := plan{finish: model.FinishStop, cut: reply.Cut, delay: cmp.Or(reply.TokenDelay, s.options.TokenDelay)}
+	p := plan{finish: model.FinishStop, cut: reply.Cut, rest: reply.Rest, delay: cmp.Or(reply.TokenDelay, s.options.TokenDelay)}
 	calls := reply.ToolCalls
 	if forced := req.ToolChoice.Mode; len(calls) == 0 && (forced == "required" || forced == "function") {
 		name := cmp.Or(req.ToolChoice.Name, req.Tools[0].Function.Name)
@@ -150,6 +151,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, req protocol.Cha
 	began := time.Now()
 	for i, piece := range p.pieces {
 		if !s.wait(r.Context(), time.Until(began.Add(time.Duration(i+1)*p.delay))) {
+			return false
+		}
+		if i == len(p.pieces)/2 && !s.waitFor(r.Context(), p.rest) {
 			return false
 		}
 		stream.Text(piece)

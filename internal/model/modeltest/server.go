@@ -157,6 +157,21 @@ func (s *Server) wait(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
+// waitFor waits until a channel is closed, and reports false if the client or the server ends first. It
+// does not wait for nil.
+func (s *Server) waitFor(ctx context.Context, told <-chan struct{}) bool {
+	if told == nil {
+		return true
+	}
+	select {
+	case <-told:
+		return true
+	case <-ctx.Done():
+	case <-s.closed:
+	}
+	return false
+}
+
 // misbehave does what a reply says in place of an answer, and reports whether
 // the reply says so.
 func (s *Server) misbehave(w http.ResponseWriter, r *http.Request, reply Reply) bool {
@@ -166,14 +181,8 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request, reply Reply) 
 	if reply.Hang {
 		reply.Until = make(chan struct{})
 	}
-	if reply.Until != nil {
-		select {
-		case <-reply.Until:
-		case <-r.Context().Done():
-			return true
-		case <-s.closed:
-			return true
-		}
+	if !s.waitFor(r.Context(), reply.Until) {
+		return true
 	}
 	switch {
 	case !s.wait(r.Context(), reply.Delay):
