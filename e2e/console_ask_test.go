@@ -94,10 +94,9 @@ func TestConsoleQueuesAndShares(t *testing.T) {
 	page := browser(t)
 	told := make(chan struct{})
 	slow := modeltest.Reply{Text: strings.TrimSpace(strings.Repeat("word ", 300)), Until: told}
-	m := standIn(t, modeltest.Options{})
+	m := standIn(t, always(slow))
 	s := start(t, at(m.URL())...)
 	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
-	m.ScriptChat(slow, modeltest.Text("What is on the southern pier?"), slow) // a follow-up is rewritten first
 	s.signInto(t, page)
 	askOnPage(t, page, "What is on the northern pier?")
 	awaitPage(t, page, `document.querySelectorAll(".answer.live").length === 1 && location.pathname !== "/ask"`)

@@ -141,7 +141,7 @@ func TestConsoleTakesManyFiles(t *testing.T) {
 		t.Errorf("%d files were sent during the pause", now-held)
 	}
 	press(t, page, "Go on")
-	for sent := count / 4; sent <= count; sent += count / 4 { // each quarter has the time of a wait
+	for sent := count / 20; sent <= count; sent += count / 20 { // each part has the time of a wait
 		awaitPage(t, page, fmt.Sprintf(`parseInt(document.querySelector(".uploads [role=status]").textContent) >= %d`, sent))
 	}
 	awaitPage(t, page, fmt.Sprintf(`document.querySelector(".uploads [role=status]").textContent === "%d files sent"`, count))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/model/protocol"
@@ -38,8 +39,10 @@ func TestConsoleShowsEveryPassage(t *testing.T) {
 	const shown = `[...document.querySelectorAll(".passages li")].map(l => l.textContent)`
 	awaitPage(t, page, shown+`.length === 100 && document.querySelector(".reader").textContent.includes("Passages 1–100 of 5,000") && `+shown+`[99].includes("Pier 0099")`)
 	wantLooks(t, page)
-	press(t, page, "Next page")
+	do(t, page, chromedp.Focus(`[aria-label="Next page"]`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
 	awaitPage(t, page, `location.search === "?page=2" && `+shown+`[0].includes("Pier 0100")`)
+	do(t, page, chromedp.KeyEvent(kb.Enter)) // the button is drawn again, and keeps the focus
+	awaitPage(t, page, `location.search === "?page=3" && `+shown+`[0].includes("Pier 0200")`)
 	open(t, page, s.ends.API+"/documents/"+document.ID+"?page=50")
 	awaitPage(t, page, shown+`.length === 100 && `+shown+`[99].includes("Pier 4999") && document.querySelector('[aria-label="Next page"]').disabled`)
 	fillField(t, page, `document.querySelector(".find input")`, "PIER 3217") // at once: each pause between letters is a search

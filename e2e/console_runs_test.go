@@ -203,11 +203,14 @@ func TestConsoleRunsAreLive(t *testing.T) {
 	s.signInto(t, page)
 	open(t, page, s.ends.API+"/runs")
 	awaitPage(t, page, `!!document.querySelector(".state.running")`)
-	do(t, page, chromedp.Evaluate(`window.stays = true`, nil))
+	do(t, page, chromedp.Evaluate(`window.stays = true; document.querySelector("tr:has(.state.running) a").focus()`, nil))
 	if status := s.call(t, "POST", "/runs/"+a.run+"/calls/north", map[string]any{"decision": "approve"}, nil); status != http.StatusOK {
 		t.Fatalf("the call is not approved: status %d", status)
 	}
 	awaitPage(t, page, `window.stays && !document.querySelector(".state.running") && document.querySelectorAll(".state.completed").length === 2`)
+	if at := evaluate[string](t, page, `document.activeElement.getAttribute("href")`); at != "/runs/"+a.run {
+		t.Errorf("a row that is drawn again has left the focus to %q", at)
+	}
 
 	b := s.query(t, "What is on the other pier?")
 	open(t, page, s.ends.API+"/runs/"+b.run)

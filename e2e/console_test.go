@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/model/protocol"
 )
 
 // signInto signs a browser in with the server's admin key.
@@ -155,17 +156,21 @@ func TestConsoleCites(t *testing.T) {
 	asked.wantOnly(t, s.ends.API)
 }
 
+// always is for a model that answers so however often it is asked: a step whose heartbeat comes late is
+// done again.
+func always(reply modeltest.Reply) modeltest.Options {
+	return modeltest.Options{Reply: func(protocol.ChatRequest) modeltest.Reply { return reply }}
+}
+
 // TestConsoleGoesOnOverKills reloads the page and kills the server in the middle of an answer.
 func TestConsoleGoesOnOverKills(t *testing.T) {
 	t.Parallel()
 	page := browser(t)
 	text := strings.TrimSpace(strings.Repeat("word ", 800))
 	rest := make(chan struct{})
-	slow := modeltest.Reply{Text: text, TokenDelay: 15 * time.Millisecond, Rest: rest}
-	m := standIn(t, modeltest.Options{})
+	m := standIn(t, always(modeltest.Reply{Text: text, TokenDelay: 15 * time.Millisecond, Rest: rest}))
 	s := start(t, at(m.URL())...)
 	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
-	m.ScriptChat(slow, slow)
 	s.signInto(t, page)
 	askOnPage(t, page, "What is on the northern pier?")
 	const asked = `document.querySelector(".asked p")?.textContent === "What is on the northern pier?"`

@@ -4,7 +4,7 @@ import { actionButton, attempt } from "./action.js";
 import { answerWork } from "./answer_work.js";
 import { address, call, may, reasonOf } from "./api.js";
 import { citations } from "./citation.js";
-import { announce, atNextFrame, fill, h } from "./dom.js";
+import { announce, atNextFrame, fill, h, keepFocus } from "./dom.js";
 import { follow } from "./events.js";
 import { feedback } from "./feedback.js";
 import { withoutCitations } from "./inline.js";
@@ -40,8 +40,14 @@ export function answerOf(message, actions) {
   const state = message.status === "completed" ? null : h("p", { class: "quiet" }, t(message.status === "canceled" ? "ask.stopped" : "ask.tool.failed"));
   const work = message.run_id && h("div", { hidden: true });
   if (work) void import("./stored_work.js").then(({ storedWork }) => storedWork(/** @type {string} */ (message.run_id), work)).catch(() => {}); // the answer is there without it
-  return h("article", { class: "answer", role: "region", "aria-label": t("ask.answer") }, work, body, state,
+  return h("article", { class: "answer", "aria-label": t("ask.answer") }, work, body, state,
     ...ending({ run: message.run_id, text: message.text, sources: message.sources, suggestions: [], rating: message.rating }, actions));
+}
+
+/** Makes the last answer of a conversation a landmark: the others have the same name. @param {HTMLElement} turns */
+export function markLast(turns) {
+  const all = [...turns.querySelectorAll(".answer")];
+  for (const one of all) one.role = one === all.at(-1) ? "region" : null;
 }
 
 /**
@@ -94,26 +100,32 @@ export function liveAnswer(run, actions, queued) {
   const notes = h("div");
   const body = h("div", { class: "words", "aria-busy": "true" });
   const below = h("div");
-  const element = h("article", { class: "answer live", role: "region", "aria-label": t("ask.answer") }, phase, ...work.elements, notes, body, note, below);
+  const element = h("article", { class: "answer live", "aria-label": t("ask.answer") }, phase, ...work.elements, notes, body, note, below);
 
   const paint = () => {
     const now = blocks(text);
     for (let i = 0; i < now.length; i++) {
       if (shown[i] === now[i]) continue;
       const made = render(now[i], marks);
-      if (body.children[i]) body.children[i].replaceWith(made);
+      const old = body.children[i];
+      if (old) keepFocus(old, () => (old.replaceWith(made), made));
       else body.append(made);
     }
     while (body.children.length > now.length) body.lastElementChild?.remove();
     shown = now;
   };
   const draw = atNextFrame(paint);
+  /** Returns the text that screen readers were not told, or the whole sentences of it. @param {boolean} all */
+  const unsaid = (all) => {
+    const left = text.slice(said);
+    const plain = left.replace(/<[^>]*>?/g, (tag) => "_".repeat(tag.length)); // of the same length
+    const end = all ? left.length : Math.max(...[". ", "! ", "? ", "\n"].map((one) => plain.lastIndexOf(one))) + 1;
+    said += end;
+    return left.slice(0, end).replace(/<[^>]*>/g, "").trim();
+  };
   const speak = () => {
-    const plain = text.slice(said).replace(/<[^>]*>/g, "");
-    const end = Math.max(plain.lastIndexOf(". "), plain.lastIndexOf("\n"));
-    if (end < 0) return;
-    announce(plain.slice(0, end + 1));
-    said = text.length;
+    const sentences = unsaid(false);
+    if (sentences) announce(sentences);
   };
   const redraw = () => {
     shown = [];
@@ -123,7 +135,7 @@ export function liveAnswer(run, actions, queued) {
     element.classList.remove("live");
     body.removeAttribute("aria-busy");
     phase.remove();
-    announce(words);
+    announce(`${unsaid(true)} ${words}`.trim());
     actions.ended();
   };
   const saidModel = (/** @type {any} */ data) => t(data.next ? "ask.failed.model" : "ask.waits", { model: data.model, next: data.next ?? "" });
@@ -156,6 +168,7 @@ export function liveAnswer(run, actions, queued) {
       redraw();
     },
     completedMessage: (data) => {
+      if (!data.answer.startsWith(text)) said = data.answer.length; // other words than those that came
       text = data.answer;
       sources = data.sources;
       shown = [];

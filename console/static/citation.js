@@ -54,6 +54,11 @@ function peek(element, name, text) {
     const above = at.top - height - 8;
     shown.style.left = `${Math.max(8, Math.min(at.left, innerWidth - width - 8))}px`;
     shown.style.top = `${above > 8 ? above : at.bottom + 8}px`;
+    watch();
+  };
+  const watch = () => { // an answer that comes is drawn anew, and what is removed is not left
+    if (!element.isConnected) hide();
+    else if (shown) requestAnimationFrame(watch);
   };
   for (const event of ["mouseenter", "focus"]) element.addEventListener(event, open);
   for (const event of ["mouseleave", "blur", "click"]) element.addEventListener(event, hide);

@@ -11,7 +11,7 @@ import { documentRuns } from "./document_runs.js";
 import { parsedView, versions } from "./document_versions.js";
 import { fill, h } from "./dom.js";
 import { statusOf } from "./documents_list.js";
-import { bytes, moment, number, t } from "./language.js";
+import { bytes, languageName, moment, number, t } from "./language.js";
 import { polling } from "./polling.js";
 import { navigate } from "./router.js";
 import { workflowLink } from "./runs_list.js";
@@ -81,7 +81,7 @@ function shownFor(doc) {
 function detailsOf(doc) {
   /** @type {[import("./language.js").Word, any][]} */
   const rows = [
-    ["doc.external", doc.externalId], ["doc.type", doc.mediaType], ["doc.size", bytes(doc.bytes)], ["doc.language", doc.language],
+    ["doc.external", doc.externalId], ["doc.type", doc.mediaType], ["doc.size", bytes(doc.bytes)], ["doc.language", languageName(doc.language)],
     ["doc.passages", number(doc.chunkCount)], ["doc.tags", (doc.tags ?? []).join(", ")],
     ["doc.metadata", metadataOf(doc.metadata ?? {})], ["doc.classification", classified(doc.classification)], ["doc.changed", moment(doc.updatedAt)],
   ];

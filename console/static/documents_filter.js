@@ -2,12 +2,14 @@
 
 import { call } from "./api.js";
 import { h } from "./dom.js";
-import { t } from "./language.js";
+import { language as spoken, languageName, t } from "./language.js";
 import { projectChoice } from "./project_choice.js";
 import { keepFilters } from "./router.js";
 
 const statuses = /** @type {const} */ (["published", "pending", "error", "inactive", "deleting"]);
 const stages = /** @type {const} */ (["fetch", "check", "extract", "enrich", "chunk", "embed", "publish"]);
+const languages = ("afr aka amh arb azj bel ben bho bul ceb ces cmn dan deu ell eng epo est fin fra guj hat hau heb hin hrv hun ibo ilo ind ita jav jpn kan kat khm kin kor kur lav lit "
+  + "mai mal mar mkd mlg mya nep nld nno nob nya ori orm pan pes pol por ron run rus sin skr slv sna som spa srp swe tam tel tgl tha tir tuk tur uig ukr urd uzb vie ydd yor zul").split(" "); // that are detected
 
 /**
  * @typedef {object} Filters
@@ -38,11 +40,12 @@ export function documentFilters(asked, changed) {
     h("input", { type: "search", name, value: asked.get(name) ?? "", maxlength, "aria-label": label, placeholder: label, onchange: change });
   const status = select("status", t("doc.status"), t("doc.every"), statuses.map((one) => [one, t(`doc.${one}`)]));
   const code = select("code", t("doc.cause"), t("doc.cause.every"), []);
-  const stage = select("stage", t("doc.stage"), t("doc.stage.every"), stages.map((one) => [one, one]));
+  const stage = select("stage", t("doc.stage"), t("doc.stage.every"), stages.map((one) => [one, t(`stage.${one}`)]));
   const stale = select("stale", t("doc.stale"), t("doc.stale.every"), [["true", t("doc.stale.only")]]);
   const named = field("named", t("doc.find"), 1024);
   const tag = field("tag", t("doc.tag"), 256);
-  const language = field("language", t("doc.language"), 20);
+  const known = languages.map((code) => /** @type {[string, string]} */ ([code, languageName(code)])).sort(([, a], [, b]) => a.localeCompare(b, spoken()));
+  const language = select("language", t("doc.language"), t("doc.language.every"), [...known, ["und", languageName("und")]]);
   let project = asked.get("project") ?? "";
   const choice = projectChoice(project, (chosen) => {
     project = chosen;
@@ -57,7 +60,7 @@ export function documentFilters(asked, changed) {
       code.append(h("option", { value: one.code }, one.code));
     }
   }, () => {}); // the list says what is wrong
-  const values = () => ({ status: status.value, code: code.value, stage: stage.value, stale: stale.value, named: named.value.trim(), tag: tag.value.trim(), language: language.value.trim(), project });
+  const values = () => ({ status: status.value, code: code.value, stage: stage.value, stale: stale.value, named: named.value.trim(), tag: tag.value.trim(), language: language.value, project });
   return {
     element: h("div", { class: "row filters" }, named, status, code, stage, stale, tag, language, choice),
     project: () => project,

@@ -9,7 +9,7 @@ import { bulkActions } from "./documents_bulk.js";
 import { documentFilters } from "./documents_filter.js";
 import { h } from "./dom.js";
 import { filesOf } from "./dropped.js";
-import { bytes, moment, number, t } from "./language.js";
+import { bytes, languageName, moment, number, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
 import { polling } from "./polling.js";
 import { samples, uploads } from "./uploads.js";
@@ -67,7 +67,7 @@ function columnsOf() {
     { name: "passages", title: t("doc.passages"), number: true, cell: (doc) => number(doc.chunkCount) },
     { name: "size", title: t("doc.size"), number: true, order: "size", cell: (doc) => bytes(doc.bytes) },
     { name: "type", title: t("doc.type"), hidden: true, cell: (doc) => doc.mediaType },
-    { name: "language", title: t("doc.language"), cell: (doc) => doc.language },
+    { name: "language", title: t("doc.language"), cell: (doc) => languageName(doc.language) },
     { name: "tags", title: t("doc.tags"), cell: (doc) => (doc.tags ?? []).join(", ") },
     { name: "external", title: t("doc.external"), hidden: true, cell: (doc) => doc.externalId },
     { name: "version", title: t("doc.version.number"), number: true, hidden: true, cell: (doc) => number(doc.version) },

@@ -48,9 +48,29 @@ function append(parent, children) {
  * @param {...(Child | Child[])} children
  */
 export function fill(parent, ...children) {
-  parent.replaceChildren();
-  append(parent, children.flat());
+  keepFocus(parent, () => {
+    parent.replaceChildren();
+    append(parent, children.flat());
+    return parent;
+  });
 }
+
+/**
+ * Draws an element anew. If what had the focus is drawn again, that has it.
+ * @param {Element} before
+ * @param {() => Element} draw returns what stands in its place
+ */
+export function keepFocus(before, draw) {
+  const had = /** @type {HTMLElement} */ (document.activeElement);
+  const inside = before !== had && before.contains(had);
+  const now = draw();
+  if (!inside || document.activeElement === had) return;
+  const again = had.isConnected ? had : [...now.querySelectorAll(had.tagName)].find((one) => nameOf(one) === nameOf(had));
+  /** @type {HTMLElement | undefined} */ (again)?.focus({ preventScroll: true });
+}
+
+/** @param {Element} element */
+const nameOf = (element) => element.getAttribute("aria-label") ?? element.textContent;
 
 /**
  * Shows a dialog over the page. It is gone when it is closed.

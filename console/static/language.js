@@ -40,6 +40,12 @@ export function inLanguage(entry, values = {}) {
   return entry[languages.indexOf(language())].replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
+/** Returns the name of the language of a text. @param {string} code of ISO 639-3; und = not known */
+export function languageName(code) {
+  if (code === "und") return t("language.unknown");
+  return code && (new Intl.DisplayNames(language(), { type: "language" }).of(code) ?? code);
+}
+
 /**
  * @param {number} value
  * @param {Intl.NumberFormatOptions} [options]

@@ -2,7 +2,7 @@
 // the window exist.
 
 import { reasonOf } from "./api.js";
-import { fill, h } from "./dom.js";
+import { fill, h, keepFocus } from "./dom.js";
 import { t } from "./language.js";
 
 /**
@@ -107,7 +107,8 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
       const at = block.items.findIndex((one) => key(one) === key(item));
       if (JSON.stringify(block.items[at]) === JSON.stringify(item)) return;
       block.items[at] = item;
-      if (block.shown) block.body.rows[at].replaceWith(rowOf(item));
+      const row = rowOf(item);
+      if (block.shown) keepFocus(block.body.rows[at], () => (block.body.rows[at].replaceWith(row), row));
     }
     empty.hidden = places.size > 0;
   };

@@ -9,7 +9,7 @@ import { polling } from "./polling.js";
 import { projectNames } from "./project_choice.js";
 import { runSteps } from "./run_steps.js";
 import { researchTree } from "./research_tree.js";
-import { countersOf, factList, named, originOf, stateOf } from "./runs_list.js";
+import { countersOf, factList, named, originOf, stageName, stateOf } from "./runs_list.js";
 import { timeline } from "./timeline.js";
 
 /** @typedef {import("./runs_list.js").Run} Run */
@@ -101,7 +101,7 @@ function controls(id, look) {
 function factsOf(run, names) {
   const link = (/** @type {string} */ page, /** @type {string} */ id) => id && h("a", { href: `/${page}/${encodeURIComponent(id)}` }, id);
   return factList([
-    ...originOf(run, names), ["run.progress", run.stage || countersOf(run.progress)], ["run.usage", countersOf(run.usage)],
+    ...originOf(run, names), ["run.progress", stageName(run.stage) || countersOf(run.progress)], ["run.usage", countersOf(run.usage)],
     ["run.error", run.error && [run.error.code, run.error.detail, run.error.retry_at && t("run.next", { at: moment(run.error.retry_at) })].filter(Boolean).join(" · ")],
     ["run.document", link("documents", run.document_id)], ["run.import", link("imports", run.import_id)], ["run.conversation", link("ask", run.conversation_id)],
   ]);

@@ -3,9 +3,10 @@
 import { call } from "./api.js";
 import { smallTable } from "./checks.js";
 import { fill, h } from "./dom.js";
-import { duration, moment, number, t } from "./language.js";
+import { duration, language, moment, number, t } from "./language.js";
 import { polling } from "./polling.js";
 import { named } from "./runs_list.js";
+import { stepName } from "./words/steps.js";
 
 const pace = 5000; // milliseconds between two looks; each reads the history of the workflow
 
@@ -33,7 +34,7 @@ function rowOf(step) {
   const waits = step.seconds - step.last_seconds;
   const cause = [step.code, step.next_at && t("run.next", { at: moment(step.next_at) }), step.attempts > 1 && t("run.before", { took: duration(waits) })].filter(Boolean).join(" · ");
   return [
-    step.name, [h("span", { class: `state ${step.status}` }, named(step.status)), " ", cause && h("span", { class: "quiet" }, cause)], number(step.attempts),
+    stepName(step.name, language()), [h("span", { class: `state ${step.status}` }, named(step.status)), " ", cause && h("span", { class: "quiet" }, cause)], number(step.attempts),
     duration(step.seconds), step.usage ? number(step.usage.prompt_tokens + (step.usage.embedding_tokens ?? 0)) : "", step.usage?.completion_tokens ? number(step.usage.completion_tokens) : "",
   ];
 }

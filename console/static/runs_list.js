@@ -14,6 +14,11 @@ export function named(value) {
   return t(`run.${/** @type {"query"} */ (value)}`);
 }
 
+/** Returns the word for a stage of an ingest. @param {string} stage */
+export function stageName(stage) {
+  return stage && t(`stage.${/** @type {"embed"} */ (stage)}`);
+}
+
 /** Says why something waits, and until when. @param {any} wait */
 export function waitOf(wait) {
   const { since, message, attempt, of } = wait;

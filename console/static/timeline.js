@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { duration, moment, number, t } from "./language.js";
-import { countersOf, named, waitOf } from "./runs_list.js";
+import { countersOf, named, stageName, waitOf } from "./runs_list.js";
 import { toolCall } from "./tool_call.js";
 
 const shown = 500; // of the events as they came
@@ -22,7 +22,7 @@ const titles = {
   webhookCall: (data) => [data.id, named(data.status), duration(data.seconds), data.message],
   pipelineStep: (data) => [data.name, named(data.status), duration(data.seconds), data.changed && t("run.changed"), data.message],
   tool_update: (data) => [data.phase, data.status],
-  documentUpdate: (data) => [data.stage, data.progress && number(data.progress, { style: "percent" }), data.waiting && waitOf(data.waiting)],
+  documentUpdate: (data) => [stageName(data.stage), data.progress && number(data.progress, { style: "percent" }), data.waiting && waitOf(data.waiting)],
   importUpdate: ({ discovered, published, skipped, failed, waiting }) => [countersOf({ discovered, published, skipped, failed }), waiting && waitOf(waiting)],
   evaluationUpdate: ({ total, judged, failed }) => [countersOf({ total, judged, failed })],
   generationUpdate: ({ wanted, written, kept }) => [countersOf({ wanted, written, kept })],

@@ -1,7 +1,7 @@
 // The questions and answers of a conversation: the last ones at first, and those before them
 // as they are scrolled to.
 
-import { answerOf } from "./answer.js";
+import { answerOf, markLast } from "./answer.js";
 import { call, reasonOf } from "./api.js";
 import { fill, h } from "./dom.js";
 import { t } from "./language.js";
@@ -66,6 +66,7 @@ export async function fillTurns(id, turns, to) {
     open = messages.slice(0, from);
     const left = turns.scrollHeight - turns.scrollTop;
     older.after(...turnsOf(messages.slice(from), to));
+    markLast(turns);
     turns.scrollTop = turns.scrollHeight - left;
     return { title: found.title, messages };
   };

@@ -1,7 +1,7 @@
 // The chat of an agent: a conversation, and the form of a question.
 
 import { newKey, reasonOf } from "../api.js";
-import { answerOf, liveAnswer } from "../answer.js";
+import { answerOf, liveAnswer, markLast } from "../answer.js";
 import { fill, h } from "../dom.js";
 import { inLanguage, t } from "../language.js";
 import { agent as words } from "../words/agent.js";
@@ -69,6 +69,7 @@ export function chat(agent, anonymous) {
     stop.hidden = false;
     turns.querySelector(".welcome")?.remove();
     turns.append(question(text), one.element);
+    markLast(turns);
     one.element.scrollIntoView({ block: "end" });
   };
   const welcome = () => fill(turns, h("div", { class: "welcome" }, h("p", {}, agent.description), h("p", { class: "quiet" }, inLanguage(words.hint)),
@@ -90,6 +91,7 @@ export function chat(agent, anonymous) {
     const found = await callAgent(routes.conversation, { path: { conversation } }, false).catch(() => null);
     if (!found) return clear();
     fill(turns, ...turnsOf(found.messages, to.ask));
+    markLast(turns);
     for (const { run_id, text } of found.running) begin(run_id, text);
     turns.lastElementChild?.scrollIntoView({ block: "end" });
   };

@@ -8,7 +8,7 @@ import { t } from "../language.js";
 import { navigate, rename } from "../router.js";
 import { composer } from "../composer.js";
 import { conversations } from "../conversations.js";
-import { liveAnswer } from "../answer.js";
+import { liveAnswer, markLast } from "../answer.js";
 import { added, fillTurns, question } from "../turns.js";
 
 /** @typedef {import("../answer.js").Live} Live */
@@ -78,6 +78,7 @@ export async function open([id]) {
     working(true);
     if (text) turns.append(question(text, edit));
     turns.append(one.element);
+    markLast(turns);
     one.element.scrollIntoView({ block: "end" });
   };
   stop.addEventListener("click", () => live[0]?.cancel());

@@ -18,6 +18,7 @@ export const common = table({
   "theme.light": ["Light", "Hell"],
   "theme.dark": ["Dark", "Dunkel"],
   "language": ["Language", "Sprache"],
+  "language.unknown": ["not known", "nicht bekannt"],
   "sign_out": ["Sign out", "Abmelden"],
   "api": ["API reference", "API-Referenz"],
   "close": ["Close", "Schließen"],
