@@ -78,9 +78,9 @@ func TestUTF7(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]string{
 		"Die Pumpe l+AOQ-uft bei 42 bar, Gr+APYA3w-e f+APw-nf.": "Die Pumpe läuft bei 42 bar, Größe fünf.",
-		"1 +- 1, +IKw- 12": "1 + 1, € 12",
-		"+BB0EMARBBD4EQQ":  "Насос",
-		"Hi +ZeVnLA-":      "Hi 日本",
+		"1 +- 1, +IKw- 12":             "1 + 1, € 12",
+		"+BB0EMARBBD4EQQ":              "Насос",
+		"caf+AOk- +IBM- r+AOk-sum+AOk-": "café – résumé",
 	} {
 		if got, err := charset.Decode([]byte(data), ""); err != nil || got != want || charset.Assumed([]byte(data), "") != "utf-7" {
 			t.Errorf("%q is read as %q (%s), %v", data, got, charset.Assumed([]byte(data), ""), err)
@@ -88,6 +88,7 @@ func TestUTF7(t *testing.T) {
 	}
 	for _, same := range []string{
 		"Call +49-431-123456 or +4943112-0.", "a + b", "C++-Code and C++AB-", "x+y-z", "+AOQ- + 1", "q=a+b&c=d+ef-", "ä +AOQ-", "1+1=2", "+1-800-555", "+", "john+test-1@example.com", "a+abcd-", "key+AAAA-",
+		"Bahn+Bus", "Kauf+Tag", "Zug+Bis-", "Office+OneDrive-Kurs", "Office+WhatsApp", "Call +12025550104 or +18005551230.", "UN+BGA", "HP+IBM", "Preis+das",
 	} {
 		if got, err := charset.Decode([]byte(same), ""); err != nil || got != same {
 			t.Errorf("%q is read as %q, %v", same, got, err)

@@ -34,12 +34,12 @@ func fromUTF7(data []byte) (text string, ok bool) {
 		if end < 0 {
 			end = len(after)
 		}
-		letters, isText := shifted(after[:end])
+		letters, certain, isText := shifted(after[:end])
 		if !isText {
 			return "", false
 		}
 		b.WriteString(letters)
-		rest, ok = strings.TrimPrefix(after[end:], "-"), true
+		rest, ok = strings.TrimPrefix(after[end:], "-"), ok || certain
 	}
 }
 
@@ -48,26 +48,28 @@ func isBase64(r rune) bool {
 }
 
 // shifted decodes the characters of a part in Base64. ok is false if they are not such as UTF-7
-// writes in this way: letters of a living script and signs of print.
-func shifted(part string) (text string, ok bool) {
+// writes in this way, letters and signs of print, or if the part is written as words are. Three
+// capitals may be a name: the dash is IBM, so another part has to be certain. Chinese and Korean are
+// not read, because names such as OneDrive and numbers of telephones may look like them.
+func shifted(part string) (text string, certain, ok bool) {
 	raw, err := base64.RawStdEncoding.Strict().DecodeString(part)
-	if err != nil || len(raw) < 2 || len(raw)%2 != 0 {
-		return "", false
+	isWord := strings.ToLower(part[min(1, len(part)):]) == part[min(1, len(part)):]
+	if err != nil || len(raw) < 2 || len(raw)%2 != 0 || isWord {
+		return "", false, false
 	}
 	units := make([]uint16, 0, len(raw)/2)
 	for i := 0; i < len(raw); i += 2 {
 		units = append(units, uint16(raw[i])<<8|uint16(raw[i+1]))
 	}
 	text = string(utf16.Decode(units))
-	beyond := 0
+	beyond := false
 	for _, r := range text {
 		isSign := r < utf8.RuneSelf && unicode.IsGraphic(r) || strings.ContainsRune(signs, r)
-		if !isSign && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Han, unicode.Mn) {
-			return "", false
+		if !isSign && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic, unicode.Hiragana, unicode.Katakana) {
+			return "", false, false
 		}
-		if r >= utf8.RuneSelf {
-			beyond++
-		}
+		beyond = beyond || r >= utf8.RuneSelf
 	}
-	return text, beyond > 0
+	isName := len(part) == 3 && strings.ToUpper(part) == part && units[0] > unicode.MaxLatin1
+	return text, beyond && !isName, true
 }
