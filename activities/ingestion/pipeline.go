@@ -86,6 +86,11 @@ func (a *cutting) afterExtraction(ctx context.Context, v store.Version, steps kn
 		if err != nil {
 			return false, err
 		}
+		if changed { // before the next step is sent it
+			if next, err = a.protectAgain(ctx, v, next); err != nil {
+				return false, err
+			}
+		}
 		layout, pages, changes = next, append(pages, on...), changes || changed
 		given.Add(answer.Attributes)
 		return changed || !answer.IsZero(), nil
@@ -101,38 +106,35 @@ func (a *cutting) afterExtraction(ctx context.Context, v store.Version, steps kn
 			"a step of the project changed the text: a citation of it shows the place of the block, which may have other words in the file")
 	}
 	if changes {
-		if layout, err = a.protectAgain(ctx, v, layout); err != nil {
-			return layout, err
+		if _, err := a.Blobs.PutJSON(ctx, parsed.SeenKey(v.VersionRef), layout); err != nil {
+			return layout, fmt.Errorf("store the layout of the steps: %w", err)
 		}
 	}
 	return layout, a.giveAttributes(ctx, v, given, done)
 }
 
-// protectAgain does with the personal data in the texts of steps what protect did with those of
-// the file, and stores the layout that readers see.
+// protectAgain does with the personal data in the texts of a step what protect did with those of
+// the file.
 func (a *cutting) protectAgain(ctx context.Context, v store.Version, layout knowledge.Layout) (knowledge.Layout, error) {
-	if v.Enrichment.Privacy.Mode != "" {
-		redacted, report, _, err := a.examine(ctx, v, layout)
-		if err != nil {
-			return layout, err
-		}
-		if v.Enrichment.Privacy.Redacts() { // the rest of the report is of what is no longer there
-			var before privacy.Report
-			if err := a.Blobs.GetJSON(ctx, parsed.PrivacyKey(v.VersionRef), &before); err != nil {
-				return layout, fmt.Errorf("read the report of personal data: %w", err)
-			}
-			report.Findings = append(before.Findings, report.Findings...)
-			report.Pages = slices.Compact(slices.Sorted(slices.Values(append(before.Pages, report.Pages...))))
-		}
-		layout = redacted
-		if _, err := a.Blobs.PutJSON(ctx, parsed.PrivacyKey(v.VersionRef), report); err != nil {
-			return layout, fmt.Errorf("store the report of personal data: %w", err)
-		}
+	if v.Enrichment.Privacy.Mode == "" {
+		return layout, nil
 	}
-	if _, err := a.Blobs.PutJSON(ctx, parsed.SeenKey(v.VersionRef), layout); err != nil {
-		return layout, fmt.Errorf("store the layout of the steps: %w", err)
+	redacted, report, _, err := a.examine(ctx, v, layout)
+	if err != nil {
+		return layout, err
 	}
-	return layout, nil
+	if v.Enrichment.Privacy.Redacts() { // the rest of the report is of what is no longer there
+		var before privacy.Report
+		if err := a.Blobs.GetJSON(ctx, parsed.PrivacyKey(v.VersionRef), &before); err != nil {
+			return layout, fmt.Errorf("read the report of personal data: %w", err)
+		}
+		report.Findings = append(before.Findings, report.Findings...)
+		report.Pages = slices.Compact(slices.Sorted(slices.Values(append(before.Pages, report.Pages...))))
+	}
+	if _, err := a.Blobs.PutJSON(ctx, parsed.PrivacyKey(v.VersionRef), report); err != nil {
+		return layout, fmt.Errorf("store the report of personal data: %w", err)
+	}
+	return redacted, nil
 }
 
 // beforeEmbedding runs the steps at the place before_embedding, and returns the chunks that

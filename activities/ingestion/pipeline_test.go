@@ -12,6 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/parsed"
 	"github.com/cairn-rag/cairn/internal/pipeline"
+	"github.com/cairn-rag/cairn/internal/privacy"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -104,6 +105,30 @@ func TestStepsTellPeopleApart(t *testing.T) {
 	f.Prepare(in)
 	if got := f.Chunks(in)[0].Text; got != "The rent of <EMAIL_ADDRESS_1> goes to <EMAIL_ADDRESS_2>." {
 		t.Errorf("the passage is %q", got)
+	}
+}
+
+// TestTheNextStepIsSentPlaceholders has a step add a mail address to the text: the one behind it
+// is sent a placeholder.
+func TestTheNextStepIsSentPlaceholders(t *testing.T) {
+	t.Parallel()
+	f, s := newStepped(t, addsPeople())
+	_, err := f.Store.UpdateProject(f.Ctx, activitytest.Manager(), "p", func(p *knowledge.Project) error {
+		next := p.Config.Pipeline[0]
+		next.Code = &knowledge.PipelineCode{Language: knowledge.PipelinePython, Source: "pass # again"}
+		p.Config.Pipeline = append(p.Config.Pipeline, next)
+		return nil
+	})
+	f.Must(err)
+	in := f.Upload("rent.txt", "The rent goes to ann@example.org.", protectedBy(knowledge.PrivacyRedact))
+	f.Prepare(in)
+	if sent := s.sent[knowledge.PipelineExtracted]; strings.Contains(sent, "@example.org") || strings.Count(sent, `"at":"extracted"`) != 2 {
+		t.Errorf("the steps are sent %s", sent)
+	}
+	var report privacy.Report
+	f.Must(f.Blobs.GetJSON(f.Ctx, parsed.PrivacyKey(in.VersionRef), &report))
+	if len(report.Findings) < 3 {
+		t.Errorf("the report has %+v", report.Findings)
 	}
 }
 
