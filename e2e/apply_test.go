@@ -34,6 +34,8 @@ syncs:
     every: 24h
     permissions: none
     remove_vanished: false
+  - connection: {type: crawl, options: {url: "https://www.example.com/handbook/"}}
+    include: ["tax/**"]
 limits: {queriesPerMinute: 30}
 webhooks:
   - {url: "https://hooks.example.com/a", types: [documents_created]}

@@ -31,33 +31,65 @@ func (p *projectPlan) planSyncs(ctx context.Context, c *client.Client, want []fi
 			return err
 		}
 	}
-	for _, s := range want {
-		connection, err := s.findConnection(connections)
-		if err != nil {
-			return err
-		}
-		at := slices.IndexFunc(has, func(h client.Sync) bool { return h.ConnectionID == connection && maps.Equal(h.Scope, s.Scope) })
-		if at < 0 {
+	found, err := matchSyncs(want, connections, has)
+	if err != nil {
+		return err
+	}
+	for n, s := range want {
+		now := found[n]
+		if now.ID == "" {
 			p.add(func(ctx context.Context, c *client.Client) error {
 				_, err := c.AddSync(ctx, client.NewSync{
-					ConnectionID: connection, ProjectID: p.id, Scope: s.Scope, Include: s.Include, Exclude: s.Exclude, Tags: s.Tags, Subjects: s.Subjects,
+					ConnectionID: now.ConnectionID, ProjectID: p.id, Scope: s.Scope, Include: s.Include, Exclude: s.Exclude, Tags: s.Tags, Subjects: s.Subjects,
 					Every: s.Every, Permissions: s.Permissions, RemoveVanished: s.RemoveVanished,
 				})
 				return err
 			}, "+ sync of %s", s.place())
 			continue
 		}
-		if s.Permissions != "" && s.Permissions != has[at].Permissions {
-			return wrongUse("the permissions of the sync of %s cannot change from %s to %s; remove it with: cairn syncs remove %s", s.place(), has[at].Permissions, s.Permissions, has[at].ID)
+		if !s.hasPermissions(now) {
+			return wrongUse("the permissions of the sync of %s cannot change from %s to %s; remove it with: cairn syncs remove %s", s.place(), now.Permissions, s.Permissions, now.ID)
 		}
-		if patch := s.changes(has[at]); len(patch) > 0 {
+		if patch := s.changes(now); len(patch) > 0 {
 			p.add(func(ctx context.Context, c *client.Client) error {
-				_, err := c.ChangeSync(ctx, has[at].ID, patch)
+				_, err := c.ChangeSync(ctx, now.ID, patch)
 				return err
 			}, "~ sync of %s: %s", s.place(), strings.Join(slices.Sorted(maps.Keys(patch)), ", "))
 		}
 	}
 	return nil
+}
+
+// matchSyncs returns the sync that is there for each one of a file, with a connection alone if
+// there is none. A place may have several syncs: one without a difference comes first.
+func matchSyncs(want []fileSync, connections []client.Connection, has []client.Sync) ([]client.Sync, error) {
+	found := make([]client.Sync, len(want))
+	for n, s := range want {
+		connection, err := s.findConnection(connections)
+		if err != nil {
+			return nil, err
+		}
+		found[n].ConnectionID = connection
+	}
+	left := slices.Clone(has)
+	for _, exact := range []bool{true, false} {
+		for n, s := range want {
+			at := slices.IndexFunc(left, func(h client.Sync) bool {
+				same := h.ConnectionID == found[n].ConnectionID && maps.Equal(h.Scope, s.Scope)
+				return found[n].ID == "" && same && (!exact || s.hasPermissions(h) && len(s.changes(h)) == 0)
+			})
+			if at >= 0 {
+				found[n] = left[at]
+				left = slices.Delete(left, at, at+1)
+			}
+		}
+	}
+	return found, nil
+}
+
+// hasPermissions reports whether a sync has the permissions that the file names.
+func (s fileSync) hasPermissions(has client.Sync) bool {
+	return s.Permissions == "" || s.Permissions == has.Permissions
 }
 
 // place names what a sync follows.

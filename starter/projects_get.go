@@ -116,6 +116,7 @@ func exportSyncs(ctx context.Context, c *client.Client, project string) (syncs [
 		}
 		by[one.ID] = described.Connection
 	}
+	slices.Reverse(all) // the oldest first, as cairn apply makes them
 	for _, y := range all {
 		connection, known := by[y.ConnectionID]
 		if !known {
