@@ -119,11 +119,16 @@ func (x *Explainer) rightsOf(ctx context.Context, asker knowledge.Principal, r R
 			return claims, e, err
 		}
 		if !member.DeactivatedAt.IsZero() {
-			e.Allowed, e.Because = false, []Reason{{"member", member.Name, EffectDeny, "the identity provider of the workspace has deactivated the reader"}}
+			e.Allowed, e.Because = false, []Reason{deactivated(member.Name)}
 		}
 	}
 	x.rights.clear(&claims, clearances...)
 	return claims, e, nil
+}
+
+// deactivated is the reason that denies everything to a user whom the identity provider has deactivated.
+func deactivated(user string) Reason {
+	return Reason{"member", user, EffectDeny, "the identity provider of the workspace has deactivated the reader"}
 }
 
 // ofMember returns the words for what a membership adds.
@@ -136,35 +141,6 @@ func ofMember(m *store.Member) string {
 		detail += fmt.Sprintf(", for the project %q alone", m.Project)
 	}
 	return detail
-}
-
-// rightsOfKey is rightsOf for a reader with an API key.
-func (x *Explainer) rightsOfKey(ctx context.Context, asker knowledge.Principal, r Reader) (knowledge.Claims, Explanation, error) {
-	key, valid, err := x.store.FindKey(ctx, asker, r.KeyID)
-	if err != nil {
-		return knowledge.Claims{}, Explanation{}, fmt.Errorf("read key %s: %w", r.KeyID, err)
-	}
-	claims, err := x.rights.keyClaims(ctx, key)
-	if err != nil {
-		return claims, Explanation{}, fmt.Errorf("read the rights of key %s: %w", r.KeyID, err)
-	}
-	claims.Workspace, claims.Instance, claims.User, claims.ExternalUser = asker.Workspace(), false, r.User, r.ExternalUser
-	if r.User != "" {
-		if err := x.rights.addServiceGroups(ctx, &claims); err != nil {
-			return claims, Explanation{}, err
-		}
-	}
-	if r.User != "" || r.ExternalUser != "" {
-		if err := x.rights.clearFor(ctx, &claims); err != nil {
-			return claims, Explanation{}, err
-		}
-	}
-	e := Explanation{Allowed: valid, Because: x.ofKey(key, valid)}
-	if claims.NoDocuments {
-		e.Allowed = false
-		e.Because = append(e.Because, Reason{"permission", string(knowledge.DocumentsRead), EffectDeny, "the key lacks the permission to read documents"})
-	}
-	return claims, e, nil
 }
 
 // check refuses readers that no request can have.
@@ -191,29 +167,6 @@ func (x *Explainer) inConversation(ctx context.Context, claims knowledge.Claims,
 	}
 	claims.ConversationID = conversation
 	return knowledge.NewPrincipal(claims), nil
-}
-
-// ofKey returns the reasons that come from a key.
-func (x *Explainer) ofKey(k store.Key, valid bool) []Reason {
-	if !valid {
-		detail := "a key that made it has expired, or has no scope in common with it"
-		switch {
-		case !k.RevokedAt.IsZero():
-			detail = "it was revoked at " + k.RevokedAt.Format(time.RFC3339)
-		case !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(x.now()):
-			detail = "it has expired at " + k.ExpiresAt.Format(time.RFC3339)
-		}
-		return []Reason{{"key", k.ID, EffectDeny, fmt.Sprintf("the key %q is not valid: %s", k.Name, detail)}}
-	}
-	end := "without an end"
-	if !k.ExpiresAt.IsZero() {
-		end = "until " + k.ExpiresAt.Format(time.RFC3339)
-	}
-	reasons := []Reason{{"key", k.ID, EffectAllow, fmt.Sprintf("the key %q is valid %s", k.Name, end)}}
-	for _, maker := range k.Makers {
-		reasons = append(reasons, Reason{"maker", maker.ID, EffectAllow, "this key made the one before it, and holds it to its own project, scopes and end"})
-	}
-	return reasons
 }
 
 // reasonsOf returns the reasons that come from the rules of a search.

@@ -39,7 +39,7 @@ func (x explained) must(err error) {
 func (x explained) publish(name string, a *knowledge.Access, conversation string) store.Version {
 	x.Helper()
 	_, v, err := x.store.AddVersion(x.Context(), store.NewVersion{
-		Workspace: "default", Project: "handbook", ExternalID: name, Name: name, MediaType: "text/plain", Bytes: 1,
+		Workspace: "default", Project: "handbook", DocumentID: knowledge.DocumentID("default", "handbook", name), ExternalID: name, Name: name, MediaType: "text/plain", Bytes: 1,
 		SourceKey: name, Access: a, ConversationID: &conversation, RunID: knowledge.NewID(), Now: time.Now(),
 	})
 	x.must(err)
