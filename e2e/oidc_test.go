@@ -202,11 +202,13 @@ func TestADeactivatedUsersSessionEnds(t *testing.T) {
 			t.Errorf("documents: status %d, want %d", status, want)
 		}
 	}
-	for _, refused := s.signInAt(t, "ann"); refused.StatusCode != http.StatusForbidden; _, refused = s.signInAt(t, "ann") {
-		if time.Since(off) > 2*time.Second { // members are read anew after a second
-			t.Fatalf("the deactivated user signs in again: status %d", refused.StatusCode)
+	endsWithin(t, off, 2*time.Second, "the deactivated user is refused", func() error { // members are read anew after a second
+		_, refused := s.signInAt(t, "ann")
+		if refused.StatusCode != http.StatusForbidden {
+			return fmt.Errorf("he signs in again: status %d", refused.StatusCode)
 		}
-	}
+		return nil
+	})
 }
 
 // TestConsoleSignsInWithAProvider clicks through a sign-in.

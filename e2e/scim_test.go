@@ -156,7 +156,7 @@ func TestSCIMDeactivationEndsEverything(t *testing.T) {
 	if status := s.call(t, "GET", "/workspaces/default/projects", nil, nil, "Authorization", "Bearer "+key.Secret); status != http.StatusUnauthorized {
 		t.Errorf("her key: status %d", status)
 	}
-	await(t, time.Until(off.Add(2*time.Second)), "her token is refused", func(context.Context) error {
+	endsWithin(t, off, 2*time.Second, "her token is refused", func() error {
 		if status := s.call(t, "GET", "/workspaces/default/projects", nil, nil, bearer...); status != http.StatusForbidden {
 			return fmt.Errorf("status %d", status)
 		}

@@ -108,6 +108,27 @@ func (s *server) stop() {
 	}
 }
 
+// endsWithin waits until a check succeeds. One that begins later than limit behind a moment must: how long
+// it takes itself is not counted, so a slow machine fails nothing.
+func endsWithin(t *testing.T, since time.Time, limit time.Duration, what string, check func() error) {
+	t.Helper()
+	for {
+		began := time.Now()
+		err := check()
+		if err == nil {
+			return
+		}
+		if late := began.Sub(since); late > limit {
+			t.Fatalf("%v later, not yet: %s: %v", late, what, err)
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		}
+	}
+}
+
 // await calls check until it returns nil. The failure names what was awaited.
 func await(t *testing.T, limit time.Duration, what string, check func(context.Context) error) {
 	t.Helper()
