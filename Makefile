@@ -74,7 +74,7 @@ replay: ## replay the recorded workflow histories with the present code
 	$(GO) test -count=1 -run Replay ./workflows/...
 
 histories: build ## record these histories again, after an intended change of workflow code
-	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -run '^Test(Import|Sweep|Retention|Sync|Pipeline)?Histories$$' ./e2e -update-histories
+	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -run '^Test((Import|Sweep|Retention|Sync|Pipeline)?Histories|AGrantEndsWhileTheServerIsDead)$$' ./e2e -update-histories
 
 e2e: build ## test the built binary from outside, including kills
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 60m -v ./e2e/...
