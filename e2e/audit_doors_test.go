@@ -86,3 +86,43 @@ func (s *server) wantRowOfCells(t *testing.T, m *modeltest.Server) {
 	entries, _ := s.audit(t, "default")
 	wantRowOf(t, asked, entries, "Tourmaline", d.ID)
 }
+
+// TestCellsOfATableGoWithTheirDocument has two people ask for a cell, and takes the document from one of
+// them: his answer shows the cell no longer on any route, and the other one's does.
+func TestCellsOfATableGoWithTheirDocument(t *testing.T) {
+	t.Parallel()
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	s.makesTables(t)
+	d := s.sendFile(t, "sales.csv", []byte("Date,Region,Product,Amount\n2023-01-01,Tourmaline,Pump,12.50\n"))
+	if _, err := s.Wait(t.Context(), d.RunID, nil); err != nil {
+		t.Fatal(err)
+	}
+	header := []string{"Authorization", "Bearer " + s.newKey(t, map[string]any{"name": "reader", "scopes": []string{"read"}})}
+	pages := map[string][]string{}
+	for _, user := range []string{"ann", "bob"} {
+		m.ScriptChat(modeltest.Call(model.ToolCall{ID: "sum", Name: "query_table", Arguments: `{"document":"sales.csv","sql":"SELECT region FROM sales"}`}), modeltest.Text("It is a stone [1]."))
+		var a answered
+		body := map[string]any{"text": "Which region is sold in?", "projectId": "default", "userId": user}
+		if status := s.call(t, "POST", webhooks+"/query", body, &a, header...); status != http.StatusOK {
+			t.Fatalf("%s: status %d", user, status)
+		}
+		pages[user] = []string{"/runs/" + a.RunID + "/events", "/runs/" + a.RunID, "/workspaces/default/conversations/" + a.ConversationID}
+	}
+	wants := func(user string, shown bool) {
+		t.Helper()
+		for _, page := range pages[user] {
+			res, text := s.raw(t, "GET", page+"?userId="+user, "", nil, header...)
+			if res.StatusCode != http.StatusOK || strings.Contains(string(text), "Tourmaline") != shown {
+				t.Errorf("%s of %s: status %d, the cell is to be shown: %t", page, user, res.StatusCode, shown)
+			}
+		}
+	}
+	wants("ann", true)
+	wants("bob", true)
+	if status := s.call(t, "PATCH", "/workspaces/default/documents/"+d.ID, map[string]any{"access": map[string]any{"users": []string{"bob"}}}, nil); status != http.StatusOK {
+		t.Fatalf("access: status %d", status)
+	}
+	wants("ann", false)
+	wants("bob", true)
+}
