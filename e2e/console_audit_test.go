@@ -31,6 +31,9 @@ func TestConsoleAudit(t *testing.T) {
 	awaitPage(t, page, rows+`.length >= 100`)
 	isText(t, page, hostile)
 	wantLooks(t, page)
+	if wide := evaluate[int](t, page, `(() => { const all = document.querySelector("main .scroll"); return all.scrollWidth - all.clientWidth; })()`); wide > 0 {
+		t.Errorf("the table is %d pixels wider than the page", wide)
+	}
 	do(t, page, chromedp.Evaluate(`document.querySelector(".end").scrollIntoView()`, nil))
 	awaitPage(t, page, `document.body.textContent.includes("add-document")`)
 

@@ -71,6 +71,11 @@ func TestConsoleTellsAFaultFromAnOutage(t *testing.T) {
 	do(t, page, chromedp.Evaluate(`setTimeout(() => { throw new Error("a broken listener"); })`, nil))
 	awaitPage(t, page, faulty+` && `+alert+`.includes("a broken listener")`)
 
+	open(t, page, s.ends.API+"/documents/none")
+	awaitPage(t, page, alert+`.includes("no document")`)
+	click(t, page, `document.querySelector('main [role="alert"] a')`)
+	awaitPage(t, page, rowsOnPage+` === "lights"`)
+
 	open(t, page, s.ends.API+"/ask")
 	awaitPage(t, page, `!!document.querySelector("textarea.question")`)
 	events := strings.ReplaceAll("id: 1\nevent: sendSourcesMessage\ndata: {}\n\n", "\n", `\n`)

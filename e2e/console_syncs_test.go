@@ -110,6 +110,8 @@ func (s *server) syncOnPage(t *testing.T, page context.Context, c *cloud, folder
 	c.world.Delete(folder)
 	press(t, page, "Run now")
 	awaitPage(t, page, `document.querySelector(".state.failed")?.parentElement.textContent.includes('there is no folder "handbook"')`)
+	open(t, page, address)
+	awaitPage(t, page, `document.querySelector(".empty:not([hidden])")?.textContent === "The last run failed as a whole; the cause stands above."`)
 	wantLooks(t, page)
 	press(t, page, "Check")
 	awaitPage(t, page, said+` === "The service accepts it."`)

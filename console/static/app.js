@@ -57,19 +57,20 @@ async function show() {
     document.title = `${opened.title} · Cairn`;
     announce(opened.title);
   } catch (failure) {
-    if (turn === opening) fill(main, h("div", { class: "padded" }, failed(failure, failure instanceof APIError ? show : () => location.reload())));
+    if (turn === opening) fill(main, h("div", { class: "padded" }, failed(failure, failure instanceof APIError ? show : () => location.reload(), path.length ? links.find(([, to]) => to === "/" + first) : undefined)));
   } finally {
     if (turn === opening) main.ariaBusy = null;
   }
 }
 
 /**
- * Returns what says that something could not be read, with a button to try again.
+ * Returns what says that something could not be read, with a button to try again and the way back.
  * @param {unknown} failure
  * @param {() => void} again
+ * @param {typeof links[number]} [back]
  */
-function failed(failure, again) {
-  return h("div", { class: "problem", role: "alert" }, h("p", {}, reasonOf(failure)), h("button", { type: "button", onclick: again }, t("retry")));
+function failed(failure, again, back) {
+  return h("div", { class: "problem", role: "alert" }, back && h("p", {}, h("a", { href: back[1] }, "‹ ", t(back[0]))), h("p", {}, reasonOf(failure)), h("button", { type: "button", onclick: again }, t("retry")));
 }
 
 /** Returns the link to the pages of people and rights; false if none of them is for this reader. */

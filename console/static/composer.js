@@ -112,6 +112,9 @@ export function composer(ask, steer) {
     if ((e.ctrlKey || e.metaKey) && !steering.hidden) void add();
     else form.requestSubmit();
   });
+  field.addEventListener("keypress", (e) => {
+    if (e.key === "Enter" && !e.shiftKey) e.preventDefault(); // some programs that type send it by itself
+  });
   field.addEventListener("input", offer);
   field.addEventListener("paste", (e) => {
     const pasted = [...(e.clipboardData?.files ?? [])];

@@ -80,5 +80,5 @@ function explained(found, user) {
 /** Returns the sentence of a reason, in the words of the API if the table has none. @param {Reason} reason */
 function sentenceOf({ kind, id, effect, detail }) {
   const key = /** @type {keyof typeof words} */ (`why.${kind}.${effect}`);
-  return key in words ? t(key, { id }) : detail;
+  return key in words ? t(key, { id }) : detail[0].toUpperCase() + detail.slice(1) + ".";
 }

@@ -60,5 +60,5 @@ export function sourceList(sources, show) {
       h("li", { value: one.rank }, one.removed
         ? h("span", { class: "quiet" }, t("source.removed"))
         : h("button", { type: "button", class: "source", "data-item": "", onclick: () => show(sources, sources.indexOf(one), "") },
-          h("span", { class: "name" }, sourceName(one)), h("span", { class: "quiet" }, one.text.slice(0, 200)))))));
+          h("span", { class: "name" }, sourceName(one)), h("span", { class: "quiet" }, one.text.slice(0, 400)))))));
 }

@@ -79,7 +79,7 @@ export async function openSync(id) {
   const failures = pagedTable({
     name: say("imp.failures"), columns: [{ title: say("sync.files") }, { title: t("run.error") }],
     load: async (cursor) => one.last_run ? call("list-import-failures", { path: { id: one.last_run.id }, query: { limit: 100, cursor } }) : { data: [], next_cursor: null },
-    key: (/** @type {any} */ failure) => failure.key, cells: failureCells, none: () => say("sync.failures.none"),
+    key: (/** @type {any} */ failure) => failure.key, cells: failureCells, none: () => say(one.status === "failed" ? "sync.failures.unread" : "sync.failures.none"),
   });
   const act = (/** @type {"run-sync" | "pause-sync" | "resume-sync"} */ what) => async () => {
     await call(what, { path });

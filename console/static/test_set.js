@@ -65,7 +65,7 @@ export async function openTestSet(id) {
   draw();
   return {
     title: set.name, stop: items.stop,
-    element: h("div", { class: "padded document full" }, back("/evaluations/sets", say("eval.sets")),
+    element: h("div", { class: "padded document full questions" }, back("/evaluations/sets", say("eval.sets")),
       h("div", { class: "row" }, h("h1", {}, set.name), h("span", { class: "space" }), h("a", { class: "button first", href: "/evaluations/new?set=" + encodeURIComponent(id) }, say("eval.start")), remove), facts,
       set.generated && h("details", { class: "new" }, h("summary", {}, say("made.by", { model: set.generated.model })), h("p", {}, madeOf(set.generated)), droppedTable(set.generated.dropped)),
       h("details", { class: "new" }, h("summary", {}, say("set.replace")), h("p", { class: "quiet" }, say("set.replace.hint")), replace),

@@ -104,6 +104,9 @@ export function chat(agent, anonymous) {
     e.preventDefault();
     form.requestSubmit();
   });
+  field.addEventListener("keypress", (e) => {
+    if (e.key === "Enter" && !e.shiftKey) e.preventDefault(); // some programs that type send it by itself
+  });
   return { turns, form, field, clear, resume, conversation: () => conversation };
 }
 

@@ -57,7 +57,7 @@ export function open(_, asked) {
     outcome.className = broken ? "wrong" : "quiet";
     fill(outcome, broken ? `${t("audit.broken", broken)} ${broken.message}` : t("audit.whole", { count: number(report.entries) }));
   };
-  return { title: t("audit"), stop: table.stop, element: h("div", { class: "padded documents" },
+  return { title: t("audit"), stop: table.stop, element: h("div", { class: "padded documents audit" },
     h("h1", {}, common("access")), accessTabs("audit"),
     h("div", { class: "row" }, h("h2", {}, t("audit")), h("span", { class: "space" }), actionButton(t("audit.verify"), verify)),
     h("p", { class: "quiet" }, t("audit.hint")), outcome,

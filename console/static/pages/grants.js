@@ -46,7 +46,8 @@ export async function open(_, asked) {
   const names = { documents: /** @type {Map<string, string>} */ (new Map()), projects: await projectNames() };
   /** @type {Record<string, HTMLInputElement>} */
   const fields = {};
-  const words = { user: t("grant.user"), group: t("grant.group"), document_id: t("grant.filter.document"), tag: t("grant.tag") };
+  const label = (/** @type {string} */ word) => word[0].toUpperCase() + word.slice(1);
+  const words = { user: label(t("grant.user")), group: label(t("grant.group")), document_id: t("grant.filter.document"), tag: label(t("grant.tag")) };
   const changed = () => {
     keepFilters("/grants", Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value.trim()])));
     table.restart();

@@ -35,5 +35,7 @@ export const access = table({
   "why.user.allow": ["The access names {id}.", "Der Zugriff nennt {id}."],
   "why.group.allow": ["The access names the group {id}.", "Der Zugriff nennt die Gruppe {id}."],
   "why.access.deny": ["The access names neither this person nor one of these groups.", "Der Zugriff nennt weder diese Person noch eine dieser Gruppen."],
+  "why.classification.allow": ["The clearance covers the classification of the document.", "Die Freigabestufe deckt die Einstufung des Dokuments ab."],
+  "why.classification.deny": ["The document is classified above the clearance.", "Das Dokument ist über der Freigabestufe eingestuft."],
   "why.hold.none": ["A legal hold keeps the document from removal. It does not change who sees it.", "Eine Aufbewahrungspflicht verhindert das Entfernen. Sie ändert nicht, wer es sieht."],
 });

@@ -61,7 +61,7 @@ export const governance = table({
   "role.new": ["New role", "Neue Rolle"],
   "role.name": ["Name of the role", "Name der Rolle"],
   "role.name.hint": ["Lower case letters, digits, - and _", "Kleinbuchstaben, Ziffern, - und _"],
-  "role.like": ["begins with the rights of", "beginnt mit den Rechten von"],
+  "role.like": ["Begins with the rights of", "Beginnt mit den Rechten von"],
   "role.save": ["Save", "Speichern"],
   "role.remove": ["Remove", "Entfernen"],
   "role.remove.hint": ["A role that a member or a valid key has cannot be removed. Type its name to confirm.", "Eine Rolle, die jemand oder ein gültiger Schlüssel hat, lässt sich nicht entfernen. Zur Bestätigung den Namen eingeben."],

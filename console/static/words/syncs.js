@@ -41,6 +41,7 @@ export const syncs = table({
   "sync.remove_vanished": ["Remove the documents of files that are gone", "Dokumente verschwundener Dateien entfernen"],
   "sync.runs": ["Runs", "Läufe"],
   "sync.runs.none": ["No run has started.", "Noch kein Lauf hat begonnen."],
+  "sync.failures.unread": ["The last run failed as a whole; the cause stands above.", "Der letzte Lauf ist als Ganzes gescheitert; der Grund steht oben."],
   "sync.failures.none": ["The last run could read every file.", "Der letzte Lauf konnte jede Datei lesen."],
   "sync.change": ["Change", "Ändern"],
   "sync.changed": ["Saved. It holds from the next run on.", "Gespeichert. Es gilt ab dem nächsten Lauf."],
