@@ -126,6 +126,13 @@ func (s *server) syncEnds(t *testing.T, y client.Sync) client.Sync {
 	return y
 }
 
+// pagePriority returns the priority of the first page of an import: a smaller one goes first.
+func (s *server) pagePriority(t *testing.T, id string) int32 {
+	t.Helper()
+	h := s.history(t, "import/default/"+id+"/page-000000")
+	return h.Events[0].GetWorkflowExecutionStartedEventAttributes().GetPriority().GetPriorityKey()
+}
+
 // wantSync checks the counters of the last run.
 func wantSync(t *testing.T, y client.Sync, discovered, published, skipped, failed, deleted int64) {
 	t.Helper()
@@ -174,7 +181,11 @@ func TestSync(t *testing.T) {
 	t.Run("a rename changes the name and embeds nothing", func(t *testing.T) {
 		texts := m.Totals().Texts
 		c.world.Move(files[5], folder, "renamed.txt")
-		wantSync(t, s.syncNow(t, y.ID), syncedFiles, 1, syncedFiles-1, 0, 0)
+		fresh := s.syncNow(t, y.ID)
+		wantSync(t, fresh, syncedFiles, 1, syncedFiles-1, 0, 0)
+		if first, later := s.pagePriority(t, y.LastRun.ID), s.pagePriority(t, fresh.LastRun.ID); first <= later {
+			t.Errorf("pages of the first run have the priority %d, and of a fresh one %d", first, later)
+		}
 		if d := document(5); d.ID != before.ID || d.Name != "renamed.txt" || d.PublishedVersion != 1 {
 			t.Errorf("the document is %+v", d)
 		}

@@ -34,6 +34,7 @@ const (
 	priorityQuestion = 1
 	priorityRemoval  = 2
 	priorityUpload   = 3
+	priorityFresh    = 4 // what changed in a place that is followed
 	priorityBulk     = 5
 	priorityWebhook  = 3
 )
@@ -175,9 +176,14 @@ func (d *Dispatcher) Retain(ctx context.Context, r store.Run) error {
 }
 
 // Import starts the run of an import. Doing it twice changes nothing, also after the run
-// has ended.
+// has ended. Its pages and their steps have its priority: those of a first run of a sync, and of
+// other imports, let those of fresh runs pass.
 func (d *Dispatcher) Import(ctx context.Context, i store.Import) error {
-	options := d.options(i.WorkflowID(i.RunID), workflows.QueueBulk, priorityBulk, i.Workspace)
+	priority := priorityBulk
+	if i.Request.Fresh {
+		priority = priorityFresh
+	}
+	options := d.options(i.WorkflowID(i.RunID), workflows.QueueBulk, priority, i.Workspace)
 	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
 	options.StaticSummary = "import the objects of a source"
 	options.TypedSearchAttributes = d.attributes(i.Workspace, i.Project)

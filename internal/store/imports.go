@@ -37,7 +37,9 @@ type ImportRequest struct {
 	// the objects over.
 	Sync   string `json:"sync,omitempty"`
 	Mirror bool   `json:"mirror,omitempty"`
-	DryRun bool   `json:"dry_run,omitempty"`
+	// Fresh says that a run of the sync was completed before: this one brings what changed since.
+	Fresh  bool `json:"fresh,omitempty"`
+	DryRun bool `json:"dry_run,omitempty"`
 	// Limits, Accounts and Enrichment are those when the import started, and
 	// ParserEnrichment is for an object to which Parser applies.
 	Limits           knowledge.LimitsConfig      `json:"limits,omitzero"`

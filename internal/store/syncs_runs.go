@@ -11,7 +11,7 @@ import (
 func SyncSource(id string) string { return "sync " + id }
 
 // StartSyncRun inserts an import that is a run of a sync, with its run, for the owner of the
-// sync. If the run exists, or another one has not ended, that one is returned. A sync that is
+// sync. It is fresh if one was completed before. If the run exists, or another one has not ended, that one is returned. A sync that is
 // removed is CodeNotFound, and a paused one CodeConflict.
 func (s *syncStore) StartSyncRun(ctx context.Context, n NewImport) (Import, error) {
 	n.Now = s.orNow(n.Now)
@@ -35,6 +35,9 @@ func (s *syncStore) StartSyncRun(ctx context.Context, n NewImport) (Import, erro
 		if err != nil || open {
 			return err
 		}
+		if n.Request.Fresh, err = n.follows(ctx, tx); err != nil {
+			return err
+		}
 		if err := n.insert(ctx, tx, y.Owner, &row); err != nil {
 			return err
 		}
@@ -49,6 +52,13 @@ func (s *syncStore) StartSyncRun(ctx context.Context, n NewImport) (Import, erro
 		return Import{}, err
 	}
 	return row.value()
+}
+
+// follows reports whether an import of the source was completed before.
+func (n NewImport) follows(ctx context.Context, tx transaction) (bool, error) {
+	var id string
+	return first(ctx, tx, []any{&id}, `SELECT i.id FROM imports AS i JOIN import_sources AS s ON s.id = i.source_id
+		WHERE s.workspace = ? AND s.project = ? AND s.name = ? AND i.status = 'completed' LIMIT 1`, n.Workspace, n.Project, n.SourceName)
 }
 
 // SyncListing is what the last page of a run's listing says.

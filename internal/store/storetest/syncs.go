@@ -228,6 +228,9 @@ func syncRuns(f *fixture) {
 	}
 	f.must(f.EndRun(f.ctx, second.Workspace, second.RunID, store.RunEnd{Kind: knowledge.KindImport, Status: knowledge.RunFailed, Error: &knowledge.Failure{Code: knowledge.CodeUnavailable}}))
 	third := f.syncRun(y)
+	if first.Request.Fresh || !second.Request.Fresh || !third.Request.Fresh {
+		f.Errorf("fresh are %t, %t, %t", first.Request.Fresh, second.Request.Fresh, third.Request.Fresh)
+	}
 	if got, err := f.PreviousImport(f.ctx, third); err != nil || got != first.Import { // the second one was not completed
 		f.Errorf("the run before the third is %s, %v; want %s", got, err, first.Import)
 	}
