@@ -17,7 +17,9 @@ var (
 	xmlRoot    = regexp.MustCompile(`^(?s)(?:<!--.*?-->|\s)*<(?:!DOCTYPE\s|[A-Za-z_][\w.:-]*(?:\s[^>]*)?\sxmlns[=:])`)
 	latexStart = regexp.MustCompile(`^(?:%[^\n]*\n|\s)*\\(?:documentclass|documentstyle)\s*[\[{]`)
 	asciiDoc   = regexp.MustCompile(`^(?://[^\n]*\n|\s)*= \S[^\n]*\n(?:[^\n]+\n){0,8}?:!?[\w][\w-]*!?:(?:[ \t][^\n]*)?\r?(?:\n|$)`)
-	headerRow  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*:`)
+	// mailboxLine begins a message of a mailbox: From ann@example.com Tue Jul 29 12:42:06 2025.
+	mailboxLine = regexp.MustCompile(`^From \S+ +(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d(?::\d\d)? .*\d{4}\r?$`)
+	headerRow   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*:`)
 )
 
 // markedTextType returns the media type of a file that is text with a form of its own
@@ -86,11 +88,12 @@ func isPage(body string) bool { return htmlStart.MatchString(body[:min(len(body)
 // anything else. News articles and memos with From and To lack the headers that
 // only mail software writes, and a date in the form of mail: they are text.
 func mailType(name, body string) string {
+	isNamed := strings.EqualFold(path.Ext(name), ".eml")
 	if line, rest, ok := strings.Cut(body, "\n"); ok && strings.HasPrefix(line, "From ") {
-		body = rest // an mbox
+		body = rest
+		isNamed = isNamed || mailboxLine.MatchString(line)
 	}
 	headers := mailHeaders(body)
-	isNamed := strings.EqualFold(path.Ext(name), ".eml")
 	if len(headers) < 3 && !isNamed || headers["newsgroups"] != "" || headers["path"] != "" {
 		return ""
 	}
@@ -104,7 +107,7 @@ func mailType(name, body string) string {
 			usual++
 		}
 	}
-	strong = strong || isNamed && usual > 1 || isDated(headers)
+	strong = strong || isNamed && usual > 0 || isDated(headers)
 	switch {
 	case !strong || usual == 0 && headers["x-notes-item"] == "":
 		return ""
