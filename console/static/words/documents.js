@@ -70,7 +70,7 @@ export const documents = table({
   "doc.details": ["Details", "Angaben"],
   "doc.external": ["External id", "Externe Id"],
   "doc.language": ["Language", "Sprache"],
-  "doc.language.every": ["Every language", "Jede Sprache"],
+  "doc.language.every": ["Any language", "Jede Sprache"],
   "doc.type": ["Type", "Typ"],
   "doc.tags": ["Tags", "Schlagwörter"],
   "doc.access": ["Who sees it", "Wer es sieht"],
