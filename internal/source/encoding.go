@@ -41,7 +41,13 @@ func decoders() map[string]func(*bufio.Reader) (io.Reader, error) {
 			return gzip.NewReader(r)
 		},
 		"deflate": deflated,
-		"br":      func(r *bufio.Reader) (io.Reader, error) { return brotli.NewReader(r), nil },
+		"br": func(r *bufio.Reader) (io.Reader, error) {
+			_, err := r.Peek(1) // it has no mark
+			if errors.Is(err, io.EOF) {
+				return r, nil
+			}
+			return brotli.NewReader(r), err
+		},
 		"zstd": func(r *bufio.Reader) (io.Reader, error) {
 			if ok, err := starts(r, "\x28\xb5\x2f\xfd"); !ok {
 				return r, err
