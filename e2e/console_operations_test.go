@@ -151,7 +151,8 @@ func TestConsoleUsage(t *testing.T) {
 
 	var reader struct{ Key string }
 	s.call(t, "POST", "/workspaces/default/keys", map[string]any{"name": "reader", "scopes": []string{"read"}}, &reader)
-	do(t, page, chromedp.Evaluate(`fetch("/auth/session", {method: "DELETE"}).then(r => r.status)`, nil), chromedp.Reload())
+	evaluate[int](t, page, `fetch("/auth/session", {method: "DELETE"}).then(r => r.status)`)
+	do(t, page, chromedp.Reload())
 	do(t, page, chromedp.SendKeys(`dialog input`, reader.Key+kb.Enter, chromedp.ByQuery))
 	awaitPage(t, page, `(document.querySelector('main [role="alert"]')?.textContent ?? "").includes("permission usage.read")`)
 	if len(*thrown) > 0 {

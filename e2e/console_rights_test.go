@@ -187,7 +187,7 @@ func TestConsoleRoles(t *testing.T) {
 	awaitPage(t, page, `document.querySelector("button[aria-label='Save: lamplighter']")?.disabled && !`+fmt.Sprintf(box, "lamplighter", "documents.read")+`.checked`)
 	s.wantRole(t, "lamplighter", true, "roles.read", "documents.read")
 
-	do(t, page, chromedp.Evaluate(`fetch("/auth/session", {method: "DELETE"}).then(r => r.status)`, nil))
+	evaluate[int](t, page, `fetch("/auth/session", {method: "DELETE"}).then(r => r.status)`)
 	s.signInAs(t, page, s.key, "/roles")
 	awaitPage(t, page, "!!"+fmt.Sprintf(box, "lamplighter", "keys.write"))
 	click(t, page, fmt.Sprintf(box, "lamplighter", "keys.write"))
@@ -249,6 +249,6 @@ func TestConsoleAccessIsForWhoMay(t *testing.T) {
 		if changes := evaluate[bool](t, page, `[...document.querySelectorAll("main button")].some(b => b.textContent === "Place a hold")`); changes != (who.key == s.key) {
 			t.Errorf("%s may place holds: %t", who.tabs, changes)
 		}
-		do(t, page, chromedp.Evaluate(`fetch("/auth/session", {method: "DELETE"}).then(r => r.status)`, nil))
+		evaluate[int](t, page, `fetch("/auth/session", {method: "DELETE"}).then(r => r.status)`)
 	}
 }

@@ -182,7 +182,7 @@ func TestConsoleSyncsByRow(t *testing.T) {
 	if status := s.call(t, "POST", "/workspaces/default/keys", map[string]any{"name": "editor", "role": "editor"}, &key); status != http.StatusCreated {
 		t.Fatalf("make a key: %d", status)
 	}
-	do(t, page, chromedp.Evaluate(`fetch("/auth/session", {method: "DELETE"}).then(r => r.status)`, nil))
+	evaluate[int](t, page, `fetch("/auth/session", {method: "DELETE"}).then(r => r.status)`)
 	open(t, page, s.ends.API+"/healthz")
 	open(t, page, s.ends.API+"/syncs")
 	do(t, page, chromedp.SendKeys(`dialog input`, key.Key+kb.Enter, chromedp.ByQuery))

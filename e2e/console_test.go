@@ -95,7 +95,7 @@ func TestConsoleSignsInByTheLinkOnce(t *testing.T) {
 	open(t, page, s.ends.API+"/ask")
 	awaitPage(t, page, `!!document.querySelector("textarea.question")`) // the session is in the database
 
-	do(t, page, chromedp.Evaluate(`fetch("/auth/session", {method: "DELETE"}).then(r => r.status)`, nil))
+	evaluate[int](t, page, `fetch("/auth/session", {method: "DELETE"}).then(r => r.status)`)
 	open(t, page, s.ends.API+"/healthz") // a change of the fragment alone loads no page
 	open(t, page, link)
 	awaitPage(t, page, `!!document.querySelector("dialog.signin")`)
