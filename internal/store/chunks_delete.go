@@ -49,18 +49,14 @@ func (s *chunkStore) DiscardVersion(ctx context.Context, ref knowledge.VersionRe
 // so that other writers get their turn in between. which is called in each
 // transaction, and ends the work if it returns nil.
 func deleteChunks(ctx context.Context, db *database, doing string, which func(context.Context, transaction, *bun.SelectQuery) (*bun.SelectQuery, error)) error {
-	for deleted := int64(chunksPerBatch); deleted == chunksPerBatch; {
+	for deleted := chunksPerBatch; deleted == chunksPerBatch; {
 		err := db.write(ctx, doing, func(ctx context.Context, tx transaction) error {
 			deleted = 0
-			batch, err := which(ctx, tx, tx.NewSelect().Model((*chunkRow)(nil)).Column("c.id"))
+			batch, err := which(ctx, tx, selectChunks(tx))
 			if err != nil || batch == nil {
 				return err
 			}
-			result, err := tx.NewDelete().Model((*chunkRow)(nil)).Where("c.id IN (?)", batch.Limit(chunksPerBatch)).Exec(ctx)
-			if err != nil {
-				return err
-			}
-			deleted, err = result.RowsAffected()
+			deleted, err = deleteBatch(ctx, tx, batch, chunksPerBatch)
 			return err
 		})
 		if err != nil {
@@ -68,4 +64,19 @@ func deleteChunks(ctx context.Context, db *database, doing string, which func(co
 		}
 	}
 	return nil
+}
+
+// selectChunks selects the ids of chunks c.
+func selectChunks(tx transaction) *bun.SelectQuery {
+	return tx.NewSelect().Model((*chunkRow)(nil)).Column("c.id")
+}
+
+// deleteBatch deletes at most limit of the chunks that are selected, and returns how many.
+func deleteBatch(ctx context.Context, tx transaction, selected *bun.SelectQuery, limit int) (deleted int, err error) {
+	result, err := tx.NewDelete().Model((*chunkRow)(nil)).Where("c.id IN (?)", selected.Limit(int64(limit))).Exec(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
 }

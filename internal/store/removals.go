@@ -181,16 +181,11 @@ func (r Removal) deleteRows(ctx context.Context, tx transaction, limit int) (del
 	if err != nil || !removing {
 		return 0, err
 	}
-	chunks := tx.NewSelect().Model((*chunkRow)(nil)).Column("c.id").Where("c.document_id = ? AND c.version <= ?", r.Document, r.Upto).Limit(int64(limit))
-	result, err := tx.NewDelete().Model((*chunkRow)(nil)).Where("c.id IN (?)", chunks).Exec(ctx)
-	if err != nil {
-		return 0, err
+	deleted, err = deleteBatch(ctx, tx, selectChunks(tx).Where("c.document_id = ? AND c.version <= ?", r.Document, r.Upto), limit)
+	if err != nil || deleted == limit {
+		return deleted, err
 	}
-	n, err := result.RowsAffected()
-	if err != nil || int(n) == limit {
-		return int(n), err
-	}
-	return int(n), r.deleteVersions(ctx, tx, &doc)
+	return deleted, r.deleteVersions(ctx, tx, &doc)
 }
 
 func (r Removal) deleteVersions(ctx context.Context, tx transaction, doc *documentRow) error {

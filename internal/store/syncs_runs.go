@@ -11,8 +11,8 @@ import (
 func SyncSource(id string) string { return "sync " + id }
 
 // StartSyncRun inserts an import that is a run of a sync, with its run, for the owner of the
-// sync. It is fresh if one was completed before. If the run exists, or another one has not ended, that one is returned. A sync that is
-// removed is CodeNotFound, and a paused one CodeConflict.
+// sync. It is fresh if one was completed before. If the run exists, or another one has not ended,
+// that one is returned. A sync that is removed is CodeNotFound, and a paused one CodeConflict.
 func (s *syncStore) StartSyncRun(ctx context.Context, n NewImport) (Import, error) {
 	n.Now = s.orNow(n.Now)
 	var row importRow
