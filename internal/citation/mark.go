@@ -179,10 +179,13 @@ func ranks(list string) []int {
 	return out
 }
 
+// knownTags are the beginnings of all tags that a Rewriter knows.
+var knownTags = append([]string{openTag, closeTag, openWebTag, closeWebTag, sourceTag, sourceClose}, shortTags...)
+
 // beginsTag reports whether s, which begins with '<', is the beginning of a tag
 // that we know.
 func beginsTag(s string) bool {
-	for _, name := range append(shortTags, openTag, closeTag, openWebTag, closeWebTag, sourceTag, sourceClose) {
+	for _, name := range knownTags {
 		if len(s) <= len(name) && hasPrefix(name, s) {
 			return true
 		}

@@ -91,9 +91,9 @@ func (t *thinking) answer() (d Delta, waits bool) {
 		return d, false
 	}
 	if strings.TrimSpace(t.line) == "" && !t.fenced && !t.unopened {
-		at, end := endOfThinking(t.held)
+		end := tagLength(t.held, endsThinking)
 		switch isXML := strings.HasPrefix(t.held, "</"); {
-		case at == 0 && isXML:
+		case end > 0 && isXML:
 			t.held, t.unopened, t.thought, t.said, t.line = t.held[end:], true, true, false, ""
 			return Delta{Restart: true}, false
 		case cutTag(t.held) == len(t.held) && (isXML || t.held == "<"):

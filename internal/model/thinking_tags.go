@@ -24,17 +24,20 @@ const space = " \t\r\n\f\v"
 // begin so.
 func leadingTag(text string, tags []string) int {
 	rest := strings.TrimLeft(text, space)
-	for _, tag := range tags {
-		if hasTag(rest, tag) {
-			return len(text) - len(rest) + len(tag)
-		}
+	if n := tagLength(rest, tags); n > 0 {
+		return len(text) - len(rest) + n
 	}
 	return 0
 }
 
-// hasTag reports whether a text begins with a tag.
-func hasTag(text, tag string) bool {
-	return len(text) >= len(tag) && isTag(text[:len(tag)], tag)
+// tagLength returns the length of the tag that a text begins with, 0 if it begins with none of them.
+func tagLength(text string, tags []string) int {
+	for _, tag := range tags {
+		if len(text) >= len(tag) && isTag(text[:len(tag)], tag) {
+			return len(tag)
+		}
+	}
+	return 0
 }
 
 // isTag reports whether a text is a tag or a part of one: in letters of any case, but for brackets,
@@ -63,10 +66,8 @@ func endOfThinking(text string) (at, end int) {
 		if text[at] != '<' && text[at] != '[' {
 			continue
 		}
-		for _, tag := range endsThinking {
-			if hasTag(text[at:], tag) {
-				return at, at + len(tag)
-			}
+		if n := tagLength(text[at:], endsThinking); n > 0 {
+			return at, at + n
 		}
 	}
 	return -1, -1
