@@ -15,10 +15,10 @@ func WriteScripts(root *html.Node) {
 	for n := root.FirstChild; n != nil; {
 		next := n.NextSibling
 		text, ok := "", false
-		switch {
-		case element(n) != "":
+		switch name := element(n); {
+		case name != "":
 			WriteScripts(n)
-			text = Script(element(n), flat(n))
+			text = Script(name, flat(n))
 			ok = text != ""
 		case n.Data == "math" && n.Type == html.ElementNode:
 			text, ok = Formula(n), true

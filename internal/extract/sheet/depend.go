@@ -32,7 +32,8 @@ func (c *calculator) keep(sheet, cell string, result computed) {
 }
 
 // restsOnBroken reports whether a formula uses a cell whose formula the library cannot compute, also
-// because of an error such as #DIV/0!: it takes such a cell as empty. Of a range, the cells that were computed before are known.
+// because of an error such as #DIV/0!: it takes such a cell as empty. Of a range, the cells that were
+// computed before are known.
 func (c *calculator) restsOnBroken(sheet, cell string) bool {
 	formula, err := c.file.GetCellFormula(sheet, cell)
 	if err != nil {
