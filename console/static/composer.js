@@ -1,6 +1,6 @@
 // The form of a question: its words, its files, and how it is answered.
 
-import { fill, h } from "./dom.js";
+import { fill, h, onEnter } from "./dom.js";
 import { filesOf } from "./dropped.js";
 import { bytes, t } from "./language.js";
 import { preference, setPreference } from "./preferences.js";
@@ -106,14 +106,9 @@ export function composer(ask, steer) {
   } }, chips, field,
   h("div", { class: "row" }, project, h("label", { class: "choice" }, research, t("ask.research")),
     h("button", { type: "button", class: "plain", onclick: () => picked.click() }, t("ask.attach")), picked, options, h("span", { class: "space" }), stop, steering, send), wrong);
-  field.addEventListener("keydown", (e) => {
-    if (e.key !== "Enter" || e.shiftKey || e.isComposing) return;
-    e.preventDefault();
+  onEnter(field, (e) => {
     if ((e.ctrlKey || e.metaKey) && !steering.hidden) void add();
     else form.requestSubmit();
-  });
-  field.addEventListener("keypress", (e) => {
-    if (e.key === "Enter" && !e.shiftKey) e.preventDefault(); // some programs that type send it by itself
   });
   field.addEventListener("input", offer);
   field.addEventListener("paste", (e) => {

@@ -3,7 +3,7 @@
 import { call, reasonOf } from "./api.js";
 import { namesIn } from "./access_fields.js";
 import { fill, h } from "./dom.js";
-import { inLanguage } from "./language.js";
+import { capital, inLanguage } from "./language.js";
 import { access as words } from "./words/access.js";
 
 /** @typedef {{kind: string, id: string, effect: "allow" | "deny" | "none", detail: string}} Reason (schema AccessReasonView) */
@@ -80,5 +80,5 @@ function explained(found, user) {
 /** Returns the sentence of a reason, in the words of the API if the table has none. @param {Reason} reason */
 function sentenceOf({ kind, id, effect, detail }) {
   const key = /** @type {keyof typeof words} */ (`why.${kind}.${effect}`);
-  return key in words ? t(key, { id }) : detail[0].toUpperCase() + detail.slice(1) + ".";
+  return key in words ? t(key, { id }) : capital(detail) + ".";
 }

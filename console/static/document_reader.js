@@ -45,22 +45,18 @@ export function documentReader(doc, query) {
     const now = ++turn;
     reader.ariaBusy = "true";
     try {
-      await turnTo(now);
+      const first = (at - 1) * inPart + 1;
+      const { data, next_cursor: more } = pages ? { data: await passagesOn(id, at), next_cursor: null } : await passagesOf(id, { from: first, limit: inPart });
+      if (now !== turn) return;
+      const last = first + data.length - 1;
+      const part = at > 1 || more ? t("doc.part", { from: number(first), to: number(last), all: number(Math.max(last, doc.chunkCount)) }) : "";
+      fill(reader, pages > 0 && sheetOf(doc, at, data, choose), h("div", {},
+        pages ? ways(t("doc.page", { n: at, all: pages }), at < pages) : part && ways(part, !!more),
+        h("ol", { class: "passages", "data-list": "", "aria-label": t("doc.passages") }, ...data.map(line))));
+      if (chosen) choose(chosen);
     } finally {
       if (now === turn) reader.ariaBusy = null;
     }
-  };
-  /** @param {number} now the turn; a later one shows in its place */
-  const turnTo = async (now) => {
-    const first = (at - 1) * inPart + 1;
-    const { data, next_cursor: more } = pages ? { data: await passagesOn(id, at), next_cursor: null } : await passagesOf(id, { from: first, limit: inPart });
-    if (now !== turn) return;
-    const last = first + data.length - 1;
-    const part = at > 1 || more ? t("doc.part", { from: number(first), to: number(last), all: number(Math.max(last, doc.chunkCount)) }) : "";
-    fill(reader, pages > 0 && sheetOf(doc, at, data, choose), h("div", {},
-      pages ? ways(t("doc.page", { n: at, all: pages }), at < pages) : part && ways(part, !!more),
-      h("ol", { class: "passages", "data-list": "", "aria-label": t("doc.passages") }, ...data.map(line))));
-    if (chosen) choose(chosen);
   };
   const go = async (/** @type {number} */ to, /** @type {string} */ chunk) => {
     chosen = chunk;

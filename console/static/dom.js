@@ -69,6 +69,22 @@ export function keepFocus(before, draw) {
   /** @type {HTMLElement | undefined} */ (again)?.focus({ preventScroll: true });
 }
 
+/**
+ * Calls back when a text is sent by Enter. Shift and Enter begin a line.
+ * @param {HTMLTextAreaElement} field
+ * @param {(e: KeyboardEvent) => void} send
+ */
+export function onEnter(field, send) {
+  field.addEventListener("keydown", (e) => {
+    if (e.key !== "Enter" || e.shiftKey || e.isComposing) return;
+    e.preventDefault();
+    send(e);
+  });
+  field.addEventListener("keypress", (e) => {
+    if (e.key === "Enter" && !e.shiftKey) e.preventDefault(); // some programs that type send it by itself
+  });
+}
+
 /** @param {Element} element */
 const nameOf = (element) => element.getAttribute("aria-label") ?? element.textContent;
 

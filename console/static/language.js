@@ -40,10 +40,20 @@ export function inLanguage(entry, values = {}) {
   return entry[languages.indexOf(language())].replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
+/** @type {Map<string, Intl.DisplayNames>} */
+const namesIn = new Map(); // by the language that they are in
+
 /** Returns the name of the language of a text. @param {string} code of ISO 639-3; und = not known */
 export function languageName(code) {
   if (code === "und") return t("language.unknown");
-  return code && (new Intl.DisplayNames(language(), { type: "language" }).of(code) ?? code);
+  const names = namesIn.get(language()) ?? new Intl.DisplayNames(language(), { type: "language" });
+  namesIn.set(language(), names);
+  return code && (names.of(code) ?? code);
+}
+
+/** Returns a text with a capital first letter. @param {string} text */
+export function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /**

@@ -107,8 +107,10 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
       const at = block.items.findIndex((one) => key(one) === key(item));
       if (JSON.stringify(block.items[at]) === JSON.stringify(item)) return;
       block.items[at] = item;
-      const row = rowOf(item);
-      if (block.shown) keepFocus(block.body.rows[at], () => (block.body.rows[at].replaceWith(row), row));
+      if (block.shown) {
+        const row = rowOf(item);
+        keepFocus(block.body.rows[at], () => (block.body.rows[at].replaceWith(row), row));
+      }
     }
     empty.hidden = places.size > 0;
   };

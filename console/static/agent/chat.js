@@ -2,7 +2,7 @@
 
 import { newKey, reasonOf } from "../api.js";
 import { answerOf, liveAnswer, markLast } from "../answer.js";
-import { fill, h } from "../dom.js";
+import { fill, h, onEnter } from "../dom.js";
 import { inLanguage, t } from "../language.js";
 import { agent as words } from "../words/agent.js";
 import { showPassage } from "./passage.js";
@@ -99,14 +99,7 @@ export function chat(agent, anonymous) {
     e.preventDefault();
     void ask(field.value);
   } }, field, h("div", { class: "row" }, stop, send), wrong);
-  field.addEventListener("keydown", (e) => {
-    if (e.key !== "Enter" || e.shiftKey || e.isComposing) return;
-    e.preventDefault();
-    form.requestSubmit();
-  });
-  field.addEventListener("keypress", (e) => {
-    if (e.key === "Enter" && !e.shiftKey) e.preventDefault(); // some programs that type send it by itself
-  });
+  onEnter(field, () => form.requestSubmit());
   return { turns, form, field, clear, resume, conversation: () => conversation };
 }
 

@@ -5,7 +5,7 @@ import { removal } from "../action_form.js";
 import { call, may } from "../api.js";
 import { h } from "../dom.js";
 import { addGrant } from "../grant_form.js";
-import { moment, t as common } from "../language.js";
+import { capital, moment, t as common } from "../language.js";
 import { pagedTable } from "../paged_table.js";
 import { projectNames } from "../project_choice.js";
 import { documentLink, documentNames, documentsAtOnce, makerOf, t } from "../rights.js";
@@ -46,8 +46,7 @@ export async function open(_, asked) {
   const names = { documents: /** @type {Map<string, string>} */ (new Map()), projects: await projectNames() };
   /** @type {Record<string, HTMLInputElement>} */
   const fields = {};
-  const label = (/** @type {string} */ word) => word[0].toUpperCase() + word.slice(1);
-  const words = { user: label(t("grant.user")), group: label(t("grant.group")), document_id: t("grant.filter.document"), tag: label(t("grant.tag")) };
+  const words = { user: capital(t("grant.user")), group: capital(t("grant.group")), document_id: t("grant.filter.document"), tag: capital(t("grant.tag")) };
   const changed = () => {
     keepFilters("/grants", Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value.trim()])));
     table.restart();
