@@ -40,7 +40,7 @@
   frame.hidden = true;
   const button = document.createElement("button");
   button.type = "button";
-  button.hidden = true; // until the frame says that this page may show it
+  button.hidden = true; // until the frame shows the chat: before, the keys of a person would be lost
   button.append(icon());
   root.append(frame, button);
 
@@ -103,8 +103,8 @@
   addEventListener("message", (message) => {
     if (message.source !== frame.contentWindow || message.origin !== origin) return;
     if (message.data?.cairn === "close") show(false, true);
-    if (message.data?.cairn !== "ready") return;
-    tell({ cairn: "open", token: script.dataset.userToken ?? "", theme: theme() });
+    if (message.data?.cairn === "ready") tell({ cairn: "open", token: script.dataset.userToken ?? "", theme: theme() });
+    if (message.data?.cairn !== "shown") return;
     button.hidden = false;
     show(wasOpen());
   });

@@ -44,12 +44,7 @@ async function start() {
   document.body.replaceChildren(main, h("p", { id: "said", role: "status", class: "unseen" }));
   /** @type {HTMLTextAreaElement | undefined} */
   let field;
-  let isAsked = !inFrame;
-  if (inFrame) addEventListener("message", ({ source, data }) => { // which may come before the chat is here
-    if (source !== parent || data?.cairn !== "focus") return;
-    isAsked = true;
-    field?.focus();
-  });
+  if (inFrame) addEventListener("message", ({ source, data }) => source === parent && data?.cairn === "focus" && field?.focus());
   const { token } = inFrame ? await given() : { token: "" };
   /** @type {Agent} */
   let agent;
@@ -74,8 +69,8 @@ async function start() {
     talk.turns, talk.form));
   await talk.resume();
   field = talk.field;
-  if (isAsked) field.focus();
-  if (inFrame) addEventListener("keydown", (event) => event.key === "Escape" && !event.isComposing && !document.querySelector("dialog") && tell("close"));
+  if (!inFrame) field.focus();
+  else addEventListener("keydown", (event) => event.key === "Escape" && !event.isComposing && !document.querySelector("dialog") && tell("close"));
 }
 
 /**
@@ -90,4 +85,5 @@ function sharing(agent, talk) {
   } }, inLanguage(words.share));
 }
 
-start().catch((failure) => fill(main, h("div", { class: "padded", role: "alert" }, h("p", {}, reasonOf(failure)), h("button", { type: "button", onclick: () => location.reload() }, t("retry")))));
+start().catch((failure) => fill(main, h("div", { class: "padded", role: "alert" }, h("p", {}, reasonOf(failure)), h("button", { type: "button", onclick: () => location.reload() }, t("retry")))))
+  .finally(() => inFrame && tell("shown"));
