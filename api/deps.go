@@ -161,8 +161,8 @@ type Access interface {
 	// another run, or one whose key is no longer valid, is CodeUnauthorized.
 	VerifyRun(ctx context.Context, token, run string, now time.Time) (access.Link, error)
 	// SignOriginal and VerifyOriginal do the same for the original of a document.
-	SignOriginal(p knowledge.Principal, document string, expires time.Time) string
-	VerifyOriginal(ctx context.Context, token, document string, now time.Time) (access.Link, error)
+	SignOriginal(p knowledge.Principal, document, conversation string, expires time.Time) string
+	VerifyOriginal(ctx context.Context, token, document string, now time.Time) (access.Link, knowledge.Principal, error)
 	// SignRunFile and VerifyRunFile do the same for a file of a run.
 	SignRunFile(p knowledge.Principal, run, name string, expires time.Time) string
 	VerifyRunFile(ctx context.Context, token, run, name string, now time.Time) (access.Link, error)

@@ -26,7 +26,7 @@ func TestStreamsEndWithTheirKey(t *testing.T) {
 	keyID := e.principal(key).KeyID()
 	body := e.do("POST", hooks+"/document", key, `{"name":"a.txt","content":{"text":"one"}}`).want(202)
 	run, link := body["runId"].(string), body["eventsUrl"].(string)
-	original := own + "/documents/" + body["id"].(string) + "/content?token=" + e.access.SignOriginal(e.principal(key), body["id"].(string), e.later())
+	original := own + "/documents/" + body["id"].(string) + "/content?token=" + e.access.SignOriginal(e.principal(key), body["id"].(string), "", e.later())
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	follow := func(path, key string) <-chan error {

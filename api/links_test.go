@@ -47,7 +47,7 @@ func TestLinksToOriginals(t *testing.T) {
 	id, other := e.add(e.editor, "a.txt", "one", map[string]any{"access": map[string]any{"users": []string{"ann"}}}), e.add(e.editor, "b.txt", "two")
 	e.publish(id)
 	path := func(id, token string) string { return own + "/documents/" + id + "/content?token=" + token }
-	token, old := e.access.SignOriginal(e.principal(e.editor), id, e.later()), e.access.SignOriginal(e.principal(e.editor), id, time.Now().Add(-time.Second))
+	token, old := e.access.SignOriginal(e.principal(e.editor), id, "", e.later()), e.access.SignOriginal(e.principal(e.editor), id, "", time.Now().Add(-time.Second))
 	open := func() answer { return e.do("GET", path(id, token), "", nil) }
 	if got := open(); got.status != 200 || string(got.body) != "one" {
 		t.Fatalf("status %d: %s", got.status, got.body)

@@ -14,7 +14,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/cairn-rag/cairn/api/edge"
-	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/audit"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
@@ -155,9 +154,10 @@ func redactedOriginal(id string) error {
 		"the original of document %q has personal data that was redacted: read documents/{id}/parsed, or use a key with the write scope", id)
 }
 
-// versionByLink returns the published version of the document that a token is for.
+// versionByLink returns the published version of the document that a token is for, if who asked
+// for the link may read it now.
 func (o *originals) versionByLink(ctx context.Context, workspace, id, token string) (store.Version, error) {
-	link, err := o.access.VerifyOriginal(ctx, token, id, o.now())
+	link, p, err := o.access.VerifyOriginal(ctx, token, id, o.now())
 	if err != nil {
 		return store.Version{}, err
 	}
@@ -165,7 +165,6 @@ func (o *originals) versionByLink(ctx context.Context, workspace, id, token stri
 		return store.Version{}, knowledge.NotFound("document", id)
 	}
 	edge.ByLink(ctx, link)
-	p := access.ForDocumentRun(workspace, "", link)
 	d, err := o.store.Document(ctx, p, id)
 	if err != nil {
 		return store.Version{}, fmt.Errorf("read document %s: %w", id, err)

@@ -165,7 +165,7 @@ func (v *views) sources(p knowledge.Principal, o *outcome) []source {
 			out.Removed, out.DocumentName, out.Text, out.URL = false, g.Name, g.Text, g.URL
 		} else if c, ok := o.chunks[x.ChunkID]; ok {
 			out.Removed, out.DocumentName, out.Text = false, c.Document.Name, c.Text
-			out.URL = v.originalURL(p, c.DocumentID)
+			out.URL = v.originalURL(p, c.Document)
 			out.BBox, out.PageNumber = chunkBoxes(c.Chunk)
 			out.ExternalID, out.Heading = c.Document.ExternalID, notNil(c.HeadingPath)
 			out.StartTime, out.EndTime = seconds(c.Time)

@@ -53,7 +53,8 @@ func visibleTo(t intake.Taken) *view.Readers {
 }
 
 // eventsURL is where a run's events are, with a token for a reader that can
-// send no header. The link is good as long as the principal's key or JWT is.
+// send no header. The link is good as long as the principal's key or JWT is, and as the
+// principal may read the document.
 func (v *views) eventsURL(p knowledge.Principal, run string) string {
 	return v.link("/runs/" + run + "/events?token=" + url.QueryEscape(v.runToken(p, run)))
 }
@@ -82,15 +83,16 @@ func (v *views) address(r *http.Request) string {
 }
 
 // originalURL returns the address of an original, with a token for a reader that can
-// send no header. The link is good as long as the principal's key or JWT is.
+// send no header. The link is good as long as the principal's key or JWT is, and as the
+// principal may read the document.
 // Visitors of agents have neither, and get none.
-func (v *views) originalURL(p knowledge.Principal, document string) string {
+func (v *views) originalURL(p knowledge.Principal, d knowledge.Document) string {
 	if p.KeyID() == "" && p.User() == "" {
 		return ""
 	}
 	expires := v.now().Add(originalLife + originalStep).Truncate(originalStep)
-	token := v.access.SignOriginal(p, document, expires)
-	return v.link("/workspaces/" + p.Workspace() + "/documents/" + document + "/content?token=" + url.QueryEscape(token))
+	token := v.access.SignOriginal(p, d.ID, d.ConversationID, expires)
+	return v.link("/workspaces/" + p.Workspace() + "/documents/" + d.ID + "/content?token=" + url.QueryEscape(token))
 }
 
 func (v *views) run(r store.Run) runView {

@@ -25,6 +25,8 @@ type Store interface {
 	// KeyByHash returns the key with this hash. An unknown, revoked or expired
 	// key is CodeNotFound.
 	KeyByHash(ctx context.Context, hash string) (store.Key, error)
+	// KeyByID is KeyByHash for the id of a key.
+	KeyByID(ctx context.Context, id string) (store.Key, error)
 	// KeyBySession returns a session by the hash of its cookie, with its key; that of a person
 	// has none. One that has ended, or whose key is no longer valid, is CodeNotFound.
 	KeyBySession(ctx context.Context, hash string) (store.Session, store.Key, error)

@@ -14,11 +14,11 @@ import (
 )
 
 // The purposes of signed links. They separate the signatures from each other and from
-// others with the same secret. The number changes with the content: tokens of version 1
-// named no holder, and are refused.
+// others with the same secret. The number changes with the content: earlier tokens named no
+// holder, or of originals too little of it, and are refused.
 const (
 	runPurpose      = "cairn run token 2\n"
-	originalPurpose = "cairn original token 2\n"
+	originalPurpose = "cairn original token 3\n"
 	runFilePurpose  = "cairn run file token 2\n"
 )
 
@@ -31,6 +31,7 @@ type linkToken struct {
 	User      string `json:"u,omitempty"` // the user of the JWT for which it was made
 	Ends      int64  `json:"x,omitempty"` // when that key or JWT ends; 0 = never
 	Clearance string `json:"c,omitempty"` // up to which documents it opens; "" = the base level
+	By        *asker `json:"b,omitempty"` // of a link to an original
 }
 
 // Link is what the token of a link is good for.
@@ -48,36 +49,28 @@ type Link struct {
 // workspace until expires, as long as the principal's key is valid. It does not outlive
 // the principal's key or JWT.
 func (a *Authenticator) SignRun(p knowledge.Principal, run string, expires time.Time) string {
-	return a.sign(runPurpose, p, run, expires)
+	return a.signed(runPurpose, newLinkToken(p, run, expires))
 }
 
 // VerifyRun returns what the token of a run's link is good for. A forged or expired token,
 // one for another run, or one whose key is no longer valid, is CodeUnauthorized.
 func (a *Authenticator) VerifyRun(ctx context.Context, token, run string, now time.Time) (Link, error) {
-	return a.verify(ctx, runPurpose, token, run, now)
-}
-
-// SignOriginal is SignRun for the original of one document.
-func (a *Authenticator) SignOriginal(p knowledge.Principal, document string, expires time.Time) string {
-	return a.sign(originalPurpose, p, document, expires)
-}
-
-// VerifyOriginal is VerifyRun for a token of SignOriginal.
-func (a *Authenticator) VerifyOriginal(ctx context.Context, token, document string, now time.Time) (Link, error) {
-	return a.verify(ctx, originalPurpose, token, document, now)
+	link, _, err := a.verify(ctx, runPurpose, token, run, now)
+	return link, err
 }
 
 // SignRunFile is SignRun for one file of a run.
 func (a *Authenticator) SignRunFile(p knowledge.Principal, run, name string, expires time.Time) string {
-	return a.sign(runFilePurpose, p, run+"/"+name, expires)
+	return a.signed(runFilePurpose, newLinkToken(p, run+"/"+name, expires))
 }
 
 // VerifyRunFile is VerifyRun for a token of SignRunFile.
 func (a *Authenticator) VerifyRunFile(ctx context.Context, token, run, name string, now time.Time) (Link, error) {
-	return a.verify(ctx, runFilePurpose, token, run+"/"+name, now)
+	link, _, err := a.verify(ctx, runFilePurpose, token, run+"/"+name, now)
+	return link, err
 }
 
-func (a *Authenticator) sign(purpose string, p knowledge.Principal, id string, expires time.Time) string {
+func newLinkToken(p knowledge.Principal, id string, expires time.Time) linkToken {
 	t := linkToken{Workspace: p.Workspace(), ID: id, Expires: expires.Unix(), Key: p.KeyID(), Ends: p.Claims().Expires, Clearance: p.Clearance()}
 	if t.Key == "" {
 		t.User = p.User()
@@ -85,7 +78,7 @@ func (a *Authenticator) sign(purpose string, p knowledge.Principal, id string, e
 	if t.Ends > 0 {
 		t.Expires = min(t.Expires, t.Ends)
 	}
-	return a.signed(purpose, t)
+	return t
 }
 
 // signed returns a text that holds content, which opened reads again.
@@ -109,27 +102,28 @@ func (a *Authenticator) opened(purpose, token string, content any) bool {
 	return err == nil && len(a.secret) > 0 && hmac.Equal(mac, a.mac(purpose, body)) && json.Unmarshal(body, content) == nil
 }
 
-func (a *Authenticator) verify(ctx context.Context, purpose, token, id string, now time.Time) (Link, error) {
+func (a *Authenticator) verify(ctx context.Context, purpose, token, id string, now time.Time) (Link, linkToken, error) {
 	refused := unauthorized("this link is not valid, or has expired, or the key for which it was made is no longer valid: ask for it again with an API key")
 	var t linkToken
 	if !a.opened(purpose, token, &t) || t.ID != id || t.Workspace == "" || now.Unix() >= t.Expires || t.Key == "" && t.User == "" {
-		return Link{}, refused
+		return Link{}, t, refused
 	}
 	link := Link{Workspace: t.Workspace, Key: t.Key, Clearance: t.Clearance, Covered: a.cfg.Levels.Covered(t.Clearance)}
 	if t.Ends > 0 {
 		link.Ends = time.Unix(t.Ends, 0)
 	}
 	if t.Key == "" {
-		return a.ofMember(ctx, link, t.User)
+		link, err := a.ofMember(ctx, link, t.User)
+		return link, t, err
 	}
 	ended, err := a.store.EndedKeys(ctx, []string{t.Key})
 	switch {
 	case err != nil:
-		return Link{}, fmt.Errorf("check the key of a link: %w", err)
+		return Link{}, t, fmt.Errorf("check the key of a link: %w", err)
 	case len(ended) > 0:
-		return Link{}, refused
+		return Link{}, t, refused
 	}
-	return link, nil
+	return link, t, nil
 }
 
 // ofMember returns the link of a user's JWT. One of a user who was deactivated is

@@ -57,7 +57,7 @@ func TestRunTokens(t *testing.T) {
 		open := map[string]func() error{
 			"a run": func() error { _, err := a.VerifyRun(t.Context(), a.SignRun(p, "r", until), "r", now); return err },
 			"an original": func() error {
-				_, err := a.VerifyOriginal(t.Context(), a.SignOriginal(p, "d", until), "d", now)
+				_, _, err := a.VerifyOriginal(t.Context(), a.SignOriginal(p, "d", "", until), "d", now)
 				return err
 			},
 			"a file": func() error {

@@ -12,7 +12,7 @@ import (
 // member whom it means. One who was deactivated is CodeForbidden. A membership of one project
 // holds the user to it, whatever the token says.
 func (a *Authenticator) ofPerson(ctx context.Context, token tokenClaims) (knowledge.Claims, error) {
-	claims := knowledge.Claims{Workspace: token.Workspace, User: token.Subject, Groups: token.Groups, Expires: token.Expires}
+	claims := knowledge.Claims{Workspace: token.Workspace, User: token.Subject, Groups: token.Groups, Expires: token.Expires, Given: knowledge.Given{Roles: token.Roles, Groups: token.Groups, Clearance: token.Clearance}}
 	roles, clearances := token.Roles, []string{token.Clearance}
 	member, err := a.addMember(ctx, &claims)
 	if err != nil {

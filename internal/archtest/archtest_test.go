@@ -372,7 +372,7 @@ func TestPrincipalsAreMadeByAccess(t *testing.T) {
 // repairs, where nobody asks.
 func systemReads() []string {
 	return []string{
-		"Setting", "WorkspaceExists", "KeyByHash", "KeyBySession", "TakeSignIn", "PublicationBySlug", "RolesOf", "MemberOf", "MemberBySubject", "EndedMembers", "EndedKeys", "EndedSessions", "SecretOf", "HasInstanceKey", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
+		"Setting", "WorkspaceExists", "KeyByHash", "KeyByID", "KeyBySession", "TakeSignIn", "PublicationBySlug", "RolesOf", "MemberOf", "MemberBySubject", "EndedMembers", "EndedKeys", "EndedSessions", "SecretOf", "HasInstanceKey", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
 		"SourceKeys", "RetiredSources", "ReplacedVersions", "NamedSources", "RunForSystem", "RunningBefore", "RunningRuns", "PendingCounts", "StaleInIndex", "LeaseStale", "InIndex", "TakeTokens", "TakeLostUploads", "DailyTurn", "Ping", "RoomForSystem",
 		"ImportForSystem", "HeldForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",

@@ -46,6 +46,15 @@ type Claims struct {
 	Covered   []string `json:"covered,omitempty"`
 	// Implied says that nobody gave the clearance: it comes with the right to give one.
 	Implied bool `json:"implied,omitempty"`
+	// Given is what a JWT, or an identity provider at a sign-in, gave beside a membership.
+	Given Given `json:"given,omitzero"`
+}
+
+// Given is what somebody beside Cairn says about a user.
+type Given struct {
+	Roles     []string `json:"roles,omitempty"`
+	Groups    []string `json:"groups,omitempty"`
+	Clearance string   `json:"clearance,omitempty"`
 }
 
 // KeyLimit is the limit of a key that made another one.

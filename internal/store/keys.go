@@ -184,6 +184,11 @@ func (s *keyStore) KeyByHash(ctx context.Context, hash string) (Key, error) {
 	return s.validKey(ctx, "k.hash = ?", hash)
 }
 
+// KeyByID returns the key with this id, as KeyByHash does.
+func (s *keyStore) KeyByID(ctx context.Context, id string) (Key, error) {
+	return s.validKey(ctx, "k.id = ?", id)
+}
+
 // validKey returns the key that a condition selects, unless it was revoked or has expired.
 func (s *keyStore) validKey(ctx context.Context, condition, value string) (Key, error) {
 	var row keyRow
