@@ -27,8 +27,10 @@ type Subjects interface {
 	EraseAccounts(ctx context.Context, scope store.SubjectScope) error
 	// EraseDocuments hides the next documents that the person owns, but for those under hold.
 	EraseDocuments(ctx context.Context, scope store.SubjectScope, after string, limit int) (removals []store.Removal, last string, err error)
-	// NoteQuotations counts answers from which quotations of the documents were cut.
-	NoteQuotations(ctx context.Context, scope store.SubjectScope, n int) error
+	// QuotedDocuments lists hidden documents, and attachments of them, that answers may quote.
+	QuotedDocuments(ctx context.Context, scope store.SubjectScope, limit int) ([]string, error)
+	// NoteQuotations notes that no answer quotes these documents, and in how many one was cut.
+	NoteQuotations(ctx context.Context, scope store.SubjectScope, documents []string, n int) error
 	// EraseWords deletes what the person said of answers and in test sets.
 	EraseWords(ctx context.Context, scope store.SubjectScope) error
 	// EraseConversations deletes the next conversations of the person.
@@ -144,15 +146,7 @@ func (a *Erasing) EraseDocuments(ctx context.Context, in SubjectStep) (SubjectRe
 		if err != nil || last == "" {
 			return SubjectResult{}, err
 		}
-		documents := make([]string, len(removals))
-		for i, r := range removals {
-			documents[i] = r.Document
-		}
-		messages, err := a.Quotations.Documents(ctx, scope.Workspace, documents)
-		if err == nil {
-			err = a.Subjects.NoteQuotations(ctx, scope, messages)
-		}
-		if err != nil {
+		if err := a.cutQuotations(ctx, scope); err != nil {
 			return SubjectResult{}, fmt.Errorf("cut quotations: %w", err)
 		}
 		for _, r := range removals {
@@ -162,6 +156,24 @@ func (a *Erasing) EraseDocuments(ctx context.Context, in SubjectStep) (SubjectRe
 		}
 		return SubjectResult{After: last, More: true}, nil
 	})
+}
+
+// cutQuotations cuts what answers quote of the documents that are hidden. It needs their words, so
+// their removal waits for it, after a crash too.
+func (a *Erasing) cutQuotations(ctx context.Context, scope store.SubjectScope) error {
+	for {
+		documents, err := a.Subjects.QuotedDocuments(ctx, scope, erasedDocuments)
+		if err != nil || len(documents) == 0 {
+			return err
+		}
+		messages, err := a.Quotations.Documents(ctx, scope.Workspace, documents)
+		if err != nil {
+			return err
+		}
+		if err := a.Subjects.NoteQuotations(ctx, scope, documents, messages); err != nil {
+			return err
+		}
+	}
 }
 
 // EraseConversations deletes a page of the conversations of the person, and what the person said

@@ -381,7 +381,7 @@ func systemReads() []string {
 		"StaleProjects", "AnyPublished", "ProjectRuns", "ProjectRemovals", "ProjectImports", "DropProject",
 		"EmbeddingAddress", "MoveEmbeddings", "WantedGenerations", "PublishedIn", "EndedAnswers", "AnswerMessages",
 		"EvaluationForSystem", "NoteEvaluation", "ItemsAfter", "ItemForSystem", "ItemsForSystem",
-		"CheckConsents", "CheckSubjects", "RemoveWithdrawn", "SubjectForSystem", "SubjectDocuments", "SubjectVersions", "EraseDocuments", "EraseConversations", "ErasedDocuments", "DocumentRuns", "SubjectRuns", "ItemRuns", "SubjectProfileOf", "SubjectConversations", "SubjectAudit",
+		"CheckConsents", "CheckSubjects", "RemoveWithdrawn", "SubjectForSystem", "SubjectDocuments", "SubjectVersions", "EraseDocuments", "EraseConversations", "ErasedDocuments", "QuotedDocuments", "DocumentRuns", "SubjectRuns", "ItemRuns", "SubjectProfileOf", "SubjectConversations", "SubjectAudit",
 		"RetainDocuments", "RetainConversations", "DueRuns", "RetentionDue", "StartRetention", "RetentionWorkspaces", "EndGrants", "EndingGrants",
 		"AuditPosition", "ExtendAudit", "AuditHeads", "AuditLinks", "AuditCheckpoints", "CutAudit",
 		"TakeRequests", "WorkspaceLimits", "ProjectAccount", "RunDayLeft",

@@ -117,13 +117,15 @@ func (s *removalStore) Removal(ctx context.Context, p knowledge.Principal, docum
 }
 
 // PendingRemovals lists removals that have not ended, oldest first, from the first one
-// after a position on. Those of a project that is removed as a whole are left out. next
-// is where the page ended, zero after the last page.
+// after a position on. Those of a project that is removed as a whole are left out, and those of
+// a running erasure that has not yet cut all quotations. next is where the page ended, zero after
+// the last page.
 func (s *removalStore) PendingRemovals(ctx context.Context, after Position, limit int) (list []Removal, next Position, err error) {
 	var rows []documentRow
 	err = s.reader.NewSelect().Model(&rows).Where("d.removing_upto > 0").
 		Where("(d.removing_since, d.id) > (?, ?)", micros(after.At), after.ID).
 		Where("NOT EXISTS (SELECT 1 FROM projects AS p WHERE p.workspace = d.workspace AND p.id = d.project AND p.removing_run = d.removing_run)").
+		Where("NOT EXISTS (SELECT 1 FROM erasure_documents AS e JOIN runs AS r ON r.id = e.run_id WHERE e.document_id = d.id AND e.quoted = TRUE AND r.status = ?)", knowledge.RunRunning).
 		OrderExpr("d.removing_since, d.id").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
 		return nil, next, fmt.Errorf("list removals: %w", failure(err))

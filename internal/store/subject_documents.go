@@ -55,7 +55,8 @@ func (s *subjectStore) SubjectVersions(ctx context.Context, workspace, document 
 
 // EraseDocuments hides the next documents that the person of a scope owns and that no hold
 // keeps, after a document, at most limit of them. It returns their removals, whose workflows the
-// caller starts, and the id of the last document that it looked at, "" = there was none.
+// caller starts once answers quote none of QuotedDocuments, and the id of the last document that
+// it looked at, "" = there was none.
 func (s *subjectStore) EraseDocuments(ctx context.Context, scope SubjectScope, after string, limit int) (removals []Removal, last string, err error) {
 	where, args, err := scope.owned()
 	if err != nil {
@@ -77,9 +78,7 @@ func (s *subjectStore) EraseDocuments(ctx context.Context, scope SubjectScope, a
 			case r.Document != "":
 				removals = append(removals, r)
 			}
-			if fresh {
-				added++
-			}
+			added += fresh
 		}
 		if added == 0 {
 			return nil
@@ -89,24 +88,41 @@ func (s *subjectStore) EraseDocuments(ctx context.Context, scope SubjectScope, a
 	return removals, last, err
 }
 
-// eraseDocument starts the removal of a document, unless a hold keeps it. fresh reports that the
-// erasure did not know it.
-func (s *subjectStore) eraseDocument(ctx context.Context, tx transaction, scope SubjectScope, id string) (r Removal, fresh bool, err error) {
+// eraseDocument starts the removal of a document and its attachments, unless a hold keeps it.
+// fresh is how many of them the erasure did not know.
+func (s *subjectStore) eraseDocument(ctx context.Context, tx transaction, scope SubjectScope, id string) (r Removal, fresh int, err error) {
 	var doc documentRow
 	there, err := loadDocument(ctx, tx, id, &doc) // again: it may have been hidden with its parent
 	if err != nil || !there || doc.Removed {
-		return r, false, err
+		return r, 0, err
 	}
 	if doc.RemovingUpto < doc.Version {
 		if doc.held() {
-			return r, false, nil
+			return r, 0, nil
 		}
 		if err := doc.retire(ctx, tx, s.now()); err != nil {
-			return r, false, err
+			return r, 0, err
 		}
 	}
-	fresh, err = changed(tx.exec(ctx, "INSERT INTO erasure_documents (run_id, document_id, workspace) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", scope.Run, id, scope.Workspace))
-	return doc.removal(), fresh, err
+	added, err := tx.exec(ctx, `INSERT INTO erasure_documents (run_id, document_id, workspace, quoted)
+		WITH RECURSIVE removed (id) AS (SELECT d.id FROM documents AS d WHERE d.id = ? UNION SELECT d.id FROM documents AS d JOIN removed ON d.parent = removed.id WHERE d.parent <> '' AND d.removing_upto > 0)
+		SELECT ?, removed.id, ?, TRUE FROM removed WHERE TRUE ON CONFLICT DO NOTHING`, id, scope.Run, scope.Workspace)
+	if err != nil {
+		return r, 0, err
+	}
+	n, err := added.RowsAffected()
+	return doc.removal(), int(n), err
+}
+
+// QuotedDocuments lists documents that an erasure has hidden and that answers may still quote, at
+// most limit of them.
+func (s *subjectStore) QuotedDocuments(ctx context.Context, scope SubjectScope, limit int) (ids []string, err error) {
+	err = s.reader.NewSelect().TableExpr("erasure_documents AS e").ColumnExpr("e.document_id").
+		Where("e.run_id = ? AND e.workspace = ? AND e.quoted = TRUE", scope.Run, scope.Workspace).OrderExpr("e.document_id").Limit(int64(limit)).Scan(ctx, &ids)
+	if err != nil {
+		return nil, fmt.Errorf("list documents that answers may quote: %w", failure(err))
+	}
+	return ids, nil
 }
 
 // ErasedDocument is a document that an erasure removes.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/uptrace/bun"
+
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -99,12 +101,14 @@ func (s SubjectScope) noteErased(ctx context.Context, tx transaction, change fun
 	return err
 }
 
-// NoteQuotations counts answers to other people from which quotations were cut.
-func (s *subjectStore) NoteQuotations(ctx context.Context, scope SubjectScope, n int) error {
-	if n == 0 {
-		return nil
-	}
+// NoteQuotations notes that no answer quotes these documents any more, and counts the answers to
+// other people from which quotations were cut.
+func (s *subjectStore) NoteQuotations(ctx context.Context, scope SubjectScope, documents []string, n int) error {
 	return s.write(ctx, "note the progress of run "+scope.Run, func(ctx context.Context, tx transaction) error {
+		_, err := tx.NewUpdate().TableExpr("erasure_documents").Set("quoted = FALSE").Where("run_id = ? AND document_id IN (?)", scope.Run, bun.List(documents)).Exec(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
 		return scope.noteErased(ctx, tx, func(p *knowledge.ErasureProgress) { p.Removed.Quotations += n })
 	})
 }

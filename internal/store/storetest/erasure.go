@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ func testErasure(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"documents_of_the_person_go":          erasedDocuments,
 		"a_hold_keeps_a_document":             erasedUnderHold,
+		"removals_wait_for_quotations":        erasedWhileQuoted,
 		"conversations_and_runs_go":           erasedTalk,
 		"accounts_go":                         erasedAccounts,
 		"test_items_of_the_person_go":         erasedTestItems,
@@ -117,6 +119,36 @@ func erasedDocuments(f *fixture) {
 	if page, err = f.ErasedDocuments(f.ctx, scope, "", 10); err != nil || len(page) != 0 {
 		f.Errorf("at the end: %+v, %v", page, err)
 	}
+}
+
+// erasedWhileQuoted has the sweep look for removals while answers may quote the documents.
+func erasedWhileQuoted(f *fixture) {
+	mail, _ := f.publish(upload("mail", uploadedBy("ann")), "one")
+	paper := f.attach(mail.VersionRef, "paper.txt")
+	scope := f.erasingAnn(false)
+	pending := func(want int) {
+		f.Helper()
+		if list, _, err := f.PendingRemovals(f.ctx, store.Position{}, 10); err != nil || len(list) != want {
+			f.Errorf("removals %+v, %v, want %d", list, err, want)
+		}
+	}
+	f.eraseDocuments(scope)
+	pending(0)
+	quoted, err := f.QuotedDocuments(f.ctx, scope, 10)
+	if f.must(err); len(quoted) != 2 || !slices.Contains(quoted, mail.Document) || !slices.Contains(quoted, paper.Document) {
+		f.Errorf("answers may quote %v", quoted)
+	}
+	f.must(f.NoteQuotations(f.ctx, scope, quoted, 3))
+	pending(2)
+	f.eraseDocuments(scope) // as after a crash
+	if quoted, err = f.QuotedDocuments(f.ctx, scope, 10); err != nil || len(quoted) != 0 || f.erased(scope).Removed.Quotations != 3 {
+		f.Errorf("afterwards answers may quote %v, %v, and %+v is counted", quoted, err, f.erased(scope))
+	}
+	f.publish(upload("later", uploadedBy("ann")), "two")
+	f.eraseDocuments(scope)
+	pending(2)
+	f.endAs(scope.Run, knowledge.RunFailed) // nobody will cut them
+	pending(3)
 }
 
 func erasedUnderHold(f *fixture) {

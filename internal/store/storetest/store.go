@@ -84,6 +84,8 @@ type Privacy interface {
 	SubjectForSystem(ctx context.Context, ref knowledge.RunRef) (store.SubjectScope, error)
 	SubjectDocuments(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]knowledge.Document, error)
 	EraseAccounts(ctx context.Context, scope store.SubjectScope) error
+	QuotedDocuments(ctx context.Context, scope store.SubjectScope, limit int) ([]string, error)
+	NoteQuotations(ctx context.Context, scope store.SubjectScope, documents []string, n int) error
 	EraseDocuments(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]store.Removal, string, error)
 	ErasedDocuments(ctx context.Context, scope store.SubjectScope, after string, limit int) ([]store.ErasedDocument, error)
 	EraseWords(ctx context.Context, scope store.SubjectScope) error
