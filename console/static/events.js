@@ -2,6 +2,7 @@
 // behind the last event that it saw.
 
 import { doorHeaders, refusal } from "./api.js";
+import { later } from "./later.js";
 
 /**
  * @typedef {object} Following
@@ -11,6 +12,7 @@ import { doorHeaders, refusal } from "./api.js";
  */
 
 const silence = 40_000; // milliseconds; the server sends a comment every 15 s
+const pulse = 5000; // milliseconds between two looks at the clock, which goes on while the page sleeps
 const longestPause = 8_000;
 
 /**
@@ -52,7 +54,7 @@ export function follow(url, after, to) {
       if (ended || stopped.signal.aborted) return;
       if (!lost) to.state?.("lost");
       lost = true;
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await new Promise((resolve) => later(() => resolve(null), pause));
       pause = Math.min(pause * 2, longestPause);
     }
   })();
@@ -72,7 +74,12 @@ const last = new Set(["completedMessage", "tool_end", "runEnded", "error"]);
  */
 async function read(url, after, stopped, to) {
   const quiet = new AbortController();
-  let timer = setTimeout(() => quiet.abort(), silence);
+  let heard = Date.now();
+  const check = () => {
+    if (Date.now() - heard > silence) quiet.abort();
+    else leave = later(check, pulse);
+  };
+  let leave = later(check, pulse);
   try {
     const answer = await fetch(url, {
       headers: { ...doorHeaders(), Accept: "text/event-stream", "Last-Event-ID": String(after()) },
@@ -87,15 +94,14 @@ async function read(url, after, stopped, to) {
     for (;;) {
       const { done, value } = await text.read();
       if (done) return ended;
-      clearTimeout(timer);
-      timer = setTimeout(() => quiet.abort(), silence);
+      heard = Date.now();
       for (const event of parse(value)) {
         to.event(event.name, event.data, event.id);
         ended ||= last.has(event.name);
       }
     }
   } finally {
-    clearTimeout(timer);
+    leave();
   }
 }
 

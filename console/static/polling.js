@@ -3,6 +3,7 @@
 import { reasonOf } from "./api.js";
 import { fill, h } from "./dom.js";
 import { number, t } from "./language.js";
+import { later } from "./later.js";
 import { pagedTable } from "./paged_table.js";
 
 const usual = 2000; // milliseconds between two looks
@@ -14,23 +15,23 @@ const usual = 2000; // milliseconds between two looks
  * @param {() => number} [pace] milliseconds between two looks
  */
 export function polling(look, underWay, pace = () => usual) {
-  let timer = 0; // 0 = no look is planned
+  let planned = /** @type {(() => void) | null} */ (null); // stops the next look
   let stopped = false;
   const soon = (/** @type {number} */ wait) => {
-    if (!stopped && !timer) timer = setTimeout(now, wait);
+    if (!stopped) planned ??= later(now, wait);
   };
   const plan = () => {
     if (underWay()) soon(pace());
   };
   const now = async () => {
-    clearTimeout(timer);
-    timer = 0;
+    planned?.();
+    planned = null;
     if (!document.hidden) await look().catch(reasonOf); // the next look tries again
     plan();
   };
   const stop = () => {
     stopped = true;
-    clearTimeout(timer);
+    planned?.();
   };
   return { plan, soon, now, stop };
 }
