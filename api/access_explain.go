@@ -18,10 +18,11 @@ type accessView struct {
 }
 
 type accessReasonView struct {
-	Kind   string        `json:"kind" example:"group" doc:"key, maker (a key that made the key), workspace, project, removal, status, version, classification, grant (one that denies), then what of the access list reaches the reader: everyone, user, group, external_user, conversation, and grant (one that allows), or access if nothing does. hold and scope decide about other things than a search. More kinds may come"`
-	ID     string        `json:"id" example:"legal" doc:"What the rule is about: an id, a name or a status"`
-	Effect access.Effect `json:"effect" enum:"allow,deny,none"`
-	Detail string        `json:"detail" example:"the access list has the group \"legal\"" doc:"A sentence for people"`
+	Kind   access.ReasonKind `json:"kind" example:"group" doc:"key, maker (a key that made the key), permission (that a key lacks), member, workspace, project, removal, status, version, classification, grant (one that denies), then what of the access list reaches the reader: everyone, user, group, external_user, conversation, and grant (one that allows), or access if nothing does. hold and scope decide about other things than a search. More kinds may come"`
+	ID     string            `json:"id" example:"legal" doc:"What the rule is about: an id, a name or a status"`
+	Effect access.Effect     `json:"effect" enum:"allow,deny,none"`
+	Detail string            `json:"detail" example:"the access list has the group \"legal\"" doc:"A sentence for people"`
+	Values map[string]string `json:"values,omitempty" doc:"Further names in the sentence, for a sentence in another language. member: groups, and project if it is for that one alone. project: the one that holds the reader. grant: subject_kind (user, group, project), subject, object_kind (document, tag, project), object, expires_at, reason. More names may come"`
 }
 
 // accessRoutes holds the route that explains who sees a document.

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -44,4 +45,34 @@ func TestConsoleNamesLanguagesAndStages(t *testing.T) {
 	s.follow(t, asked.run, 0)
 	open(t, page, s.ends.API+"/runs/"+asked.run)
 	awaitPage(t, page, `[...document.querySelectorAll(".steps tbody tr")].some(r => r.cells[0].textContent === "Modellaufruf 1")`)
+}
+
+// TestConsoleExplainsInGerman reads in German why somebody does not see a document, and why another
+// document failed.
+func TestConsoleExplainsInGerman(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	s := start(t)
+	document := s.publish(t, "lights", "The northern pier has a lighthouse.").ID
+	failed := s.wantFailed(t, s.sendFiles(t, nil, file{"broken.pdf", []byte("%PDF-1.7 and nothing else")})[0], "extract", "corrupt")
+	s.picturedRights(t, document) // bob is a member for the project alone, and a grant denies him the document
+	s.signInto(t, page)
+	do(t, page, chromedp.Evaluate(`localStorage.setItem("cairn.language", "de")`, nil))
+	open(t, page, s.ends.API+"/documents/"+document)
+	awaitPage(t, page, `!!document.querySelector(".who ul")`)
+	do(t, page, chromedp.Evaluate(`document.querySelector('.who input[name="user"]').value = "bob"`, nil))
+	press(t, page, "Prüfen")
+	awaitPage(t, page, `!!document.querySelector(".who .reasons li")`)
+	reasons := evaluate[[]string](t, page, `[...document.querySelectorAll(".who .reasons li")].map(one => one.textContent)`)
+	for _, want := range []string{
+		"erlaubt Die Person ist Mitglied des Workspace. Nur für das Projekt default.",
+		"erlaubt Die Person ist auf das Projekt des Dokuments beschränkt, default.",
+		"verweigert Eine Freigabe verweigert es der Person bob, für das Dokument " + document + ". Grund: until the review of the manual",
+	} {
+		if !slices.Contains(reasons, want) {
+			t.Errorf("the reasons %q have no %q", reasons, want)
+		}
+	}
+	open(t, page, s.ends.API+"/documents/"+failed.ID)
+	awaitPage(t, page, fmt.Sprintf(`document.querySelector("main").textContent.includes(%q)`, "Datei beschädigt ("+failed.Error.Message+")"))
 }

@@ -6,6 +6,7 @@ import { smallTable } from "./checks.js";
 import { h } from "./dom.js";
 import { moment, number } from "./language.js";
 import { t } from "./operations_words.js";
+import { causeOf } from "./words/causes.js";
 
 /**
  * @typedef {object} Summary (schema DocumentSummary)
@@ -41,7 +42,7 @@ export function failedTable(summary, then) {
   const note = known > 0 && h("p", { class: "quiet" }, t("ops.acknowledged", { n: number(known) }));
   if (!failed.length) return h("div", {}, h("p", { class: "quiet" }, t("ops.none.failed")), note);
   return h("div", {}, smallTable(t("ops.failed"), [t("ops.cause"), t("ops.count")], failed.map((one) => [[
-    h("p", {}, h("strong", {}, one.code), " ", one.message), one.repair && h("p", { class: "quiet" }, t("ops.first", { repair: one.repair })),
+    h("p", {}, h("strong", {}, one.code), " ", causeOf({ code: one.code, message: one.message ?? "" })), one.repair && h("p", { class: "quiet" }, t("ops.first", { repair: one.repair })),
     h("div", { class: "row" }, ...buttonsOf(one.code, one.action ?? "acknowledge", then),
       one.example_id && h("a", { href: "/documents/" + encodeURIComponent(one.example_id) }, t("ops.example"))),
   ], number(one.count)]), 1), note);
@@ -66,7 +67,7 @@ function buttonsOf(code, action, then) {
 export function waitingTable(summary, then) {
   if (!summary.waiting.length) return h("p", { class: "quiet" }, t("ops.none.waiting"));
   return smallTable(t("ops.waiting"), [t("ops.cause"), t("ops.since"), t("ops.count")], summary.waiting.map(({ code, message, since, count }) => [[
-    h("p", {}, code && h("strong", {}, code), " ", message),
+    h("p", {}, code && h("strong", {}, code), " ", causeOf({ code, message })),
     code && actionButton(t("ops.now"), then(() => actOn("retry", { status: "pending", code })), { "aria-label": `${t("ops.now")}: ${code}` }),
   ], moment(since), number(count)]), 1);
 }

@@ -16,6 +16,7 @@ import { polling } from "./polling.js";
 import { navigate } from "./router.js";
 import { workflowLink } from "./runs_list.js";
 import { versionCompare } from "./version_compare.js";
+import { causeOf } from "./words/causes.js";
 
 /**
  * @param {string} id
@@ -45,7 +46,7 @@ export async function openDocument(id, query) {
       actionButton(t("doc.reingest"), act("reingest-document")),
       h("button", { type: "button", onclick: () => remove(doc) }, t("doc.remove"))),
     h("p", {}, statusOf(doc)),
-    ...(doc.warnings ?? []).map((/** @type {any} */ one) => h("p", { class: "wrong" }, one.message)));
+    ...(doc.warnings ?? []).map((/** @type {any} */ one) => h("p", { class: "wrong" }, causeOf(one))));
     if (shownFor(doc) !== who.dataset.of) fill(who, whoSees(doc));
     who.dataset.of = shownFor(doc);
     fill(details, ...detailsOf(doc), ...(await Promise.all([versions(id, compare.offer), runs.look()]))[0]);

@@ -3,10 +3,10 @@
 import { call, reasonOf } from "./api.js";
 import { namesIn } from "./access_fields.js";
 import { fill, h } from "./dom.js";
-import { capital, inLanguage } from "./language.js";
+import { capital, inLanguage, moment } from "./language.js";
 import { access as words } from "./words/access.js";
 
-/** @typedef {{kind: string, id: string, effect: "allow" | "deny" | "none", detail: string}} Reason (schema AccessReasonView) */
+/** @typedef {{kind: string, id: string, effect: "allow" | "deny" | "none", detail: string, values?: Record<string, string>}} Reason (schema AccessReasonView) */
 
 /** @type {(key: keyof typeof words, values?: Record<string, string | number>) => string} */
 const t = (key, values) => inLanguage(words[key], values);
@@ -77,8 +77,15 @@ function explained(found, user) {
       h("li", { class: one.effect }, h("span", { class: "quiet" }, t(`why.${one.effect}`)), " ", sentenceOf(one))))];
 }
 
-/** Returns the sentence of a reason, in the words of the API if the table has none. @param {Reason} reason */
-function sentenceOf({ kind, id, effect, detail }) {
-  const key = /** @type {keyof typeof words} */ (`why.${kind}.${effect}`);
-  return key in words ? t(key, { id }) : capital(detail) + ".";
+/** Returns the sentences of a reason, in the words of the API if the table has none. @param {Reason} reason */
+function sentenceOf({ kind, id, effect, detail, values = {} }) {
+  const { project, groups, subject_kind, subject, object_kind, object, expires_at, reason } = values;
+  const key = /** @type {keyof typeof words} */ (kind === "project" && effect === "allow" && project ? "why.project.held" : `why.${kind}.${effect}`);
+  if (!(key in words) || kind === "grant" && !subject) return capital(detail) + ".";
+  const named = (/** @type {string} */ what, /** @type {string} */ of, /** @type {string} */ name) => name && t(/** @type {"why.subject.user"} */ (`why.${what}.${of}`), { name });
+  return [
+    t(key, { id, project, subject: named("subject", subject_kind, subject), object: named("object", object_kind, object) }),
+    groups && t("why.groups", { groups }), kind === "member" && project && t("why.project", { project }),
+    expires_at && t("why.ends", { at: moment(expires_at) }), reason && t("why.reason", { reason }),
+  ].filter(Boolean).join(" ");
 }

@@ -4,6 +4,7 @@ import { address, call, read, reasonOf } from "./api.js";
 import { fill, h } from "./dom.js";
 import { moment, t } from "./language.js";
 import { blocks, plain, render } from "./markdown.js";
+import { causeOf } from "./words/causes.js";
 
 /** @typedef {any} Version (schema VersionView) */
 
@@ -17,7 +18,7 @@ export async function versions(id, found) {
   const list = await call("list-document-versions", { path: { id }, query: { limit: 20 } }).catch(() => ({ data: [] }));
   found(list.data);
   return [h("h2", {}, t("doc.versions")), h("ul", {}, ...list.data.map((one) =>
-    h("li", {}, [t("doc.version", { n: one.version }), moment(one.created_at), t(`doc.${/** @type {"published"} */ (one.status)}`), one.published ? t("doc.readers") : "", one.error?.message].filter(Boolean).join(" · "),
+    h("li", {}, [t("doc.version", { n: one.version }), moment(one.created_at), t(`doc.${/** @type {"published"} */ (one.status)}`), one.published ? t("doc.readers") : "", causeOf(one.error)].filter(Boolean).join(" · "),
       one.run_id && [" · ", h("a", { href: "/runs/" + encodeURIComponent(one.run_id) }, t("run.link"))])))];
 }
 

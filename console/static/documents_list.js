@@ -13,6 +13,7 @@ import { bytes, languageName, moment, number, t } from "./language.js";
 import { pagedTable } from "./paged_table.js";
 import { polling } from "./polling.js";
 import { samples, uploads } from "./uploads.js";
+import { causeOf } from "./words/causes.js";
 
 /** @typedef {"pending" | "published" | "error" | "inactive" | "deleting"} Status */
 
@@ -49,9 +50,9 @@ const inWork = (/** @type {Doc} */ doc) => doc.status === "pending" || doc.statu
 /** Says how a document is. @param {Doc} doc */
 export function statusOf(doc) {
   const words = h("span", { class: `state ${doc.status}` }, t(`doc.${doc.status}`));
-  if (doc.status === "pending" && doc.waiting) return [words, " ", h("span", { class: "quiet" }, t("doc.waits", { since: moment(doc.waiting.since), message: doc.waiting.message }))];
+  if (doc.status === "pending" && doc.waiting) return [words, " ", h("span", { class: "quiet" }, t("doc.waits", { since: moment(doc.waiting.since), message: causeOf(doc.waiting) }))];
   if (doc.status === "pending") return [words, " ", h("progress", { max: 1, value: doc.progress || null, "aria-label": t("doc.status") })];
-  if (doc.error) return [words, " ", h("span", { class: "quiet" }, doc.error.message)];
+  if (doc.error) return [words, " ", h("span", { class: "quiet" }, causeOf(doc.error))];
   return [words];
 }
 

@@ -10,6 +10,7 @@ import { pagedTable } from "./paged_table.js";
 import { polling } from "./polling.js";
 import { projectNames } from "./project_choice.js";
 import { factList, originOf, stateOf } from "./runs_list.js";
+import { causeOf } from "./words/causes.js";
 
 /** @typedef {import("./imports_list.js").Import} Import */
 
@@ -24,7 +25,7 @@ export function progressOf(one) {
 /** Returns what a failed object shows: its path, and the cause. @param {any} failure */
 export function failureCells({ key, name, document_id: id, error }) {
   const path = name || key;
-  return [id ? h("a", { href: "/documents/" + encodeURIComponent(id), "data-item": "" }, path) : path, `${error.code}: ${error.message}`];
+  return [id ? h("a", { href: "/documents/" + encodeURIComponent(id), "data-item": "" }, path) : path, `${error.code}: ${causeOf(error)}`];
 }
 
 /** @param {string} id */

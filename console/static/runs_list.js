@@ -6,6 +6,7 @@ import { duration, moment, money, number, t } from "./language.js";
 import { liveTable, withOlder } from "./polling.js";
 import { projectChoice, projectName, projectNames } from "./project_choice.js";
 import { keepFilters } from "./router.js";
+import { causeOf } from "./words/causes.js";
 
 /** @typedef {any} Run a run of the API (schema RunView) */
 
@@ -21,13 +22,13 @@ export function stageName(stage) {
 
 /** Says why something waits, and until when. @param {any} wait */
 export function waitOf(wait) {
-  const { since, message, attempt, of } = wait;
-  return [t("doc.waits", { since: moment(since), message }), attempt > 0 && t("run.attempt", { n: attempt, of }), t("run.next", { at: moment(wait.nextAt ?? wait.next_at) })].filter(Boolean).join(" · ");
+  const { since, attempt, of } = wait;
+  return [t("doc.waits", { since: moment(since), message: causeOf(wait) }), attempt > 0 && t("run.attempt", { n: attempt, of }), t("run.next", { at: moment(wait.nextAt ?? wait.next_at) })].filter(Boolean).join(" · ");
 }
 
 /** Says how a run or an import is, and why. @param {any} item */
 export function stateOf({ status, error, waiting }) {
-  return [h("span", { class: `state ${status}` }, named(status)), " ", h("span", { class: "quiet" }, error?.message ?? (waiting ? waitOf(waiting) : ""))];
+  return [h("span", { class: `state ${status}` }, named(status)), " ", h("span", { class: "quiet" }, error ? causeOf(error) : waiting ? waitOf(waiting) : "")];
 }
 
 /** Returns how long a run took, or takes so far. @param {Run} run */

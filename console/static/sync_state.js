@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import { h } from "./dom.js";
 import { say } from "./imports_frame.js";
 import { moment, number } from "./language.js";
+import { causeOf } from "./words/causes.js";
 
 /** @typedef {any} Sync a sync of the API (schema SyncView) */
 
@@ -27,7 +28,7 @@ export function endsSoon(ends) {
 
 /** Says how a sync is, why, until when, and whether the secret of its connection expires soon. @param {Sync} one */
 export function stateOf(one) {
-  const why = one.status === "failed" ? one.last_run.error?.message : one.waits_until ? say("sync.waits", { until: moment(one.waits_until) }) : "";
+  const why = one.status === "failed" ? causeOf(one.last_run.error) : one.waits_until ? say("sync.waits", { until: moment(one.waits_until) }) : "";
   return [h("span", { class: `state ${one.status}` }, say(`sync.${/** @type {"idle"} */ (one.status)}`)), " ", h("span", { class: "quiet" }, why),
     endsSoon(one.secret_ends) && h("p", { class: "wrong" }, say("sync.secret", { at: moment(one.secret_ends) }))];
 }

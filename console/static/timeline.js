@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { duration, moment, number, t } from "./language.js";
 import { countersOf, named, stageName, waitOf } from "./runs_list.js";
 import { toolCall } from "./tool_call.js";
+import { causeOf } from "./words/causes.js";
 
 const shown = 500; // of the events as they came
 
@@ -28,8 +29,8 @@ const titles = {
   generationUpdate: ({ wanted, written, kept }) => [countersOf({ wanted, written, kept })],
   completedMessage: (data) => [named("completed"), data.model, countersOf(data.usage), data.finishReason, ...(data.notices ?? []).map((/** @type {any} */ one) => one.message)],
   tool_end: () => [named("completed")],
-  runEnded: (data) => [named(data.status), data.error?.code, data.error?.message],
-  error: (data) => [data.code, data.message],
+  runEnded: (data) => [named(data.status), data.error?.code, causeOf(data.error)],
+  error: (data) => [data.code, causeOf(data)],
 };
 
 /** The text that a line opens. @type {Record<string, (data: any) => string>} */

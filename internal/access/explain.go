@@ -42,12 +42,32 @@ const (
 	EffectNone  Effect = "none" // it decides about something else than a search
 )
 
+// ReasonKind is the kind of a rule: that of a store.Rule, or one of these.
+type ReasonKind string
+
+// The kinds of reasons that are no rules of the store.
+const (
+	KindKey          ReasonKind = "key"
+	KindMaker        ReasonKind = "maker" // a key that made the key
+	KindPermission   ReasonKind = "permission"
+	KindMember       ReasonKind = "member"
+	KindEveryone     ReasonKind = "everyone"
+	KindUser         ReasonKind = "user"
+	KindGroup        ReasonKind = "group"
+	KindExternalUser ReasonKind = "external_user"
+	KindConversation ReasonKind = "conversation"
+	KindGrant        ReasonKind = "grant"
+	KindHold         ReasonKind = "hold"
+	KindScope        ReasonKind = "scope"
+)
+
 // Reason is a rule that was applied.
 type Reason struct {
-	Kind   string
+	Kind   ReasonKind
 	ID     string // of the thing that the rule is about, "" = none
 	Effect Effect
-	Detail string // a sentence for people
+	Detail string            // a sentence for people
+	Values map[string]string // further names in the sentence, for those who write one in another language
 }
 
 // Explanation is whether a search of a reader shows a document, and why.
@@ -113,7 +133,7 @@ func (x *Explainer) rightsOf(ctx context.Context, asker knowledge.Principal, r R
 	}
 	clearances := []string{r.Clearance}
 	if member != nil {
-		e.Because = []Reason{{"member", member.Name, EffectAllow, ofMember(member)}}
+		e.Because = []Reason{ofMember(member)}
 		clearances = append(clearances, member.Clearance)
 		if claims.Permissions, err = x.rights.permissionsOf(ctx, claims.Workspace, member.Roles); err != nil {
 			return claims, e, err
@@ -128,19 +148,21 @@ func (x *Explainer) rightsOf(ctx context.Context, asker knowledge.Principal, r R
 
 // deactivated is the reason that denies everything to a user whom the identity provider has deactivated.
 func deactivated(user string) Reason {
-	return Reason{"member", user, EffectDeny, "the identity provider of the workspace has deactivated the reader"}
+	return Reason{Kind: KindMember, ID: user, Effect: EffectDeny, Detail: "the identity provider of the workspace has deactivated the reader"}
 }
 
-// ofMember returns the words for what a membership adds.
-func ofMember(m *store.Member) string {
-	detail := "the reader is a member of the workspace"
-	if groups := joined(m.Groups, m.Provisioned); len(groups) > 0 {
-		detail += ", in the groups " + strings.Join(groups, ", ")
+// ofMember returns the reason that comes from a membership.
+func ofMember(m *store.Member) Reason {
+	reason := Reason{KindMember, m.Name, EffectAllow, "the reader is a member of the workspace", map[string]string{}}
+	if groups := strings.Join(joined(m.Groups, m.Provisioned), ", "); groups != "" {
+		reason.Detail += ", in the groups " + groups
+		reason.Values["groups"] = groups
 	}
 	if m.Project != "" {
-		detail += fmt.Sprintf(", for the project %q alone", m.Project)
+		reason.Detail += fmt.Sprintf(", for the project %q alone", m.Project)
+		reason.Values["project"] = m.Project
 	}
-	return detail
+	return reason
 }
 
 // check refuses readers that no request can have.
@@ -192,10 +214,10 @@ func reasonsOf(found store.AccessFindings, reader knowledge.Principal) []Reason 
 		reasons = append(reasons, reason)
 	}
 	if found.Document.LegalHold {
-		reasons = append(reasons, Reason{"hold", found.Document.ID, EffectNone, "a legal hold keeps the document from removal; it does not change who sees it"})
+		reasons = append(reasons, Reason{Kind: KindHold, ID: found.Document.ID, Effect: EffectNone, Detail: "a legal hold keeps the document from removal; it does not change who sees it"})
 	}
 	if !reached && reader.Can(knowledge.ScopeWrite) && !hidden(found) {
-		reasons = append(reasons, Reason{"scope", string(knowledge.ScopeWrite), EffectNone, "the key has the write scope: it lists, opens and changes the document, although no search of it finds the document"})
+		reasons = append(reasons, Reason{Kind: KindScope, ID: string(knowledge.ScopeWrite), Effect: EffectNone, Detail: "the key has the write scope: it lists, opens and changes the document, although no search of it finds the document"})
 	}
 	return reasons
 }
@@ -208,7 +230,7 @@ func ofRule(rule store.RuleFinding, d knowledge.Document, reader knowledge.Princ
 		}
 		return not
 	}
-	switch reason := (Reason{Kind: string(rule.Rule)}); rule.Rule {
+	switch reason := (Reason{Kind: ReasonKind(rule.Rule)}); rule.Rule {
 	case store.RuleWorkspace:
 		reason.ID, reason.Detail = d.Workspace, either("the reader acts in the workspace of the document", "the document is in another workspace")
 		return reason
@@ -217,6 +239,8 @@ func ofRule(rule store.RuleFinding, d knowledge.Document, reader knowledge.Princ
 		reason.Detail = either("the key is for the project of the document", fmt.Sprintf("the key is for the project %q alone, and the document is in %q", reader.Project(), d.Project))
 		if reader.Project() == "" {
 			reason.Detail = "nothing holds the reader to one project"
+		} else {
+			reason.Values = map[string]string{"project": reader.Project()}
 		}
 		return reason
 	case store.RuleRemoval:
@@ -241,7 +265,7 @@ func ofRule(rule store.RuleFinding, d knowledge.Document, reader knowledge.Princ
 func ofAccess(found store.AccessFindings, holds bool) []Reason {
 	d := found.Document
 	if !holds {
-		return []Reason{{"access", d.ID, EffectDeny, "the reader is none of those who see the document: " + audience(d)}}
+		return []Reason{{Kind: ReasonKind(store.RuleAccess), ID: d.ID, Effect: EffectDeny, Detail: "the reader is none of those who see the document: " + audience(d)}}
 	}
 	var reasons []Reason
 	for _, token := range found.Tokens {
@@ -249,15 +273,15 @@ func ofAccess(found store.AccessFindings, holds bool) []Reason {
 		reason := Reason{ID: name, Effect: EffectAllow}
 		switch kind {
 		case "w":
-			reason.Kind, reason.Detail = "everyone", "the access list has the whole workspace"
+			reason.Kind, reason.Detail = KindEveryone, "the access list has the whole workspace"
 		case "u":
-			reason.Kind, reason.Detail = "user", fmt.Sprintf("the access list has the user %q", name)
+			reason.Kind, reason.Detail = KindUser, fmt.Sprintf("the access list has the user %q", name)
 		case "g":
-			reason.Kind, reason.Detail = "group", fmt.Sprintf("the access list has the group %q", name)
+			reason.Kind, reason.Detail = KindGroup, fmt.Sprintf("the access list has the group %q", name)
 		case "x":
-			reason.Kind, reason.Detail = "external_user", fmt.Sprintf("the document belongs to the external user %q alone", name)
+			reason.Kind, reason.Detail = KindExternalUser, fmt.Sprintf("the document belongs to the external user %q alone", name)
 		default:
-			reason.Kind, reason.Detail = "conversation", fmt.Sprintf("the document is attached to the conversation %q, which is the reader's", name)
+			reason.Kind, reason.Detail = KindConversation, fmt.Sprintf("the document is attached to the conversation %q, which is the reader's", name)
 		}
 		reasons = append(reasons, reason)
 	}

@@ -25,12 +25,17 @@ func ofGrants(found store.AccessFindings, effect knowledge.GrantEffect) []Reason
 		if g.Effect != effect || effect == knowledge.GrantDeny && g.Permission == knowledge.GrantWrite {
 			continue
 		}
-		reason := Reason{"grant", g.ID, Effect(effect), "a grant " + verb(effect) + " " + phraseOf(g.Subject, "the user", "the group", "keys and members of the project") + " " +
-			phraseOf(g.Object, "the document", "documents with the tag", "documents of the project")}
+		values := map[string]string{}
+		values["subject_kind"], values["subject"] = partsOf(g.Subject, "user", "group", "project")
+		values["object_kind"], values["object"] = partsOf(g.Object, "document", "tag", "project")
+		reason := Reason{KindGrant, g.ID, Effect(effect), "a grant " + verb(effect) + " " + phraseOf(g.Subject, "the user", "the group", "keys and members of the project") + " " +
+			phraseOf(g.Object, "the document", "documents with the tag", "documents of the project"), values}
 		if !g.ExpiresAt.IsZero() {
-			reason.Detail += ", until " + g.ExpiresAt.Format(time.RFC3339)
+			values["expires_at"] = g.ExpiresAt.Format(time.RFC3339)
+			reason.Detail += ", until " + values["expires_at"]
 		}
 		if g.Reason != "" {
+			values["reason"] = g.Reason
 			reason.Detail += ": " + g.Reason
 		}
 		reasons = append(reasons, reason)
@@ -48,7 +53,12 @@ func verb(effect knowledge.GrantEffect) string {
 // phraseOf returns the words for a token of a grant: of a user or a document, a group or a tag,
 // or a project.
 func phraseOf(token, first, second, project string) string {
-	kind, name, _ := strings.Cut(token, ":")
-	words := map[string]string{"u": first, "d": first, "g": second, "t": second, "p": project}[kind]
+	words, name := partsOf(token, first, second, project)
 	return fmt.Sprintf("%s %q", words, name)
+}
+
+// partsOf returns the word for the kind of a token of a grant, as phraseOf, and its name.
+func partsOf(token, first, second, project string) (word, name string) {
+	kind, name, _ := strings.Cut(token, ":")
+	return map[string]string{"u": first, "d": first, "g": second, "t": second, "p": project}[kind], name
 }

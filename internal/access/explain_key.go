@@ -41,7 +41,7 @@ func (x *Explainer) rightsOfKey(ctx context.Context, asker knowledge.Principal, 
 	}
 	if claims.NoDocuments {
 		e.Allowed = false
-		e.Because = append(e.Because, Reason{"permission", string(knowledge.DocumentsRead), EffectDeny, "the key lacks the permission to read documents"})
+		e.Because = append(e.Because, Reason{Kind: KindPermission, ID: string(knowledge.DocumentsRead), Effect: EffectDeny, Detail: "the key lacks the permission to read documents"})
 	}
 	return claims, e, nil
 }
@@ -56,15 +56,15 @@ func (x *Explainer) ofKey(k store.Key, valid bool) []Reason {
 		case !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(x.now()):
 			detail = "it has expired at " + k.ExpiresAt.Format(time.RFC3339)
 		}
-		return []Reason{{"key", k.ID, EffectDeny, fmt.Sprintf("the key %q is not valid: %s", k.Name, detail)}}
+		return []Reason{{Kind: KindKey, ID: k.ID, Effect: EffectDeny, Detail: fmt.Sprintf("the key %q is not valid: %s", k.Name, detail)}}
 	}
 	end := "without an end"
 	if !k.ExpiresAt.IsZero() {
 		end = "until " + k.ExpiresAt.Format(time.RFC3339)
 	}
-	reasons := []Reason{{"key", k.ID, EffectAllow, fmt.Sprintf("the key %q is valid %s", k.Name, end)}}
+	reasons := []Reason{{Kind: KindKey, ID: k.ID, Effect: EffectAllow, Detail: fmt.Sprintf("the key %q is valid %s", k.Name, end)}}
 	for _, maker := range k.Makers {
-		reasons = append(reasons, Reason{"maker", maker.ID, EffectAllow, "this key made the one before it, and holds it to its own project, scopes and end"})
+		reasons = append(reasons, Reason{Kind: KindMaker, ID: maker.ID, Effect: EffectAllow, Detail: "this key made the one before it, and holds it to its own project, scopes and end"})
 	}
 	return reasons
 }

@@ -65,10 +65,10 @@ func (x explained) because(document string, r access.Reader) (allowed bool, reas
 		if reason.Detail == "" {
 			x.Errorf("the reason %s has no detail", reason.Kind)
 		}
-		if reason.Kind == string(store.RuleRemoval) || reason.Kind == "hold" {
+		if reason.Kind == access.ReasonKind(store.RuleRemoval) || reason.Kind == access.KindHold {
 			reason.ID = "" // of the document
 		}
-		reasons = append(reasons, reason.Kind+" "+reason.ID+" "+string(reason.Effect))
+		reasons = append(reasons, string(reason.Kind)+" "+reason.ID+" "+string(reason.Effect))
 	}
 	return e.Allowed, reasons
 }
