@@ -23,7 +23,7 @@ export function smallTable(name, columns, rows, numbers = 0) {
   const kind = (/** @type {number} */ at) => at >= columns.length - numbers && "number";
   return h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": name }, h("table", { class: "small", "aria-label": name },
     h("thead", {}, h("tr", {}, ...columns.map((one, at) => h("th", { scope: "col", class: kind(at) }, one)))),
-    h("tbody", {}, ...rows.map((cells) => h("tr", {}, ...cells.map((cell, at) => h("td", { class: kind(at) }, cell)))))));
+    h("tbody", {}, ...rows.map((cells) => h("tr", {}, ...cells.map((cell, at) => h("td", { class: kind(at), "data-label": columns[at] || false }, cell)))))));
 }
 
 /** @param {Mark} mark @param {string} words */

@@ -2,6 +2,7 @@
 
 import { removal } from "./action_form.js";
 import { call, may } from "./api.js";
+import { smallTable } from "./checks.js";
 import { fill, h } from "./dom.js";
 import { addGrant } from "./grant_form.js";
 import { placeHold } from "./hold_form.js";
@@ -48,13 +49,12 @@ async function grantsOf(doc, changed) {
       await call("delete-grant", { path: { id: grant.id } });
       await changed();
     }, { hint: t("grant.remove.hint") });
-    return h("tr", {}, ...[...cells, end].map((cell) => h("td", {}, cell)));
+    return [...cells, end];
   });
   const titles = [t("grant.effect"), t("grant.subject"), t("grant.reason"), t("grant.ends"), t("grant.by"), common("actions")];
   const tags = /** @type {string[]} */ (doc.tags ?? []);
   return [
-    rows.length ? h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("rights.title") }, h("table", { class: "small", "aria-label": t("rights.title") },
-      h("thead", {}, h("tr", {}, ...titles.map((one) => h("th", { scope: "col" }, one)))), h("tbody", {}, ...rows))) : h("p", { class: "quiet" }, t("rights.grants.none")),
+    rows.length ? smallTable(t("rights.title"), titles, rows) : h("p", { class: "quiet" }, t("rights.grants.none")),
     tags.length > 0 && h("p", {}, t("rights.tags"), ...tags.flatMap((tag) => [" ", h("a", { href: "/grants?" + new URLSearchParams({ tag }) }, tag)])),
   ];
 }

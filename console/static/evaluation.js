@@ -30,13 +30,13 @@ function kappaOf(one, measure) {
 
 /** Returns the scores as a table. @param {Evaluation} one */
 function scoresOf(one) {
+  const titles = /** @type {const} */ (["eval.measure", "eval.mean", "eval.interval", "eval.questions", "eval.kappa"]);
   const rows = measures.filter((name) => one.scores[name]).map((name) => {
     const estimate = one.scores[name];
-    return h("tr", {}, h("th", { scope: "row" }, say(`eval.${name}`)), ...[short(estimate.mean), between(estimate), number(estimate.n), kappaOf(one, name)].map((value) => h("td", { class: "number" }, value)));
+    return h("tr", {}, h("th", { scope: "row" }, say(`eval.${name}`)), ...[short(estimate.mean), between(estimate), number(estimate.n), kappaOf(one, name)].map((value, i) => h("td", { class: "number", "data-label": say(titles[i + 1]) }, value)));
   });
   if (!rows.length) return "";
-  const titles = /** @type {const} */ (["eval.measure", "eval.mean", "eval.interval", "eval.questions", "eval.kappa"]);
-  return h("table", { "aria-label": say("eval.measure") }, h("thead", {}, h("tr", {}, ...titles.map((word, i) => h("th", { scope: "col", class: i > 0 && "number" }, say(word))))), h("tbody", {}, ...rows));
+  return h("table", { class: "cards", "aria-label": say("eval.measure") }, h("thead", {}, h("tr", {}, ...titles.map((word, i) => h("th", { scope: "col", class: i > 0 && "number" }, say(word))))), h("tbody", {}, ...rows));
 }
 
 /** Returns the choice of a person's score. @param {string} evaluation @param {any} item @param {() => void} changed */

@@ -1,6 +1,7 @@
 // What the questions to a project show of it. Each line leads to its runs.
 
 import { call, reasonOf } from "./api.js";
+import { smallTable } from "./checks.js";
 import { fill, h } from "./dom.js";
 import { parts, say } from "./evaluation_parts.js";
 import { money, moment, number } from "./language.js";
@@ -47,11 +48,10 @@ function days(list) {
   if (!list.length) return null;
   const seconds = (/** @type {number | null} */ one) => one === null ? "–" : number(Math.round(one * 10) / 10);
   const head = [say("ins.day"), say("eval.questions"), say("ins.failed"), say("ins.latency"), say("eval.tokens"), say("ins.cost"), say("ins.slowest")];
-  return h("section", { "aria-label": say("ins.days") }, h("h2", {}, say("ins.days")), h("div", { class: "wide" }, h("table", { "aria-label": say("ins.days") },
-    h("thead", {}, h("tr", {}, ...head.map((one) => h("th", { scope: "col" }, one)))),
-    h("tbody", {}, ...list.map((one) => h("tr", {}, h("td", {}, one.day), h("td", {}, number(one.questions)), h("td", {}, number(one.failed)),
-      h("td", {}, `${seconds(one.latency_p50)} / ${seconds(one.latency_p95)}`), h("td", {}, number(one.prompt_tokens + one.completion_tokens)),
-      h("td", {}, one.currency ? money(one.cost ?? 0, one.currency) : "–"), h("td", {}, runsOf(one.runs ?? []))))))));
+  return h("section", { "aria-label": say("ins.days") }, h("h2", {}, say("ins.days")), smallTable(say("ins.days"), head, list.map((one) => [
+    one.day, number(one.questions), number(one.failed), `${seconds(one.latency_p50)} / ${seconds(one.latency_p95)}`, number(one.prompt_tokens + one.completion_tokens),
+    one.currency ? money(one.cost ?? 0, one.currency) : "–", runsOf(one.runs ?? []),
+  ])));
 }
 
 /** Returns the sections of insights. @param {any} found (schema InsightsView) */

@@ -65,7 +65,7 @@ export function pagedTable({ name, columns, load, key, cells, none, loaded, sort
   const end = h("div", { class: "end" });
   const problem = h("p", { class: "wrong", role: "alert" });
 
-  const rowOf = (/** @type {T} */ item) => h("tr", {}, ...cells(item).map((cell, i) => !columns[i].hidden && h("td", { class: columns[i].number && "number" }, cell)));
+  const rowOf = (/** @type {T} */ item) => h("tr", {}, ...cells(item).map((cell, i) => !columns[i].hidden && h("td", { class: columns[i].number && "number", "data-label": columns[i].title || false }, cell)));
   const draw = (/** @type {Block<T>} */ block) => {
     fill(block.body, ...block.items.map(rowOf));
     block.shown = true;

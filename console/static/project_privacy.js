@@ -76,5 +76,5 @@ function table(title, columns, rows, numbers) {
   const align = (/** @type {number} */ i) => numbers.includes(i) && "number";
   return h("section", {}, h("h2", {}, title), h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": title }, h("table", { class: "small", "aria-label": title },
     h("thead", {}, h("tr", {}, ...columns.map((one, i) => h("th", { scope: "col", class: align(i) }, one)))),
-    h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map((cell, i) => h("td", { class: align(i) }, cell))))))));
+    h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map((cell, i) => h("td", { class: align(i), "data-label": columns[i] }, cell))))))));
 }

@@ -82,9 +82,9 @@ async function passagesOf(text, projectId, projectConfigOverride) {
 function tableOf(passages, others) {
   const legs = /** @type {const} */ (["try.dense", "try.bm25", "try.fused", "try.rerank"]);
   return [h("p", { class: "quiet" }, t("try.different", { n: passages.filter((one) => !others.has(one.id)).length, all: passages.length })),
-    h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("doc.passages") }, h("table", {},
+    h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("doc.passages") }, h("table", { class: "small" },
       h("thead", {}, h("tr", {}, ...["#", t("doc.passages"), ...legs.map((one) => t(one))].map((title) => h("th", { scope: "col" }, title)))),
-      h("tbody", {}, ...passages.map((one, i) => h("tr", {}, h("td", { class: "number" }, i + 1),
+      h("tbody", {}, ...passages.map((one, i) => h("tr", {}, h("td", { class: "number", "data-label": "#" }, i + 1),
         h("td", {}, h("a", { href: one.href, target: "_blank", title: one.text }, one.name), " ", !others.has(one.id) && h("mark", {}, t("try.only"))),
-        ...legs.map((_, leg) => h("td", { class: "number" }, typeof one.ranks[leg] === "number" ? number(/** @type {number} */ (one.ranks[leg]), { maximumFractionDigits: 3 }) : "–")))))))];
+        ...legs.map((name, leg) => h("td", { class: "number", "data-label": t(name) }, typeof one.ranks[leg] === "number" ? number(/** @type {number} */ (one.ranks[leg]), { maximumFractionDigits: 3 }) : "–")))))))];
 }

@@ -38,7 +38,7 @@ function matrix(permissions, roles, draw) {
   return h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("access.roles") }, h("table", { class: "matrix", "aria-label": t("access.roles") },
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("role.permission")), ...columns.map((one) => h("th", { scope: "col" }, one.title)))),
     h("tbody", {}, ...permissions.map((permission, i) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, permission.name), h("div", { class: "quiet" }, permission.about), lackOf(permission.name)),
-      ...columns.map((one) => h("td", {}, one.boxes[i])))))));
+      ...columns.map((one) => h("td", { "data-label": one.name }, one.boxes[i])))))));
 }
 
 /** Says why a permission cannot be given; false if it can. @param {string} name */
@@ -70,7 +70,7 @@ function columnOf({ name, permissions: has, built_in: fixed }, permissions, draw
     await call("delete-role", { path: { name } });
     await draw("");
   }, { hint: t("role.remove.hint"), word: name })));
-  return { title, boxes };
+  return { name, title, boxes };
 }
 
 /** Asks for a new role, which begins with the rights of another one. @param {(name: string) => void} added */
