@@ -72,15 +72,19 @@ const busy = `document.querySelector("main[aria-busy], main [aria-busy]:not(.wor
 func awaitPage(t *testing.T, page context.Context, expression string) {
 	t.Helper()
 	expression = "!" + busy + " && (" + expression + ")"
+	there := "(() => { try { return " + expression + " } catch { return false } })()" // a part of it is not there yet
 	var err error
 	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); {
-		poll := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(time.Until(end)))
+		poll := chromedp.Poll(there, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(time.Until(end)))
 		if err = chromedp.Run(page, poll); err == nil {
 			return
 		}
 		if !strings.Contains(err.Error(), "navigated or closed") && !strings.Contains(err.Error(), "Cannot find context") {
 			break
 		}
+	}
+	if thrown := chromedp.Run(page, chromedp.Evaluate(expression, nil)); thrown != nil {
+		err = thrown
 	}
 	shown := ""
 	_ = chromedp.Run(page, chromedp.Evaluate(`document.body.innerText.slice(0, 2000)`, &shown)) // it helps to see why, no more
