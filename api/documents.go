@@ -184,7 +184,7 @@ func (dr *documentRoutes) listDocuments(ctx context.Context, p knowledge.Princip
 
 	IDs      []string            `query:"id,explode" maxItems:"100" doc:"Only these documents; may be repeated"`
 	Code     knowledge.Code      `query:"code" maxLength:"100" doc:"The code of the error, or of the failure for which a step waits"`
-	Stage    knowledge.Stage     `query:"stage" enum:"fetch,check,extract,enrich,chunk,embed,publish" doc:"The stage that the newest version has reached"`
+	Stage    knowledge.Stage     `query:"stage" enum:"fetch,check,extract,redact,enrich,chunk,embed,publish" doc:"The stage that the newest version has reached"`
 	Language string              `query:"language" maxLength:"20" doc:"The language of the text, such as eng; und: it is not known"`
 	Stale    bool                `query:"stale" doc:"Only documents that a reindex of their project would process again, as the filter of reingest; with the scope write"`
 	Sort     store.DocumentOrder `query:"sort" enum:"updated,size,name" doc:"updated: changed last first; size: largest first; name: by name. Default: newest first"`

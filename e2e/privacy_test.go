@@ -96,7 +96,7 @@ func TestRejectedDocument(t *testing.T) {
 		t.Fatalf("project: status %d", status)
 	}
 	d := s.ended(t, s.addPrivate(t, "clean", "account", "Pay to IBAN DE89 3704 0044 0532 0130 00 please."))
-	if d.Status != knowledge.StatusError || d.Error == nil || d.Error.Code != knowledge.CodePIIFound || strings.Contains(d.Error.Message, "3704") {
+	if d.Status != knowledge.StatusError || d.Error == nil || d.Error.Code != knowledge.CodePIIFound || d.Error.Stage != knowledge.StageRedact || strings.Contains(d.Error.Message, "3704") {
 		t.Errorf("%s: %+v", d.Status, d.Error)
 	}
 	other := s.ended(t, s.addPrivate(t, "clean", "mail", "Write to ann@example.org please."))

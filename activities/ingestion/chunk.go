@@ -75,8 +75,13 @@ func (a *cutting) cut(ctx context.Context, v store.Version, enter func(knowledge
 	if err != nil {
 		return done, step.AtStage(knowledge.StageExtract, err)
 	}
+	if v.Enrichment.Privacy.Mode != "" {
+		if err := enter(knowledge.StageRedact, store.Facts{}); err != nil {
+			return done, err
+		}
+	}
 	if layout, err = a.protect(ctx, v, layout); err != nil {
-		return done, step.AtStage(knowledge.StageExtract, err)
+		return done, step.AtStage(knowledge.StageRedact, err)
 	}
 	steps, err := a.custom.stepsOf(ctx, v)
 	if err != nil {

@@ -209,6 +209,7 @@ func (b *importBatch) cut(ctx context.Context, it *importItem, layout knowledge.
 	it.stage = knowledge.StageExtract
 	v := store.Version{VersionRef: knowledge.VersionRef{Document: documentOf(b.Import, it.object)}, Name: it.attributes.Name, Splitter: b.Splitter, Enrichment: b.Request.Enrichment}
 	if v.Enrichment.Privacy.Mode != "" {
+		it.stage = knowledge.StageRedact
 		if _, it.report, _, err = b.a.documents.cutting.examine(ctx, v, layout); err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import { projectChoice } from "./project_choice.js";
 import { keepFilters } from "./router.js";
 
 const statuses = /** @type {const} */ (["published", "pending", "error", "inactive", "deleting"]);
-const stages = /** @type {const} */ (["fetch", "check", "extract", "enrich", "chunk", "embed", "publish"]);
+const stages = /** @type {const} */ (["fetch", "check", "extract", "redact", "enrich", "chunk", "embed", "publish"]);
 const languages = ("afr aka amh arb azj bel ben bho bul ceb ces cmn dan deu ell eng epo est fin fra guj hat hau heb hin hrv hun ibo ilo ind ita jav jpn kan kat khm kin kor kur lav lit "
   + "mai mal mar mkd mlg mya nep nld nno nob nya ori orm pan pes pol por ron run rus sin skr slv sna som spa srp swe tam tel tgl tha tir tuk tur uig ukr urd uzb vie ydd yor zul").split(" "); // that are detected
 

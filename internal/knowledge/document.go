@@ -25,6 +25,7 @@ const (
 	StageFetch   Stage = "fetch"
 	StageCheck   Stage = "check"
 	StageExtract Stage = "extract"
+	StageRedact  Stage = "redact" // of projects that look for personal data
 	StageEnrich  Stage = "enrich"
 	StageChunk   Stage = "chunk"
 	StageEmbed   Stage = "embed"

@@ -50,7 +50,7 @@ func Progress(stage knowledge.Stage, part float64) float64 {
 		return 0.05
 	case knowledge.StageExtract:
 		return 0.1 + part*0.2
-	case knowledge.StageEnrich:
+	case knowledge.StageRedact, knowledge.StageEnrich:
 		return 0.3
 	case knowledge.StageChunk:
 		return 0.35

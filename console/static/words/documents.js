@@ -42,6 +42,7 @@ export const documents = table({
   "stage.fetch": ["fetch", "abrufen"],
   "stage.check": ["check", "prüfen"],
   "stage.extract": ["extract", "auslesen"],
+  "stage.redact": ["redact", "schwärzen"],
   "stage.enrich": ["enrich", "anreichern"],
   "stage.chunk": ["chunk", "teilen"],
   "stage.embed": ["embed", "einbetten"],
