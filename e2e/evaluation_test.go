@@ -140,7 +140,7 @@ func TestEvaluationGate(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "score") {
 		t.Fatalf("the good model ends with %d:\n%s\n%s", code, out, said)
 	}
-	if report, err := os.ReadFile(junit); err != nil || !strings.Contains(string(report), `tests="1`) || strings.Contains(string(report), "<failure") {
+	if report, err := os.ReadFile(junit); err != nil || !strings.Contains(string(report), `tests="1`) || strings.Contains(string(report), "<failure") || strings.Contains(string(report), `name="evaluation"`) {
 		t.Errorf("the JUnit report is %s, %v", report, err)
 	}
 	var baseline string
@@ -156,6 +156,10 @@ func TestEvaluationGate(t *testing.T) {
 		t.Errorf("the JUnit report is %s, %v", report, err)
 	}
 	wantNoConversation(t, s)
+	code, out, said = command(t, nil, append([]string{"evaluate", file, "--budget-tokens", "1", "--junit", junit}, flags...)...)
+	if report, err := os.ReadFile(junit); err != nil || code == 0 || !strings.Contains(string(report), `name="evaluation"`) {
+		t.Errorf("without the tokens it ends with %d:\n%s\n%s\nThe JUnit report is %s, %v", code, out, said, report, err)
+	}
 }
 
 // wantNoConversation fails the test if the questions of evaluations show among those of people.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/evaluate"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // wholeEvaluation reads an evaluation with all its items.
@@ -45,6 +46,12 @@ func reportOf(e client.Evaluation, items []evaluate.Item) (evaluate.Report, erro
 	report := evaluate.Report{Name: e.TestSetName, Project: e.ProjectID, Judge: e.Judge, Summary: evaluate.Summary{
 		Scores: map[evaluate.Measure]evaluate.Estimate{}, Judged: e.Judgements, Failed: e.Unreadable, Errors: e.Progress.Failed, Repeats: e.Repeats, Warnings: e.Warnings,
 	}}
+	if e.Status != string(knowledge.RunCompleted) {
+		report.Incomplete = "the evaluation is " + e.Status
+	}
+	if e.Error != nil {
+		report.Incomplete = string(e.Error.Code) + ": " + e.Error.Message
+	}
 	for field, raw := range map[any]json.RawMessage{&report.Rubric: e.Rubric, &report.Agreement: e.Agreement, &report.OnContext: e.OnContext, &report.Consistency: e.Consistency} {
 		if len(raw) == 0 {
 			continue

@@ -23,7 +23,8 @@ type Report struct {
 	OnContext   *Agreement   // with people on the context, nil = not known
 	Consistency *Consistency // nil = the judge was asked once only
 
-	Threshold float64 // score below which an item is a failure in JUnit; 0 = ScorePartial
+	Incomplete string  // why not all questions were judged, "" = they were
+	Threshold  float64 // score below which an item is a failure in JUnit; 0 = ScorePartial
 }
 
 // Result is a judged answer with what reports show of it.
@@ -80,13 +81,16 @@ type (
 )
 
 // WriteJUnit writes a report as JUnit XML: a test case for each answer, which fails below the threshold,
-// errs if the question or a judgement failed, and is skipped without a score; and a test case for the
-// gate, if there is one.
+// errs if the question or a judgement failed, and is skipped without a score; a test case that errs
+// for an evaluation that did not complete; and one for the gate, if there is one.
 func WriteJUnit(w io.Writer, r Report) error {
 	items := itemsByID(r.Items)
 	suite := &junitSuite{Name: r.Name, Properties: &junitProperties{List: r.properties()}}
 	for _, result := range r.Results {
 		suite.add(r.junitCase(items[result.Outcome.Item], result), result.Outcome.Values[MeasureLatency])
+	}
+	if r.Incomplete != "" {
+		suite.add(junitCase{Class: r.Name, Name: "evaluation", Time: "0.000", Error: &junitMessage{"not all questions were judged", r.Incomplete}}, 0)
 	}
 	suites := junitSuites{Name: r.Name, Suites: []*junitSuite{suite}}
 	if r.Decided != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,23 @@ func TestWriteTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "table.golden", b.String())
+}
+
+func TestWriteJUnitOfAnIncompleteEvaluation(t *testing.T) {
+	t.Parallel()
+	ended := report(t)
+	ended.Incomplete = "budget_used: the budget of 100 tokens is used"
+	var whole, early bytes.Buffer
+	if err := errors.Join(evaluate.WriteJUnit(&whole, report(t)), evaluate.WriteJUnit(&early, ended)); err != nil {
+		t.Fatal(err)
+	}
+	const lines = `
+    <testcase classname="handbook" name="evaluation" time="0.000">
+      <error message="not all questions were judged">budget_used: the budget of 100 tokens is used</error>
+    </testcase>`
+	if !strings.Contains(early.String(), lines) || strings.Contains(whole.String(), `name="evaluation"`) {
+		t.Errorf("early:\n%s", &early)
+	}
 }
 
 func TestWriteJUnit(t *testing.T) {
