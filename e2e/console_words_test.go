@@ -28,7 +28,7 @@ func TestConsoleNamesLanguagesAndStages(t *testing.T) {
 	fillField(t, page, filter, "und")
 	awaitPage(t, page, languages+` === "short nicht bekannt" && location.search === "?language=und"`)
 	stages := evaluate[string](t, page, `[...document.querySelector("select[name=stage]").options].map(o => o.textContent).join()`)
-	if stages != "Jede Stufe,abrufen,prüfen,auslesen,anreichern,teilen,einbetten,veröffentlichen" {
+	if stages != "Jede Stufe,abrufen,prüfen,auslesen,schwärzen,anreichern,teilen,einbetten,veröffentlichen" {
 		t.Errorf("the stages are %s", stages)
 	}
 	wantLooks(t, page)
