@@ -55,8 +55,7 @@ func (a *Authenticator) SignRun(p knowledge.Principal, run string, expires time.
 // VerifyRun returns what the token of a run's link is good for. A forged or expired token,
 // one for another run, or one whose key is no longer valid, is CodeUnauthorized.
 func (a *Authenticator) VerifyRun(ctx context.Context, token, run string, now time.Time) (Link, error) {
-	link, _, err := a.verify(ctx, runPurpose, token, run, now)
-	return link, err
+	return a.verify(ctx, runPurpose, token, run, now)
 }
 
 // SignRunFile is SignRun for one file of a run.
@@ -66,8 +65,7 @@ func (a *Authenticator) SignRunFile(p knowledge.Principal, run, name string, exp
 
 // VerifyRunFile is VerifyRun for a token of SignRunFile.
 func (a *Authenticator) VerifyRunFile(ctx context.Context, token, run, name string, now time.Time) (Link, error) {
-	link, _, err := a.verify(ctx, runFilePurpose, token, run+"/"+name, now)
-	return link, err
+	return a.verify(ctx, runFilePurpose, token, run+"/"+name, now)
 }
 
 func newLinkToken(p knowledge.Principal, id string, expires time.Time) linkToken {
@@ -102,28 +100,43 @@ func (a *Authenticator) opened(purpose, token string, content any) bool {
 	return err == nil && len(a.secret) > 0 && hmac.Equal(mac, a.mac(purpose, body)) && json.Unmarshal(body, content) == nil
 }
 
-func (a *Authenticator) verify(ctx context.Context, purpose, token, id string, now time.Time) (Link, linkToken, error) {
-	refused := unauthorized("this link is not valid, or has expired, or the key for which it was made is no longer valid: ask for it again with an API key")
-	var t linkToken
+// openLink returns the content of a token that opens id now, whoever it was made for.
+func (a *Authenticator) openLink(purpose, token, id string, now time.Time) (t linkToken, err error) {
 	if !a.opened(purpose, token, &t) || t.ID != id || t.Workspace == "" || now.Unix() >= t.Expires || t.Key == "" && t.User == "" {
-		return Link{}, t, refused
+		return t, errLink()
 	}
+	return t, nil
+}
+
+func errLink() error {
+	return unauthorized("this link is not valid, or has expired, or the key for which it was made is no longer valid: ask for it again with an API key")
+}
+
+// linkOf returns what a token is good for, without its member.
+func (a *Authenticator) linkOf(t linkToken) Link {
 	link := Link{Workspace: t.Workspace, Key: t.Key, Clearance: t.Clearance, Covered: a.cfg.Levels.Covered(t.Clearance)}
 	if t.Ends > 0 {
 		link.Ends = time.Unix(t.Ends, 0)
 	}
+	return link
+}
+
+func (a *Authenticator) verify(ctx context.Context, purpose, token, id string, now time.Time) (Link, error) {
+	t, err := a.openLink(purpose, token, id, now)
+	if err != nil {
+		return Link{}, err
+	}
 	if t.Key == "" {
-		link, err := a.ofMember(ctx, link, t.User)
-		return link, t, err
+		return a.ofMember(ctx, a.linkOf(t), t.User)
 	}
 	ended, err := a.store.EndedKeys(ctx, []string{t.Key})
 	switch {
 	case err != nil:
-		return Link{}, t, fmt.Errorf("check the key of a link: %w", err)
+		return Link{}, fmt.Errorf("check the key of a link: %w", err)
 	case len(ended) > 0:
-		return Link{}, t, refused
+		return Link{}, errLink()
 	}
-	return link, t, nil
+	return a.linkOf(t), nil
 }
 
 // ofMember returns the link of a user's JWT. One of a user who was deactivated is

@@ -31,13 +31,17 @@ func (a *Authenticator) SignOriginal(p knowledge.Principal, document, conversati
 // which the link was made, with what it may do now. Of somebody who may do nothing any more,
 // the link is CodeUnauthorized.
 func (a *Authenticator) VerifyOriginal(ctx context.Context, token, document string, now time.Time) (Link, knowledge.Principal, error) {
-	link, t, err := a.verify(ctx, originalPurpose, token, document, now)
+	t, err := a.openLink(originalPurpose, token, document, now)
 	if err != nil {
-		return link, knowledge.Principal{}, err
+		return Link{}, knowledge.Principal{}, err
 	}
 	p, err := a.askerNow(ctx, t)
 	if knowledge.IsCode(err, knowledge.CodeForbidden) || knowledge.IsCode(err, knowledge.CodeNotFound) {
 		err = unauthorized("this link is no longer valid: who asked for it may no longer read here").WithCause(err)
+	}
+	link := a.linkOf(t)
+	if t.Key == "" && p.IsMember() {
+		link.Member = p.User()
 	}
 	return link, p, err
 }
@@ -69,6 +73,9 @@ func (a *Authenticator) askerNow(ctx context.Context, t linkToken) (knowledge.Pr
 func (a *Authenticator) askerClaims(ctx context.Context, t linkToken) (knowledge.Claims, error) {
 	if t.Key != "" {
 		key, err := a.store.KeyByID(ctx, t.Key)
+		if knowledge.IsCode(err, knowledge.CodeNotFound) {
+			return knowledge.Claims{}, errLink()
+		}
 		if err != nil {
 			return knowledge.Claims{}, err
 		}
