@@ -79,9 +79,9 @@ func (a *cutting) cut(ctx context.Context, v store.Version, enter func(knowledge
 		if err := enter(knowledge.StageRedact, store.Facts{}); err != nil {
 			return done, err
 		}
-	}
-	if layout, err = a.protect(ctx, v, layout); err != nil {
-		return done, step.AtStage(knowledge.StageRedact, err)
+		if layout, err = a.protect(ctx, v, layout); err != nil {
+			return done, step.AtStage(knowledge.StageRedact, err)
+		}
 	}
 	steps, err := a.custom.stepsOf(ctx, v)
 	if err != nil {

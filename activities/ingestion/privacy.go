@@ -17,9 +17,6 @@ import (
 // stores the report of it. With placeholders, it stores the layout that readers see and
 // deletes the one with the values.
 func (a *cutting) protect(ctx context.Context, v store.Version, layout knowledge.Layout) (knowledge.Layout, error) {
-	if v.Enrichment.Privacy.Mode == "" {
-		return layout, nil
-	}
 	redacted, report, dropped, err := a.examine(ctx, v, layout)
 	if err != nil {
 		return layout, err
