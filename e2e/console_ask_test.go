@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -103,16 +102,15 @@ func TestConsoleQueuesAndShares(t *testing.T) {
 	askOnPage(t, page, "What is on the southern pier?")
 	awaitPage(t, page, `document.querySelectorAll(".answer.live").length === 2 && document.querySelectorAll(".phase")[1].textContent.startsWith("Waits")`)
 
-	other, cancel := chromedp.NewContext(page)
-	t.Cleanup(cancel)
+	other := otherTab(t, page)
 	open(t, other, evaluate[string](t, page, `location.href`))
-	do(t, other, cdppage.BringToFront()) // a tab behind another draws nothing
+	inFront(t, other)
 	const asked = `[...document.querySelectorAll(".asked p")].map(p => p.textContent).join("|")`
 	const both = "What is on the northern pier?|What is on the southern pier?"
 	awaitPage(t, other, asked+fmt.Sprintf(" === %q", both))
 	close(told)
 	for _, tab := range []context.Context{other, page} {
-		do(t, tab, cdppage.BringToFront())
+		inFront(t, tab)
 		awaitPage(t, tab, answersOnPage+" === 2")
 		wantSame(t, "the questions", evaluate[string](t, tab, asked), both)
 		wantSame(t, "the second answer", evaluate[string](t, tab, `document.querySelectorAll(".words")[1].textContent`), slow.Text)

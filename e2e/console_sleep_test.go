@@ -24,12 +24,10 @@ const withoutTimers = `(() => { const real = window.setTimeout; window.setTimeou
 // tab opens a page of its own in the browser, whose long timers never end.
 func tab(t *testing.T, page context.Context, url string) context.Context {
 	t.Helper()
-	other, leave := chromedp.NewContext(page)
-	t.Cleanup(leave)
+	other := otherTab(t, page)
 	wakesOnly(t, other)
 	open(t, other, url)
-	do(t, other, cdppage.BringToFront())
-	return other
+	return inFront(t, other)
 }
 
 // wakesOnly has the long timers of the pages that a tab opens never end.

@@ -20,7 +20,18 @@ const leastFree = 1 << 30; // bytes
  * @param {number} [numbers] how many of the columns, from the end, are numbers
  */
 export function smallTable(name, columns, rows, numbers = 0) {
-  const kind = (/** @type {number} */ at) => at >= columns.length - numbers && "number";
+  return tableWith(name, columns, rows, (at) => at >= columns.length - numbers);
+}
+
+/**
+ * Is smallTable with numbers in any columns.
+ * @param {string} name
+ * @param {string[]} columns
+ * @param {(Child | Child[])[][]} rows
+ * @param {(at: number) => boolean} isNumber whether the cells of a column are numbers
+ */
+export function tableWith(name, columns, rows, isNumber) {
+  const kind = (/** @type {number} */ at) => isNumber(at) && "number";
   return h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": name }, h("table", { class: "small", "aria-label": name },
     h("thead", {}, h("tr", {}, ...columns.map((one, at) => h("th", { scope: "col", class: kind(at) }, one)))),
     h("tbody", {}, ...rows.map((cells) => h("tr", {}, ...cells.map((cell, at) => h("td", { class: kind(at), "data-label": columns[at] || false }, cell)))))));

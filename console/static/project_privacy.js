@@ -2,6 +2,7 @@
 
 import { attempt } from "./action.js";
 import { call } from "./api.js";
+import { tableWith } from "./checks.js";
 import { fill, h } from "./dom.js";
 import { inLanguage, number } from "./language.js";
 import { privacy as words } from "./words/privacy.js";
@@ -73,8 +74,5 @@ function tables(all, mode) {
  * @param {number[]} numbers the columns of numbers
  */
 function table(title, columns, rows, numbers) {
-  const align = (/** @type {number} */ i) => numbers.includes(i) && "number";
-  return h("section", {}, h("h2", {}, title), h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": title }, h("table", { class: "small", "aria-label": title },
-    h("thead", {}, h("tr", {}, ...columns.map((one, i) => h("th", { scope: "col", class: align(i) }, one)))),
-    h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map((cell, i) => h("td", { class: align(i), "data-label": columns[i] }, cell))))))));
+  return h("section", {}, h("h2", {}, title), tableWith(title, columns, rows, (at) => numbers.includes(at)));
 }
