@@ -118,12 +118,19 @@ func readPage(t *testing.T, path string) string {
 			t.Errorf("the page has %s", never)
 		}
 	}
-	_, rest, _ := strings.Cut(page, "<script>")
+	_, rest, _ := strings.Cut(page, "<style>")
+	style, _, _ := strings.Cut(rest, "</style>")
+	look := sha256.Sum256([]byte(style))
+	_, rest, _ = strings.Cut(page, "<script>")
 	script, rest, _ := strings.Cut(rest, "</script>")
 	sum := sha256.Sum256([]byte(script))
 	if policy := got.header.Get("Content-Security-Policy"); script == "" || strings.Contains(rest, "<script") ||
 		!strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
 		t.Errorf("the policy %s does not fit the script %s", policy, script)
+	}
+	if policy := got.header.Get("Content-Security-Policy"); style == "" || strings.Contains(policy, "unsafe") ||
+		!strings.Contains(policy, "'sha256-"+base64.StdEncoding.EncodeToString(look[:])+"'") {
+		t.Errorf("the policy %s does not fit the style", policy)
 	}
 	return page
 }

@@ -55,6 +55,9 @@ func TestBrowserShowsThePages(t *testing.T) {
 				t.Fatal(err)
 			}
 			open(t, page, s.ends.API+look.path)
+			if width := evaluate[string](t, page, `getComputedStyle(document.body).maxWidth`); width == "none" {
+				t.Error("the page has no style")
+			}
 			do(t, page, chromedp.Evaluate(openOperations, nil))
 			wantAccessible(t, page, axe)
 		})
