@@ -157,7 +157,7 @@ func TestEvaluationGate(t *testing.T) {
 	}
 	wantNoConversation(t, s)
 	code, out, said = command(t, nil, append([]string{"evaluate", file, "--budget-tokens", "1", "--junit", junit}, flags...)...)
-	if report, err := os.ReadFile(junit); err != nil || code == 0 || !strings.Contains(string(report), `name="evaluation"`) {
+	if report, err := os.ReadFile(junit); err != nil || code == 0 || !strings.Contains(said, "limit_reached: the budget") || !strings.Contains(string(report), `name="evaluation"`) {
 		t.Errorf("without the tokens it ends with %d:\n%s\n%s\nThe JUnit report is %s, %v", code, out, said, report, err)
 	}
 }

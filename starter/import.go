@@ -244,7 +244,11 @@ func importCounts(i client.Import) string {
 	return fmt.Sprintf(": %d published, %d skipped, %d failed", i.Published, i.Skipped, i.Failed)
 }
 
+// objectFailure returns the code and the cause of a failure, and its stage if it has one.
 func objectFailure(e knowledge.DocumentError) string {
+	if e.Stage == "" {
+		return fmt.Sprintf("%s: %s", e.Code, e.Message)
+	}
 	return fmt.Sprintf("%s at %s: %s", e.Code, e.Stage, e.Message)
 }
 

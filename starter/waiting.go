@@ -10,7 +10,7 @@ import (
 )
 
 func documentFailure(e knowledge.DocumentError) error {
-	text := fmt.Sprintf("%s at %s: %s", e.Code, e.Stage, e.Message)
+	text := objectFailure(e)
 	if e.Retryable {
 		text += " (cairn documents retry may help)"
 	}
